@@ -1,0 +1,185 @@
+"""BLEU with its 95% interval, and chrF, of translations against one reference each.
+
+BLEU (Papineni et al. 2002, section 2.3) of a corpus:
+
+    BLEU = BP * exp(1/4 * sum_{n=1..4} log p_n)        BP = min(1, exp(1 - r / c))
+
+where p_n is the share of the translations' n-grams that their references hold too (each counted at most as often as
+there), c the number of words translated and r that of the references. All of it follows from ten numbers a sentence:
+c, r, and for each n the n-grams found and present. Their sums over the corpus give BLEU, which sacreBLEU computes; their
+sums over sentences drawn with replacement give the bootstrap interval (Koehn 2004, section 3), which is computed here
+for all samples at once, from the very draws that sacreBLEU makes with the same seed.
+
+The text is already tokenized, so sacreBLEU's own tokenizer is off (`tokenize=none`), as in the course. On ordinary text
+the value is NLTK's `corpus_bleu`. They part where a translation has fewer than four words (NLTK counts one n-gram that
+is not there) and where no 4-gram of the whole corpus matches (sacreBLEU smooths).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sacrebleu.metrics import BLEU, CHRF
+
+from .errors import ScoringError
+from .reading import counted, undo_bpe
+
+SAMPLES = 1_000
+SEED = 12_345  # sacreBLEU's own default, so that both draw the same samples
+SAMPLES_RANGE = (100, 100_000)
+SEED_RANGE = (0, 2**63 - 1)
+LEVEL = 0.95
+DECIMALS = 10  # sums of logarithms are right to about 15: what is 0.45 by arithmetic must not be 0.44999999999999996
+DRAWS_AT_ONCE = 1_000_000
+MAX_ORDER = 4
+
+
+@dataclass(frozen=True)
+class Score:
+    """How good the translations are, and how the figure came about. All qualities are between 0 and 1.
+
+    Attributes:
+        bleu: corpus BLEU, rounded to ten decimals.
+        low, high: the ends of BLEU's 95% bootstrap interval.
+        chrf: chrF2, which gives credit for parts of words.
+        n: the number of sentences.
+        signature, chrf_signature: sacreBLEU's record of every choice behind the figures.
+        precisions: p_1 to p_4.
+        brevity_penalty: below 1 where the translations are shorter than the references.
+        hypothesis_length, reference_length: in words.
+        samples, seed: those of the bootstrap.
+    """
+
+    bleu: float
+    low: float
+    high: float
+    chrf: float
+    n: int
+    signature: str
+    chrf_signature: str
+    precisions: tuple[float, float, float, float]
+    brevity_penalty: float
+    hypothesis_length: int
+    reference_length: int
+    samples: int
+    seed: int
+
+
+def score(
+    hypotheses: Sequence[str], references: Sequence[str], *, samples: int = SAMPLES, seed: int = SEED
+) -> Score:
+    """Scores translations against references, one each, in order.
+
+    Args:
+        hypotheses: translations; byte-pair marks are undone, an empty one counts as an empty translation.
+        references: as many; byte-pair marks are undone here too.
+        samples: the number of bootstrap samples.
+        seed: of their draws. The same seed gives the same interval.
+
+    Returns:
+        The score.
+
+    Raises:
+        ScoringError: where the numbers of sentences differ or are zero, or samples or seed are out of range.
+    """
+    if len(hypotheses) != len(references):
+        given = f"{counted(len(hypotheses), 'translation')} for {counted(len(references), 'reference')}"
+        raise ScoringError(f"{given}; there must be one for each, in order")
+    if not references:
+        raise ScoringError("no translations and no references: there is nothing to score")
+    _check_range("samples", samples, SAMPLES_RANGE)
+    _check_range("seed", seed, SEED_RANGE)
+    hypotheses = [undo_bpe(line) for line in hypotheses]
+    references = [undo_bpe(line) for line in references]
+
+    bleu = BLEU(tokenize="none", force=True)
+    sentences = [bleu.corpus_score([h], [[r]]) for h, r in zip(hypotheses, references, strict=True)]
+    statistics = np.array([[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in sentences], dtype=np.int64)
+    sums = statistics.sum(axis=0).tolist()
+    corpus = BLEU.compute_bleu(
+        correct=sums[2 : 2 + MAX_ORDER],
+        total=sums[2 + MAX_ORDER :],
+        sys_len=sums[0],
+        ref_len=sums[1],
+        smooth_method=bleu.smooth_method,
+    )
+    low, high = interval(bleu_of_sums(resample(statistics, samples, seed)))
+    bleu.n_bootstrap, bleu.seed = samples, seed  # where sacreBLEU's own bootstrap notes them for the signature
+
+    chrf = CHRF()
+    return Score(
+        bleu=_decimal(corpus.score),
+        low=_decimal(low),
+        high=_decimal(high),
+        chrf=_decimal(chrf.corpus_score(hypotheses, [references]).score),
+        n=len(references),
+        signature=str(bleu.get_signature()),
+        chrf_signature=str(chrf.get_signature()),
+        precisions=tuple(_decimal(p) for p in corpus.precisions),
+        brevity_penalty=round(corpus.bp, DECIMALS),
+        hypothesis_length=corpus.sys_len,
+        reference_length=corpus.ref_len,
+        samples=samples,
+        seed=seed,
+    )
+
+
+def resample(statistics: np.ndarray, samples: int, seed: int) -> np.ndarray:
+    """Sums of the statistics over sentences that are drawn with replacement.
+
+    Args:
+        statistics: (sentences, 10), int64.
+        samples: how many times as many sentences as there are get drawn.
+        seed: of the draws.
+
+    Returns:
+        (samples, 10), int64.
+    """
+    generator = np.random.default_rng(seed)
+    n = len(statistics)
+    rows_at_once = max(1, DRAWS_AT_ONCE // n)
+    sums = []
+    for start in range(0, samples, rows_at_once):
+        rows = min(rows_at_once, samples - start)
+        drawn = generator.integers(n, size=(rows, n))
+        cells = drawn + n * np.arange(rows)[:, None]  # (rows, n): each row counts in bins of its own
+        times = np.bincount(cells.ravel(), minlength=rows * n).reshape(rows, n)
+        sums.append(times @ statistics)
+    return np.concatenate(sums)
+
+
+def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
+    """BLEU in percent for each row of sums, as `sacrebleu.BLEU.compute_bleu` does it for one.
+
+    Smoothing (`exp`): the k-th order, counted from 1-grams, that has n-grams but no match counts 1 / 2^k matches.
+
+    Args:
+        sums: (samples, 10): words translated, words of the references, matches of each order, n-grams of each order.
+
+    Returns:
+        (samples,), float64.
+    """
+    c, r = sums[:, 0], sums[:, 1]
+    matches, totals = sums[:, 2 : 2 + MAX_ORDER], sums[:, 2 + MAX_ORDER :]
+    smoothed = 0.5 ** np.cumsum(matches == 0, axis=1)
+    p = np.where(matches > 0, matches, smoothed) / np.maximum(totals, 1)
+    brevity_penalty = np.exp(np.minimum(0.0, 1.0 - r / np.maximum(c, 1)))
+    bleu = 100.0 * brevity_penalty * np.exp(np.log(p).mean(axis=1))
+    is_zero = (totals == 0).any(axis=1) | (matches == 0).all(axis=1)
+    return np.where(is_zero, 0.0, bleu)
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """The ends of the middle 95% of the values, by sacreBLEU's rule: a 40th is cut off on each side."""
+    ordered = np.sort(values)
+    cut = len(ordered) // round(2 / (1 - LEVEL))
+    return float(ordered[cut]), float(ordered[len(ordered) - cut - 1])
+
+
+def _decimal(percent: float) -> float:
+    return round(percent / 100, DECIMALS)
+
+
+def _check_range(name: str, value: int, limits: tuple[int, int]) -> None:
+    if not limits[0] <= value <= limits[1]:
+        raise ScoringError(f"{name} {value}: must be from {limits[0]:,} to {limits[1]:,}")

@@ -1,0 +1,217 @@
+"""Reads translations and references: bytes of an untrusted file in, sentences out, or one clear error.
+
+Only `\\n` ends a line (`\\r\\n` is taken as one line end), as in `wc -l` and in the files of the course. Python's
+`str.splitlines` would also cut at a lone `\\r`, at U+2028 and at seven others, so that a sentence which holds one of them
+would shift every later sentence against its reference.
+
+A translations file comes from a student. It is opened without following a symbolic link (which could lead to the
+references) and without waiting (a named pipe would hang the grader), and never more than `MAX_BYTES` of it are read.
+"""
+
+import os
+import stat
+from collections.abc import Callable
+
+from .errors import ScoringError, printable
+
+MAX_BYTES = 10_000_000
+MAX_LINES = 100_000
+MAX_LINE_CHARACTERS = 5_000
+SEPARATOR = "|||"
+BPE_MARK = "@@"
+BYTE_ORDER_MARK = "\ufeff"
+CARRIAGE_RETURN_HINT = " (lone carriage returns, \\r, are no line ends here: end each line with \\n)"
+
+Note = Callable[[str], None]
+
+
+def read_translations(
+    path: str | os.PathLike[str], *, expected: int | None = None, name: str | None = None, note: Note | None = None
+) -> list[str]:
+    """Reads one translation a line; an empty line is an empty translation.
+
+    Args:
+        path: a text file in UTF-8. Where every line has the form `src|||tgt`, the part after `|||` is taken.
+        expected: the number of references. Any other number of lines is an error, which says both numbers and,
+            where it can tell, why they differ.
+        name: what messages call the file; by default its path.
+        note: called with a line of text for each thing worth knowing that is no error.
+
+    Returns:
+        The translations in the file's order, byte-pair marks and all.
+
+    Raises:
+        ScoringError: where the file cannot be read as that.
+    """
+    name = printable(name or os.fspath(path))
+    text = _decode(_read_bytes(path, name, follow_links=False), name)
+    lines = _split(text, name)
+    if expected is not None and len(lines) != expected:
+        raise ScoringError(
+            f"{name}: {counted(len(lines), 'line')}, but there are {counted(expected, 'reference')};"
+            f" write one translation a line, in the order of the references{_why_counts_differ(text, lines, expected)}"
+        )
+    _check_lengths(lines, name)
+    translations = _target_sides(lines, name)
+    if note and translations is not lines:
+        note(f"{name}: every line has the form src|||tgt, so only what follows ||| is scored")
+    empty = [number for number, line in enumerate(translations, start=1) if not line.strip()]
+    if note and empty:
+        note(f"{name}: {len(empty)} of {counted(len(lines), 'translation')} empty (first: line {empty[0]})")
+    return translations
+
+
+def read_references(path: str | os.PathLike[str], *, name: str | None = None) -> list[str]:
+    """Reads one reference a line, either plain or as `src|||tgt`.
+
+    Args:
+        path: a text file in UTF-8.
+        name: what messages call the file; by default its path.
+
+    Returns:
+        The references in the file's order, byte-pair marks and all.
+
+    Raises:
+        ScoringError: where the file cannot be read as that, or a reference is empty.
+    """
+    name = printable(name or os.fspath(path))
+    lines = _split(read_bounded_text(path, name), name)
+    _check_lengths(lines, name)
+    references = _target_sides(lines, name)
+    for number, line in enumerate(references, start=1):
+        if not line.strip():
+            raise ScoringError(f"{name}: line {number} holds no reference; every line needs one")
+    return references
+
+
+def undo_bpe(line: str) -> str:
+    """Joins subwords: `trus@@ t@@ wor@@ thy` becomes `trustworthy`; text without marks keeps its words.
+
+    Args:
+        line: a sentence. A mark at its very end, where a translation was cut off inside a word, is dropped.
+
+    Returns:
+        The sentence with single spaces between its words.
+    """
+    joined = " ".join(line.split()).replace(BPE_MARK + " ", "")
+    return joined.removesuffix(BPE_MARK)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 line`, `971 lines`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def read_bounded_text(path: str | os.PathLike[str], name: str) -> str:
+    """The text of a trusted file (references, thresholds): links are followed, the bounds are the same."""
+    return _decode(_read_bytes(path, name, follow_links=True), name)
+
+
+def _read_bytes(path: str | os.PathLike[str], name: str, *, follow_links: bool) -> bytes:
+    """All bytes of a regular file of at most `MAX_BYTES`."""
+    flags = os.O_RDONLY
+    for flag in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):  # some systems lack some
+        flags |= getattr(os, flag, 0)
+    if not follow_links:
+        if os.path.islink(path):
+            raise ScoringError(f"{name}: is a symbolic link; name the file itself")
+        flags |= getattr(os, "O_NOFOLLOW", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if os.path.isdir(path):  # where a directory cannot be opened at all
+            raise _not_a_file(name, "a directory") from None
+        raise ScoringError(f"{name}: {_reason(error)}") from None
+    except ValueError:  # a NUL in the name
+        raise ScoringError(f"{name}: not a file name") from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise _not_a_file(name, "a directory")
+        if not stat.S_ISREG(status.st_mode):
+            raise _not_a_file(name, "a pipe or a device")
+        try:
+            data = b"" if status.st_size > MAX_BYTES else file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise ScoringError(f"{name}: {_reason(error)}") from None
+    if max(status.st_size, len(data)) > MAX_BYTES:
+        size = f"{max(status.st_size, len(data)) / 1e6:,.0f} MB"
+        raise ScoringError(f"{name}: {size} is too large; at most {MAX_BYTES / 1e6:.0f} MB are read")
+    return data
+
+
+def _not_a_file(name: str, what: str) -> ScoringError:
+    return ScoringError(f"{name}: is {what}; name a text file with one sentence a line")
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, PermissionError):
+        return "may not be read (permission denied)"
+    return f"cannot be read ({error.strerror or type(error).__name__})"
+
+
+def _decode(data: bytes, name: str) -> str:
+    """The text of a file in UTF-8, without its byte-order mark."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ScoringError(f"{name}: not UTF-8 but UTF-16 (byte 0x{data[0]:02x} at offset 0, line 1); save it as UTF-8")
+    zero = data.find(0)
+    if zero >= 0:
+        raise ScoringError(f"{name}: NUL byte {_place(data, zero)}; a text file in UTF-8 holds none")
+    try:
+        text = data.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{data[error.start]:02x} {_place(data, error.start)}"
+        raise ScoringError(f"{name}: not UTF-8: {byte}; save the file as UTF-8") from None
+    if not text:
+        raise ScoringError(f"{name}: is empty")
+    return text
+
+
+def _place(data: bytes, offset: int) -> str:
+    return f"at offset {offset} (line {data.count(10, 0, offset) + 1})"
+
+
+def _split(text: str, name: str) -> list[str]:
+    """The lines of a text: each ends with `\\n` or `\\r\\n`, the last one may lack it."""
+    if text.count("\n") > MAX_LINES:
+        raise ScoringError(f"{name}: {text.count(chr(10)):,} lines are too many; at most {MAX_LINES:,} are read")
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def _check_lengths(lines: list[str], name: str) -> None:
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MAX_LINE_CHARACTERS:
+            hint = CARRIAGE_RETURN_HINT if "\r" in line else ""
+            limit = f"at most {MAX_LINE_CHARACTERS:,} are read as one sentence"
+            raise ScoringError(f"{name}: line {number} is {len(line):,} characters long; {limit}{hint}")
+
+
+def _why_counts_differ(text: str, lines: list[str], expected: int) -> str:
+    """What probably made the number of lines wrong, as the end of a sentence, or nothing."""
+    extra = len(lines) - expected
+    if extra > 0 and not any(line.strip() for line in lines[expected:]):
+        return " (the last line is blank: remove it)" if extra == 1 else f" (the last {extra} are blank: remove them)"
+    body = text.removesuffix("\n").removesuffix("\r")
+    if len(body.replace("\r\n", "\n").replace("\r", "\n").split("\n")) == expected:
+        return CARRIAGE_RETURN_HINT
+    if len(text.splitlines()) == expected:
+        return " (U+2028, form feed and the like are no line ends here: end each line with \\n)"
+    return ""
+
+
+def _target_sides(lines: list[str], name: str) -> list[str]:
+    """The part after `|||` of every line; the very same list where no line has `|||`."""
+    counts = [line.count(SEPARATOR) for line in lines]
+    if not any(counts):
+        return lines
+    for number, count in enumerate(counts, start=1):
+        if count > 1:
+            raise ScoringError(f"{name}: line {number} has ||| {count} times; src|||tgt has it once")
+    if not all(counts):
+        having, lacking = counts.index(1) + 1, counts.index(0) + 1
+        raise ScoringError(
+            f"{name}: line {having} has ||| and line {lacking} has not; write src|||tgt in every line or in none"
+        )
+    return [line.split(SEPARATOR)[1].strip() for line in lines]

@@ -1,0 +1,144 @@
+"""Says a score and its verdicts: a table for people, a dictionary for programs.
+
+The dictionary, which `grade.py --json` prints (`SCHEMA` below; a change of meaning gets a new number):
+
+    schema              1
+    bleu                number, 0 to 1, at most ten decimals
+    interval            {level: 0.95, low: number, high: number, samples: integer, seed: integer}
+    chrf                number, 0 to 1
+    n                   integer, sentences
+    signature           sacreBLEU's signature of bleu and interval
+    chrf_signature      sacreBLEU's signature of chrf
+    precisions          [p_1, p_2, p_3, p_4], 0 to 1
+    brevity_penalty     number, 0 to 1
+    hypothesis_length   integer, words
+    reference_length    integer, words
+    thresholds          list, in the order given, of {name: string, threshold: number,
+                        status: "passed" | "failed" | "borderline", is_reached: whether bleu >= threshold}
+    notes               list of strings: what is worth knowing and is no error
+
+Figures have two decimals, as in the course, or more where two would tell another story than the verdict: 0.446 is never
+shown as 0.45 beside a threshold of 0.45 that it misses.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from .bleu import DECIMALS, LEVEL, Score
+from .errors import printable
+from .reading import counted
+from .verdicts import Verdict
+
+SCHEMA = 1
+FEW_SENTENCES = 100
+
+
+def as_json(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> dict[str, Any]:
+    """The score and its verdicts as the dictionary that the module's docstring describes."""
+    return {
+        "schema": SCHEMA,
+        "bleu": score.bleu,
+        "interval": {
+            "level": LEVEL,
+            "low": score.low,
+            "high": score.high,
+            "samples": score.samples,
+            "seed": score.seed,
+        },
+        "chrf": score.chrf,
+        "n": score.n,
+        "signature": score.signature,
+        "chrf_signature": score.chrf_signature,
+        "precisions": list(score.precisions),
+        "brevity_penalty": score.brevity_penalty,
+        "hypothesis_length": score.hypothesis_length,
+        "reference_length": score.reference_length,
+        "thresholds": [
+            {"name": v.name, "threshold": v.threshold, "status": v.status, "is_reached": v.is_reached}
+            for v in verdicts
+        ],
+        "notes": [*notes, *_own_notes(score)],
+    }
+
+
+def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
+    """The score and its verdicts as lines for a terminal, in plain ASCII where the notes are."""
+    value, low, high = figures(score, verdicts)
+    samples = f"{score.samples:,} bootstrap samples, seed {score.seed}"
+    lines = [
+        f"BLEU       {value}   95% interval {low} to {high}   ({samples})",
+        f"chrF       {score.chrf:.2f}",
+        f"sentences  {score.n:,}",
+        f"signature  {score.signature}",
+    ]
+    if verdicts:
+        width = max(len("threshold"), *(len(v.name) for v in verdicts))
+        lines += ["", f"{'threshold':<{width}}  at least  verdict"]
+        lines += [f"{v.name:<{width}}  {shown_threshold(v):>8}  {_row_end(v)}" for v in verdicts]
+    doubtful = [v for v in verdicts if v.status == "borderline"]
+    if doubtful:
+        lines += ["", *(f"{v.name}: {explain(v, score, verdicts)}." for v in doubtful), *ADVICE]
+    remarks = [*notes, *_own_notes(score)]
+    if remarks:
+        lines += ["", *(f"note: {printable(remark, 500)}" for remark in remarks)]
+    return "\n".join(lines) + "\n"
+
+
+ADVICE = (
+    "What to do: points go by the value. Before you conclude more from it, score a second training",
+    "run (another seed) or more test sentences; train somewhat longer to be clear of the threshold.",
+)
+
+
+def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) -> str:
+    """One verdict as a sentence without its full stop, with enough digits to be true as it stands.
+
+    Args:
+        verdict: the one to explain.
+        score: what it judges.
+        verdicts: others that are shown beside it, so that all figures get the same number of digits.
+    """
+    value, low, high = figures(score, [verdict, *verdicts])
+    threshold, span = shown_threshold(verdict), f"the 95% interval {low} to {high}"
+    if verdict.status == "passed":
+        return f"BLEU {value} reaches {threshold}, and so does all of {span}"
+    if verdict.status == "failed":
+        return f"BLEU {value} is below {threshold}, and so is all of {span}"
+    side = "reaches it and counts as passed" if verdict.is_reached else "is below it and counts as failed"
+    return f"{threshold} lies within {span}: BLEU {value} {side}, but {counted(score.n, 'sentence')} do not settle it"
+
+
+def figures(score: Score, verdicts: Sequence[Verdict]) -> tuple[str, str, str]:
+    """BLEU and its interval's ends, rounded alike, none of them across a threshold."""
+    values = (score.bleu, score.low, score.high)
+    for decimals in range(2, DECIMALS + 1):
+        shown = [f"{value:.{decimals}f}" for value in values]
+        if all(
+            (float(s) >= v.threshold) == (value >= v.threshold)
+            for s, value in zip(shown, values, strict=True)
+            for v in verdicts
+        ):
+            break
+    return shown[0], shown[1], shown[2]
+
+
+def shown_threshold(verdict: Verdict) -> str:
+    """A threshold with two decimals, or with all that it has."""
+    short = f"{verdict.threshold:.2f}"
+    return short if float(short) == verdict.threshold else repr(verdict.threshold)
+
+
+def _row_end(verdict: Verdict) -> str:
+    if verdict.status != "borderline":
+        return verdict.status
+    return f"borderline (counts as {'passed' if verdict.is_reached else 'failed'})"
+
+
+def _own_notes(score: Score) -> list[str]:
+    """What the figures themselves make worth knowing."""
+    notes = []
+    if score.n < FEW_SENTENCES:
+        notes.append(f"{counted(score.n, 'sentence')} are few: the true interval is wider than it looks")
+    if score.hypothesis_length == 0:
+        notes.append("every translation is empty")
+    return notes

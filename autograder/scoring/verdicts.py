@@ -1,0 +1,144 @@
+"""Thresholds: where they come from, and what a score says about each.
+
+A threshold is a name and a BLEU from 0 to 1. It is reached where BLEU, the value itself, is at least as large: points go
+by that. The verdict says more: where the 95% interval holds the threshold, the test sentences are too few to tell on
+which side of it the model is, and the verdict is `borderline`, whether the value reached it or not.
+"""
+
+import difflib
+import math
+import os
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from .bleu import Score
+from .errors import ScoringError, printable
+from .reading import read_bounded_text
+
+ASSIGNMENT = Path(__file__).resolve().parent.parent / "assignment.toml"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a score says about one threshold.
+
+    Attributes:
+        name: the threshold's.
+        threshold: the least BLEU that reaches it.
+        status: `passed` or `failed` where the whole interval agrees, else `borderline`.
+        is_reached: whether BLEU itself is at least the threshold; points go by this.
+    """
+
+    name: str
+    threshold: float
+    status: Literal["passed", "failed", "borderline"]
+    is_reached: bool
+
+
+def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:
+    """Compares a score with every threshold, in their order.
+
+    Raises:
+        ScoringError: where a threshold is not a number from 0 to 1.
+    """
+    return [_verdict(score, name, _checked(name, value, "thresholds")) for name, value in thresholds.items()]
+
+
+def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT) -> dict[str, float]:
+    """The `[thresholds]` table of a TOML file, by default of the assignment's; other tables are not looked at.
+
+    Raises:
+        ScoringError: where there is no such file or table, or a threshold in it is wrong.
+    """
+    where = printable(os.fspath(path))
+    try:
+        settings = tomllib.loads(read_bounded_text(path, where))
+    except tomllib.TOMLDecodeError as error:
+        problem = printable(str(error)).replace("Cannot overwrite a value", "a name is given twice")
+        raise ScoringError(f"{where}: not valid TOML: {problem}") from None
+    except RecursionError:
+        raise ScoringError(f"{where}: not valid TOML: nested too deeply") from None
+    table = settings.get("thresholds")
+    if not isinstance(table, dict) or not table:
+        raise ScoringError(f"{where}: has no [thresholds]; it needs that line and below it, say, beginner = 0.30")
+    return {name: _checked(name, value, where) for name, value in table.items()}
+
+
+def choose_thresholds(file: str | os.PathLike[str] | None, arguments: Sequence[str]) -> dict[str, float]:
+    """The thresholds that a command line asks for.
+
+    Args:
+        file: a TOML file to be used in the assignment's place, or None.
+        arguments: `NAME=VALUE` strings. Alone, they are the thresholds; beside a file, they change some of the file's.
+
+    Raises:
+        ScoringError: where one is wrong or unknown.
+    """
+    if file is None and arguments:
+        return parse_thresholds(arguments, known=read_thresholds() if ASSIGNMENT.exists() else ())
+    thresholds = read_thresholds(ASSIGNMENT if file is None else file)
+    changes = parse_thresholds(arguments, known=thresholds)
+    for name in changes.keys() - thresholds.keys():
+        names = ", ".join(thresholds)
+        raise ScoringError(f"--threshold {name}: unknown; {printable(os.fspath(file))} has {names}")
+    return thresholds | changes
+
+
+def parse_thresholds(arguments: Iterable[str], known: Collection[str] = ()) -> dict[str, float]:
+    """Thresholds written as `NAME=VALUE`.
+
+    Args:
+        arguments: one string each.
+        known: names in use. A name that is nearly one of these is taken for a slip of the pen, not for a new one.
+
+    Returns:
+        The thresholds in the order given.
+
+    Raises:
+        ScoringError: where one is malformed, given twice, out of range, or its name is misspelled.
+    """
+    thresholds: dict[str, float] = {}
+    for argument in arguments:
+        where = f"--threshold {printable(argument, 60)}"
+        name, equals, value = (part.strip() for part in argument.partition("="))
+        if not (name and equals and value):
+            raise ScoringError(f"{where}: write NAME=VALUE, such as advanced=0.45")
+        if not NUMBER.fullmatch(value):
+            hint = " (with a point, not a comma)" if "," in value else ""
+            raise ScoringError(f"{where}: {printable(value, 30)} is not a number; write one from 0 to 1{hint}")
+        if name in thresholds:
+            raise ScoringError(f"{where}: {name} is given twice; give each threshold once")
+        thresholds[name] = _checked(name, float(value), where)
+        alike = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        if alike and name not in known:
+            raise ScoringError(f"{where}: unknown threshold {name}; did you mean {alike[0]}?")
+    return thresholds
+
+
+def _verdict(score: Score, name: str, threshold: float) -> Verdict:
+    is_reached = score.bleu >= threshold
+    # With very few sentences the value itself can lie outside the interval; disagreement of the two is doubt as well.
+    is_certain = min(score.low, score.bleu) >= threshold or max(score.high, score.bleu) < threshold
+    if not is_certain:
+        return Verdict(name, threshold, "borderline", is_reached)
+    return Verdict(name, threshold, "passed" if is_reached else "failed", is_reached)
+
+
+def _checked(name: str, value: object, where: str) -> float:
+    """A threshold as a float, or an error that says where it stands and what would be right."""
+    if not NAME.fullmatch(name):
+        rule = "a letter, then letters, digits, - and _ (at most 32 in all)"
+        raise ScoringError(f"{where}: {printable(repr(name))} is no name for a threshold; write {rule}")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        kind = type(value).__name__
+        raise ScoringError(f"{where}: {name} is {printable(repr(value), 40)} ({kind}); write a number from 0 to 1")
+    if not math.isfinite(value) or not 0 <= value <= 1:
+        hint = f" (BLEU is a decimal here: write {value / 100:g})" if 1 < value <= 100 else ""
+        raise ScoringError(f"{where}: {name} is {value}; it must be a number from 0 to 1{hint}")
+    return float(value)

@@ -1,0 +1,8 @@
+"""What runs in the sandboxed process beside a submission: torch, a loader, and a small fixed set of verbs.
+
+Nothing here is secret and nothing here judges. Whatever this package says after a submission's code has run
+is to be treated as said by the submission. The trusted half is `autograder/sandbox/`.
+
+Modules, from the outside in: `zygote` (has torch loaded, forks), `hardening` (gives up rights in the fork),
+`service` (answers the verbs), `values` and `frames` (how arrays travel; used by both sides).
+"""

@@ -1,0 +1,142 @@
+"""Makes modules from a submission's source text, and puts stand-ins in the place of some components.
+
+Used in both ways to run: in a student's own process and in the sandboxed worker. Imports torch (through the
+stand-ins) and the standard library alone, so that it works where no file can be opened.
+"""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from . import stand_ins
+from .contract import CONTRACT
+
+ALL_NAMES = {name: module for module, names in CONTRACT.items() for name in names}
+
+
+class MissingComponent(AttributeError):
+    """The submission has no component of that name."""
+
+
+class Package(MetaPathFinder, Loader):
+    """A package whose modules are compiled from memory.
+
+    A module that cannot be imported does not take the modules that import it along: they find the
+    stand-ins under its contract names. Its own error is kept, and raised when one of its own
+    components is asked for.
+    """
+
+    def __init__(self, sources: dict[str, tuple[str, str]], name: str = "submission") -> None:
+        """Takes the modules.
+
+        Args:
+            sources: module name ("layers", "__init__") -> path for tracebacks, source text.
+            name: of the package; no other package of the process may have it.
+        """
+        self.sources = sources
+        self.name = name
+        self.errors: dict[str, BaseException] = {}
+        self._replaced: list[tuple[ModuleType, str, object]] = []
+        self._isolated: str | None = None
+        sys.meta_path.insert(0, self)
+
+    def close(self) -> None:
+        """Forgets the package."""
+        self.restore()
+        sys.meta_path.remove(self)
+        for name in [name for name in sys.modules if name == self.name or name.startswith(self.name + ".")]:
+            del sys.modules[name]
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
+        """Part of the import system: knows the package and its modules, nothing else."""
+        if fullname == self.name:
+            return ModuleSpec(fullname, self, origin=self._source(fullname)[0], is_package=True)
+        if fullname.startswith(self.name + ".") and fullname.removeprefix(self.name + ".") in self.sources:
+            return ModuleSpec(fullname, self, origin=self._source(fullname)[0])
+        return None
+
+    def get_source(self, fullname: str) -> str:
+        """Part of the import system: lets tracebacks show lines."""
+        return self._source(fullname)[1]
+
+    def _source(self, fullname: str) -> tuple[str, str]:
+        return self.sources.get(fullname.removeprefix(self.name).removeprefix(".") or "__init__", ("", ""))
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs a module's code; where that fails, keeps the error and offers stand-ins."""
+        path, text = self._source(module.__name__)
+        short_name = module.__name__.removeprefix(self.name).removeprefix(".")
+        try:
+            exec(compile(text, path, "exec", dont_inherit=True), vars(module))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
+            self.errors[short_name] = error
+            for name in CONTRACT.get(short_name, ()):
+                setattr(module, name, getattr(stand_ins, name))
+
+    def get(self, component: str) -> object:
+        """The component "module.Name" of the submission, with the isolation that is in force.
+
+        Raises:
+            Exception: what importing its module raised.
+            MissingComponent: where the module has no such name.
+        """
+        module_name, name = component.split(".")
+        module = importlib.import_module(f"{self.name}.{module_name}")
+        if module_name in self.errors:
+            raise self.errors[module_name].with_traceback(self.errors[module_name].__traceback__)
+        found = vars(module).get(name)
+        if not callable(found):
+            raise MissingComponent(f"{module_name}.py has no {name}")
+        return found
+
+    def isolate(self, component: str | None) -> None:
+        """Puts stand-ins in the place of every other component; None = the submission as it is.
+
+        Globals are replaced, which functions and methods look up when they run. It holds for what
+        is built and for what is called until the next call of this method.
+        """
+        if component == self._isolated:
+            return
+        self.restore()
+        if component is None:
+            return
+        for module_name in CONTRACT:
+            if module_name in self.sources:
+                importlib.import_module(f"{self.name}.{module_name}")
+        own_module, own_name = component.split(".")
+        modules = [module for name, module in sys.modules.items() if name.startswith(self.name + ".")]
+        originals = {}
+        for name, module_name in ALL_NAMES.items():
+            module = sys.modules.get(f"{self.name}.{module_name}")
+            if name != own_name and hasattr(stand_ins, name) and module and name in vars(module):
+                originals[id(vars(module)[name])] = name
+        for module in modules:
+            for attribute, value in list(vars(module).items()):
+                name = originals.get(id(value))
+                if name is not None:
+                    self._replaced.append((module, attribute, value))
+                    setattr(module, attribute, getattr(stand_ins, name))
+        self._isolated = component
+
+    def restore(self) -> None:
+        """Takes all stand-ins out again."""
+        for module, attribute, value in reversed(self._replaced):
+            setattr(module, attribute, value)
+        self._replaced.clear()
+        self._isolated = None
+
+    @contextmanager
+    def isolation(self, component: str | None) -> Iterator[None]:
+        """`isolate` for the length of a with-block."""
+        before = self._isolated
+        self.isolate(component)
+        try:
+            yield
+        finally:
+            self.isolate(before)

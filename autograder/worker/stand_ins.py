@@ -1,0 +1,231 @@
+"""Stand-ins for the components of the contract, so that each can be judged by itself.
+
+A stand-in keeps the signature and the shapes of its component, depends on every one of its arguments, and
+computes something else: it gives nothing away, and a mistake in what is passed to it shows in what comes out.
+The parameters are few and of a shape of their own, by which the tests recognise them. The functions below the
+classes compute the same from explicit parameters.
+
+They take further arguments and ignore them: a submission may hand a dropout rate to its own attention.
+
+At the end: what stands in for a model, an optimizer and so on in the tests of training and decoding.
+"""
+
+import torch
+from torch import Tensor, nn
+
+
+def spread(*shape: int) -> nn.Parameter:
+    """A parameter of distinct values between -1 and 1, the same in each instance; tests overwrite it."""
+    count = torch.Size(shape).numel()
+    return nn.Parameter(torch.cos(torch.arange(count, dtype=torch.float64) * 1.7).view(shape).float())
+
+
+def allowed(mask: Tensor | None, scores: Tensor) -> Tensor:
+    """The mask as factors 0 and 1, of the shape of the scores (b, h, q, k)."""
+    if mask is None:
+        return torch.ones_like(scores)
+    return mask.to(scores.dtype).expand_as(scores)
+
+
+def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """In place of attention, (b, h, positions, d_k): weights are sigmoids, not normalised."""
+    scores = query @ key.transpose(-2, -1)
+    weights = torch.sigmoid(scores) * allowed(mask, scores)
+    return weights @ value, weights
+
+
+def mixed_look_up(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, mix: Tensor, n_heads: int
+) -> tuple[Tensor, Tensor]:
+    """In place of multi-head attention, (b, positions, d), with mix (4, d, d): each head scales the query."""
+    scale = torch.arange(1, n_heads + 1, dtype=query.dtype, device=query.device)[:, None, None]
+    queries = torch.sin(query @ mix[0]).unsqueeze(1) * scale
+    context, weights = look_up(queries, torch.sin(key @ mix[1]).unsqueeze(1), (value @ mix[2]).unsqueeze(1), mask)
+    return torch.sin(context.sum(dim=1) @ mix[3]), weights
+
+
+def squash(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+    """In place of LayerNorm."""
+    return torch.tanh(x) * gain + shift
+
+
+def wave(x: Tensor, mix: Tensor, d_ff: int) -> Tensor:
+    """In place of the feed-forward network, with mix (2, d, d)."""
+    return torch.sin(x @ mix[0]) @ mix[1] + d_ff / 1000
+
+
+def trace(*settings: float) -> float:
+    """One small number that depends on each setting: it shows in the output whether all were passed on."""
+    return sum(float(setting) * 0.01 * (index + 1) for index, setting in enumerate(settings))
+
+
+def encoder_layer(x: Tensor, mask: Tensor | None, mix: Tensor, n_heads: int, extra: float) -> tuple[Tensor, Tensor]:
+    """In place of an encoder layer, with mix (5, d, d)."""
+    context, weights = mixed_look_up(x, x, x, mask, mix[:4], n_heads)
+    return torch.sin(x @ mix[4]) + context + extra, weights
+
+
+def decoder_layer(
+    x: Tensor,
+    memory: Tensor,
+    src_mask: Tensor | None,
+    tgt_mask: Tensor | None,
+    mix: Tensor,
+    n_heads: int,
+    extra: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """In place of a decoder layer, with mix (9, d, d)."""
+    context, self_weights = mixed_look_up(x, x, x, tgt_mask, mix[:4], n_heads)
+    x = torch.sin(x @ mix[8]) + context
+    context, cross_weights = mixed_look_up(x, memory, torch.sin(memory), src_mask, mix[4:8], n_heads)
+    return x + context + extra, self_weights, cross_weights
+
+
+def place(x: Tensor, extra: float) -> Tensor:
+    """In place of the positional encoding."""
+    ramp = torch.arange(x.size(1), dtype=x.dtype, device=x.device)[:, None]
+    return x + 0.3 * torch.sin(ramp + extra)
+
+
+def name_tokens(tokens: Tensor, table: Tensor) -> Tensor:
+    """In place of the input embedding, with table (vocab_size, d)."""
+    return torch.sin(table)[tokens]
+
+
+def scaled_dot_product_attention(query, key, value, mask=None, *extra, **more):
+    """Stand-in; see `look_up`."""
+    return look_up(query, key, value, mask)
+
+
+class LayerNorm(nn.Module):
+    """Stand-in; see `squash`."""
+
+    def __init__(self, d_model, *extra, **more):
+        super().__init__()
+        self.gain, self.shift = spread(d_model), spread(d_model)
+
+    def forward(self, x):
+        return squash(x, self.gain, self.shift)
+
+
+class FeedForward(nn.Module):
+    """Stand-in; see `wave`."""
+
+    def __init__(self, d_model, d_ff, *extra, **more):
+        super().__init__()
+        self.d_ff = d_ff
+        self.mix = spread(2, d_model, d_model)
+
+    def forward(self, x, *extra, **more):
+        return wave(x, self.mix, self.d_ff)
+
+
+class MultiHeadedAttention(nn.Module):
+    """Stand-in; see `mixed_look_up`."""
+
+    def __init__(self, d_model, n_heads, *extra, **more):
+        super().__init__()
+        self.n_heads = n_heads
+        self.mix = spread(4, d_model, d_model)
+
+    def forward(self, query, key, value, mask=None, *extra, **more):
+        return mixed_look_up(query, key, value, mask, self.mix, self.n_heads)
+
+
+class EncoderLayer(nn.Module):
+    """Stand-in; see `encoder_layer`."""
+
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False, *extra, **more):
+        super().__init__()
+        self.n_heads, self.extra = n_heads, trace(d_ff, dropout, norm_first)
+        self.mix = spread(5, d_model, d_model)
+
+    def forward(self, x, mask, *extra, **more):
+        return encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
+
+
+class DecoderLayer(nn.Module):
+    """Stand-in; see `decoder_layer`."""
+
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False, *extra, **more):
+        super().__init__()
+        self.n_heads, self.extra = n_heads, trace(d_ff, dropout, norm_first)
+        self.mix = spread(9, d_model, d_model)
+
+    def forward(self, x, memory, src_mask, tgt_mask, *extra, **more):
+        return decoder_layer(x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra)
+
+
+class Encoder(nn.Module):
+    """Stand-in; one `encoder_layer`, whose weights are returned once a layer."""
+
+    def __init__(self, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False, *extra, **more):
+        super().__init__()
+        self.n_heads, self.n_layers = n_heads, n_layers
+        self.extra = trace(d_ff, dropout, norm_first, n_layers)
+        self.mix = spread(5, d_model, d_model)
+
+    def forward(self, x, mask, *extra, **more):
+        x, weights = encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
+        return x, [weights] * self.n_layers
+
+
+class Decoder(nn.Module):
+    """Stand-in; one `decoder_layer`, whose weights are returned once a layer."""
+
+    def __init__(self, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False, *extra, **more):
+        super().__init__()
+        self.n_heads, self.n_layers = n_heads, n_layers
+        self.extra = trace(d_ff, dropout, norm_first, n_layers)
+        self.mix = spread(9, d_model, d_model)
+
+    def forward(self, x, memory, src_mask, tgt_mask, *extra, **more):
+        x, self_weights, cross_weights = decoder_layer(
+            x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra
+        )
+        return x, [self_weights] * self.n_layers, [cross_weights] * self.n_layers
+
+
+class InputEmbedding(nn.Module):
+    """Stand-in; see `name_tokens`.
+
+    A model may tie its output projection to `target_embedding.<anything>.weight`: every attribute it
+    might look for is the table.
+    """
+
+    def __init__(self, vocab_size, d_model, *extra, **more):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size, d_model)
+
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("__"):
+                raise
+            return self.table.weight if name == "weight" else self.table
+
+    def forward(self, tokens):
+        return name_tokens(tokens, self.table.weight)
+
+
+class PositionalEncoding(nn.Module):
+    """Stand-in; see `place`."""
+
+    def __init__(self, d_model, dropout=0.1, max_length=512, *extra, **more):
+        super().__init__()
+        self.extra = dropout
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.dropout(place(x, self.extra))
+
+
+def padding_mask(tokens, pad_id):
+    """As given in the assignment."""
+    return (tokens != pad_id)[:, None, None, :]
+
+
+def causal_mask(length, device=None):
+    """As given in the assignment."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()

@@ -1,0 +1,221 @@
+"""How Python values and tensors become a JSON tree and a safetensors body, and back. Used by both sides.
+
+Scalars stand for themselves; everything else is an object with one key that names its kind:
+`{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`, `{"handle": 7}`,
+`{"dtype": "float64"}`, `{"generator": seed}`. Anything else cannot be sent, in either direction.
+
+Tensors keep the pattern of their strides (transposed, expanded, with gaps). The receiver rebuilds it from
+`order`, `shape` and `gapped` by permuting, expanding and slicing a dense tensor, so that no number in a frame can
+describe memory that is not there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+DTYPES = {
+    name: getattr(torch, name)
+    for name in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+}
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+MAX_DEPTH = 24
+MAX_ITEMS = 100_000
+MAX_STRING = 200_000
+MAX_AXES = 12
+MAX_TENSORS = 4_000
+MAX_TENSOR_BYTES = 64 << 20
+
+
+class UnsendableValue(TypeError):
+    """A value of a kind that does not travel."""
+
+
+class MalformedValue(ValueError):
+    """Received data that does not describe a value."""
+
+
+class Encoder:
+    """Collects the tensors of one message; the same tensor object is sent once and stays one object.
+
+    Args:
+        handle_of: returns the number under which the other side knows an object, or None.
+    """
+
+    def __init__(self, handle_of: Callable[[object], int | None] = lambda value: None) -> None:
+        self.tensors: list[torch.Tensor] = []
+        self.records: list[dict] = []
+        self._dense: dict[str, torch.Tensor] = {}
+        self._index: dict[int, int] = {}
+        self._handle_of = handle_of
+        self._items = 0
+
+    def encode(self, value: object, depth: int = 0) -> object:
+        """Return the JSON tree of `value`. Raises UnsendableValue, naming the type."""
+        self._items += 1
+        if depth > MAX_DEPTH or self._items > MAX_ITEMS:
+            raise UnsendableValue(f"more than {MAX_DEPTH} levels or {MAX_ITEMS} items of nested containers")
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, torch.Tensor):
+            return {"tensor": self.add(value)}
+        if isinstance(value, int):
+            if not -(2**63) <= value < 2**63:
+                raise UnsendableValue("an integer of more than 64 bits")
+            return int(value)
+        if isinstance(value, float):
+            return float(value)
+        if isinstance(value, str):
+            if len(value) > MAX_STRING:
+                raise UnsendableValue(f"a string of {len(value)} characters; at most {MAX_STRING} can be sent")
+            return str(value)
+        if isinstance(value, list):
+            return {"list": [self.encode(item, depth + 1) for item in value]}
+        if isinstance(value, tuple):
+            return {"tuple": [self.encode(item, depth + 1) for item in value]}
+        if isinstance(value, dict):
+            return {"dict": [[self._key(key), self.encode(item, depth + 1)] for key, item in value.items()]}
+        if isinstance(value, torch.dtype) and value in DTYPE_NAMES:
+            return {"dtype": DTYPE_NAMES[value]}
+        if isinstance(value, torch.Generator):
+            return {"generator": value.initial_seed()}
+        handle = self._handle_of(value)
+        if handle is not None:
+            return {"handle": handle}
+        raise UnsendableValue(f"an object of type {type(value).__module__}.{type(value).__qualname__}")
+
+    def _key(self, key: object) -> object:
+        if key is None or isinstance(key, (bool, int, float, str)):
+            return self.encode(key, MAX_DEPTH)
+        raise UnsendableValue(f"a dictionary key of type {type(key).__qualname__}")
+
+    def add(self, tensor: torch.Tensor, **notes: object) -> int:
+        """Add a tensor (once) and return its index; `notes` go into its record."""
+        if id(tensor) in self._index:
+            return self._index[id(tensor)]
+        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in DTYPE_NAMES:
+            raise UnsendableValue(f"a tensor of {tensor.dtype}, {tensor.layout}, on {tensor.device}")
+        if tensor.numel() * tensor.element_size() > MAX_TENSOR_BYTES or len(self.tensors) >= MAX_TENSORS:
+            raise UnsendableValue(f"a tensor of shape {tuple(tensor.shape)}: more than can be sent")
+        dense, record = lay_out(tensor.detach())
+        index = len(self.tensors)
+        self.tensors.append(tensor)
+        self.records.append({**record, **notes})
+        self._dense[str(index)] = dense
+        self._index[id(tensor)] = index
+        return index
+
+    def body(self) -> bytes:
+        """The safetensors bytes of all tensors added so far."""
+        return save(self._dense) if self._dense else b""
+
+
+class Decoder:
+    """Rebuilds the values of one message from its records and its body."""
+
+    def __init__(
+        self,
+        records: object,
+        body: bytes,
+        object_of: Callable[[int], object] | None = None,
+    ) -> None:
+        if not isinstance(records, list) or len(records) > MAX_TENSORS:
+            raise MalformedValue("the tensor records are no list, or too long")
+        try:
+            dense = load(body) if body else {}
+        except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
+            raise MalformedValue("the body is no safetensors") from error
+        if set(dense) != {str(index) for index in range(len(records))}:
+            raise MalformedValue("the body's tensors are not those of the header")
+        self.records = [record if isinstance(record, dict) else {} for record in records]
+        self.tensors = [rebuild(dense[str(index)], record) for index, record in enumerate(self.records)]
+        self._object_of = object_of
+        self._items = 0
+
+    def decode(self, tree: object, depth: int = 0) -> object:
+        """Return the value that `tree` describes. Raises MalformedValue."""
+        self._items += 1
+        if depth > MAX_DEPTH + 1 or self._items > 2 * MAX_ITEMS:
+            raise MalformedValue("too deep or too long")
+        if isinstance(tree, str):
+            return tree.encode("utf-8", "replace").decode("utf-8")
+        if isinstance(tree, int) and not -(2**63) <= tree < 2**63:
+            raise MalformedValue("an integer of more than 64 bits")
+        if tree is None or isinstance(tree, (bool, int, float)):
+            return tree
+        if not isinstance(tree, dict) or len(tree) != 1:
+            raise MalformedValue("no value")
+        ((kind, content),) = tree.items()
+        if kind in ("list", "tuple") and isinstance(content, list):
+            items = [self.decode(item, depth + 1) for item in content]
+            return items if kind == "list" else tuple(items)
+        if kind == "dict" and isinstance(content, list):
+            return dict(self._pair(pair, depth) for pair in content)
+        if kind == "tensor" and type(content) is int and 0 <= content < len(self.tensors):
+            return self.tensors[content]
+        if kind == "dtype" and isinstance(content, str) and content in DTYPES:
+            return DTYPES[content]
+        if kind == "generator" and type(content) is int:
+            return torch.Generator().manual_seed(content)
+        if kind == "handle" and type(content) is int and self._object_of is not None:
+            return self._object_of(content)
+        raise MalformedValue("no value of a known kind")
+
+    def _pair(self, pair: object, depth: int) -> tuple:
+        if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], (list, dict)):
+            raise MalformedValue("no pair of key and value")
+        return self.decode(pair[0], depth + 1), self.decode(pair[1], depth + 1)
+
+
+def lay_out(tensor: torch.Tensor) -> tuple[torch.Tensor, dict]:
+    """Split a tensor into dense content of its own and the record of how it lay in memory."""
+    if tensor.is_contiguous():
+        return tensor.clone(memory_format=torch.contiguous_format), {}
+    record: dict = {}
+    core = tensor
+    for axis, (length, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
+        if stride == 0 and length > 1:
+            core = core.narrow(axis, 0, 1)
+            record["shape"] = list(tensor.shape)
+    order = sorted(range(core.dim()), key=lambda axis: (-core.stride(axis), axis))
+    core = core.permute(order)
+    if order != sorted(order):
+        record["order"] = order
+    if not core.is_contiguous():
+        record["gapped"] = True
+    return core.clone(memory_format=torch.contiguous_format), record
+
+
+def rebuild(dense: torch.Tensor, record: dict) -> torch.Tensor:
+    """The inverse of `lay_out`; checks the record, which may come from a hostile peer."""
+    if dense.dtype not in DTYPE_NAMES or dense.dim() > MAX_AXES:
+        raise MalformedValue("a tensor of a dtype or rank that is not sent")
+    if dense.dtype == torch.bool:  # bytes other than 0 and 1 would be a boolean that is neither
+        dense = dense.view(torch.uint8) != 0
+    order, shape = record.get("order"), record.get("shape")
+    if record.get("gapped") is True and dense.dim():
+        wide = dense.new_empty((*dense.shape[:-1], dense.shape[-1] + 1))
+        dense = wide[..., :-1].copy_(dense)
+    if order is not None:
+        if not isinstance(order, list) or sorted(map(_integer, order)) != list(range(dense.dim())):
+            raise MalformedValue("an order that is no permutation of the axes")
+        dense = dense.permute([order.index(axis) for axis in range(len(order))])
+    if shape is not None:
+        if not isinstance(shape, list) or len(shape) != dense.dim():
+            raise MalformedValue("a shape of another rank")
+        if any(new < 0 or new != old != 1 for new, old in zip(map(_integer, shape), dense.shape, strict=True)):
+            raise MalformedValue("a shape that the tensor cannot be expanded to")
+        if math.prod(shape) * dense.element_size() > MAX_TENSOR_BYTES:
+            raise MalformedValue("an expanded tensor over the limit")
+        dense = dense.expand(shape)
+    return dense
+
+
+def _integer(value: object) -> int:
+    if type(value) is not int:
+        raise MalformedValue("a number that is no integer")
+    return value

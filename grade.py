@@ -1,0 +1,128 @@
+"""Scores a file of translations: BLEU with its interval, and a verdict for each threshold.
+
+A thin command line on `autograder.scoring`, which says what the figures mean; `python grade.py --help` says how to call it.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+try:
+    from autograder import scoring
+except ModuleNotFoundError as missing:
+    if missing.name not in ("numpy", "sacrebleu"):
+        raise
+    sys.stderr.write(f"grade.py: {missing.name} is not installed for this Python; activate the kit's environment\n")
+    raise SystemExit(2) from None
+
+DESCRIPTION = "Scores translations against references: BLEU with its 95% interval, chrF, and a verdict for each threshold."
+
+EXAMPLES = """\
+example:
+  python grade.py --translations translations.txt --references data/corpus/fren.dev.bpe
+  python grade.py --translations translations.txt --references test.en --threshold pass=0.35 --json
+
+files:
+  UTF-8, one sentence a line, in the same order and number. Plain text or src|||tgt (the part after ||| counts), with
+  or without byte-pair marks (gr@@ ac@@ ious). Only a line feed ends a line; an empty line is an empty translation.
+
+verdicts:
+  passed and failed    the whole 95% interval agrees with BLEU itself
+  borderline           the interval holds the threshold: points go by BLEU itself, see the advice in the output
+
+exit status:
+  0  BLEU reaches every threshold        1  BLEU is below one        2  the input cannot be scored
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but a wrong command line is answered in one line that is safe to print."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {scoring.printable(message)} (--help shows an example)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Scores what the arguments name and prints it; returns the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only is no reason to stop
+    options = parse(arguments)
+    try:
+        thresholds = scoring.choose_thresholds(options.thresholds, options.threshold)
+        references = scoring.read_references(options.references)
+        notes: list[str] = []
+        translations = scoring.read_translations(
+            options.translations, expected=len(references), note=notes.append
+        )
+        if os.path.samefile(options.translations, options.references):
+            notes.append("translations and references are the same file")
+        score = scoring.score(translations, references, samples=options.samples, seed=options.seed)
+        verdicts = scoring.judge(score, thresholds)
+        if options.json:
+            write(json.dumps(scoring.as_json(score, verdicts, notes), indent=2, allow_nan=False) + "\n")
+        else:
+            write(scoring.as_text(score, verdicts, notes))
+    except scoring.ScoringError as error:
+        sys.stderr.write(f"grade.py: {error}\n")
+        return 2
+    return 0 if all(verdict.is_reached for verdict in verdicts) else 1
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line as a namespace; leaves with status 2 where it is wrong."""
+    parser = Parser(
+        prog="grade.py",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--translations", metavar="FILE", required=True, help="the translations to score")
+    parser.add_argument("--references", metavar="FILE", required=True, help="the true translations")
+    parser.add_argument(
+        "--threshold",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="judge by this BLEU from 0 to 1 instead of the assignment's; may be repeated; with --thresholds, changes"
+        " one of the file's",
+    )
+    parser.add_argument(
+        "--thresholds",
+        metavar="FILE.toml",
+        help="judge by the [thresholds] of this file (default: autograder/assignment.toml)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object (see autograder/scoring/report.py)")
+    parser.add_argument(
+        "--samples",
+        metavar="N",
+        type=int,
+        default=scoring.SAMPLES,
+        help="bootstrap samples for the interval (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=scoring.SEED, help="seed of the samples (default: %(default)s)"
+    )
+    return parser.parse_args(arguments)
+
+
+def write(text: str) -> None:
+    """Prints the report; a reader that went away, as `| head -1` does, is no error."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python fails once more as it ends
+        if not isinstance(error, BrokenPipeError):
+            raise scoring.ScoringError(f"the report cannot be written ({error.strerror})") from None
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,104 @@
+"""Attention: every position asks all others what they have to tell it.
+
+Shapes: b batch · h heads · q query positions · k key positions · d = d_model · d_k = d_head = d / h.
+Masks are boolean, True = may attend, (q, k) or broadcastable to (b, h, q, k).
+Paper: Vaswani et al. 2017, section 3.2. The paper's Q, K, V are `query`, `key`, `value` here.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Averages the values, weighted by how well each key fits the query (equation 1).
+
+    Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V
+
+    A key that the mask forbids has weight 0. A query that may attend to nothing still gets finite
+    output, weights and gradients; their values are of no meaning.
+
+    Args:
+        query: (b, h, q, d_k).
+        key: (b, h, k, d_k).
+        value: (b, h, k, d_k).
+        mask: True = may attend, broadcastable to (b, h, q, k); None = everything may be attended to.
+
+    Returns:
+        context (b, h, q, d_k), and the weights after the softmax (b, h, q, k).
+    """
+    # TODO 1.2: compute the scaled scores, exclude what the mask forbids, normalise over the keys,
+    # and average the values.
+    ### BEGIN SOLUTION
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (b, h, q, k)
+    if mask is not None:
+        # The lowest finite number and not -inf: a row of -inf alone would become NaN in the softmax.
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+    ### END SOLUTION
+
+
+class MultiHeadedAttention(nn.Module):
+    """Attention in several subspaces at once (section 3.2.2).
+
+    MultiHead(Q, K, V) = Concat(head_1, …, head_h) W^O
+    head_i             = Attention(Q W_i^Q, K W_i^K, V W_i^V)
+
+    The h projections of a kind are one d x d matrix here, whose output is split into heads.
+    """
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        """Makes the four projections.
+
+        Raises:
+            ValueError: where d_model is no multiple of n_heads.
+        """
+        super().__init__()
+        # TODO 1.3: refuse a d_model that n_heads does not divide, and create the projections of
+        # query, key, value and output.
+        ### BEGIN SOLUTION
+        if d_model % n_heads != 0:
+            raise ValueError(f"d_model = {d_model} is no multiple of n_heads = {n_heads}")
+        self.n_heads = n_heads
+        self.project_query = nn.Linear(d_model, d_model)
+        self.project_key = nn.Linear(d_model, d_model)
+        self.project_value = nn.Linear(d_model, d_model)
+        self.project_output = nn.Linear(d_model, d_model)
+        ### END SOLUTION
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Attends from each position of `query` to the positions of `key` and `value`.
+
+        Args:
+            query: (b, q, d).
+            key: (b, k, d).
+            value: (b, k, d).
+            mask: True = may attend, broadcastable to (b, h, q, k); None = no restriction.
+
+        Returns:
+            output (b, q, d), and the weights of every head (b, h, q, k).
+        """
+        # TODO 1.3: project query, key and value, split each into heads (b, h, positions, d_head),
+        # and let every head attend: `context` is (b, h, q, d_head).
+        ### BEGIN SOLUTION
+        def split_heads(x: Tensor) -> Tensor:
+            return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (b, h, positions, d_head)
+
+        context, weights = scaled_dot_product_attention(
+            split_heads(self.project_query(query)),
+            split_heads(self.project_key(key)),
+            split_heads(self.project_value(value)),
+            mask,
+        )
+        ### END SOLUTION
+        concatenated = context.transpose(1, 2).flatten(2)  # given: (b, h, q, d_head) -> (b, q, d)
+        # TODO 1.3: project the concatenated heads, and return the result with the weights.
+        ### BEGIN SOLUTION
+        return self.project_output(concatenated), weights
+        ### END SOLUTION

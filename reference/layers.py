@@ -1,0 +1,183 @@
+"""One layer of the encoder, one of the decoder, and what they are made of.
+
+Shapes: b batch · s source length · t target length · h heads · d = d_model.
+Masks are boolean, True = may attend.
+Papers: Vaswani et al. 2017, sections 3.1 and 3.3 (the paper's d_ff is `d_ff`); Ba et al. 2016, "Layer
+Normalization", section 3; for `norm_first` Xiong et al. 2020, "On Layer Normalization in the Transformer
+Architecture", figure 1b.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from .attention import MultiHeadedAttention
+
+
+class LayerNorm(nn.Module):
+    """Gives the features of every position mean 0 and variance 1, then a learned gain and shift (Ba et al.).
+
+    y = gamma * (x - mu) / sqrt(var + epsilon) + beta
+
+    mu and var are taken over the last axis, for each position by itself; var is the population
+    variance (divided by d, not by d - 1).
+    """
+
+    def __init__(self, d_model: int, epsilon: float = 1e-6) -> None:
+        """Makes one gain and one shift for each of `d_model` features."""
+        super().__init__()
+        self.epsilon = epsilon
+        # TODO 1.4: create the learned gain (1 at first) and shift (0 at first) of each feature.
+        ### BEGIN SOLUTION
+        self.gamma = nn.Parameter(torch.ones(d_model))
+        self.beta = nn.Parameter(torch.zeros(d_model))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalises x, (..., d), over its last axis; the shape stays."""
+        # TODO 1.4: normalise over the last axis, then apply gain and shift.
+        ### BEGIN SOLUTION
+        centred = x - x.mean(dim=-1, keepdim=True)
+        variance = centred.square().mean(dim=-1, keepdim=True)
+        return self.gamma * centred / torch.sqrt(variance + self.epsilon) + self.beta
+        ### END SOLUTION
+
+
+class FeedForward(nn.Module):
+    """The same small network for every position by itself (section 3.3, equation 2).
+
+    FFN(x) = W_2 relu(W_1 x + b_1) + b_2
+    """
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        """Makes the two affine maps, d_model -> d_ff -> d_model, both with bias."""
+        super().__init__()
+        # TODO 1.5: create the two affine maps.
+        ### BEGIN SOLUTION
+        self.expand = nn.Linear(d_model, d_ff)
+        self.contract = nn.Linear(d_ff, d_model)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(b, s, d) -> (b, s, d)."""
+        # TODO 1.5: apply the first map, the nonlinearity, and the second map.
+        ### BEGIN SOLUTION
+        return self.contract(torch.relu(self.expand(x)))
+        ### END SOLUTION
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each with dropout, a residual connection and a LayerNorm (section 3.1).
+
+    post-norm, as in the paper:  x <- LayerNorm(x + dropout(sublayer(x)))
+    pre-norm (`norm_first`):     x <- x + dropout(sublayer(LayerNorm(x)))
+
+    Each sublayer has a LayerNorm of its own.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False
+    ) -> None:
+        """Makes both sublayers (`MultiHeadedAttention`, `FeedForward`), their `LayerNorm`s and the dropout."""
+        super().__init__()
+        self.norm_first = norm_first
+        # TODO 2.1: create the attention, the feed-forward network, a LayerNorm for each of the two,
+        # and the dropout.
+        ### BEGIN SOLUTION
+        self.attention = MultiHeadedAttention(d_model, n_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.attention_norm = LayerNorm(d_model)
+        self.feed_forward_norm = LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Applies the layer.
+
+        Args:
+            x: (b, s, d).
+            mask: which positions may attend to which, broadcastable to (b, h, s, s).
+
+        Returns:
+            x (b, s, d), and the attention weights (b, h, s, s).
+        """
+        if self.norm_first:
+            # TODO E.2: (extension) the same two sublayers with the normalisation before each of them
+            # instead of after it.
+            ### BEGIN SOLUTION
+            normalised = self.attention_norm(x)
+            attended, weights = self.attention(normalised, normalised, normalised, mask)
+            x = x + self.dropout(attended)
+            x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+            return x, weights
+            ### END SOLUTION
+        # TODO 2.1: self-attention and feed-forward, each followed by dropout, residual connection
+        # and normalisation.
+        ### BEGIN SOLUTION
+        attended, weights = self.attention(x, x, x, mask)
+        x = self.attention_norm(x + self.dropout(attended))
+        x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+        return x, weights
+        ### END SOLUTION
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, cross-attention to the source, then feed-forward (section 3.1).
+
+    Residual connections, dropout and LayerNorm are placed as in the `EncoderLayer`. In cross-attention the
+    query comes from the decoder, key and value are the `memory`, which is not normalised again in pre-norm.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False
+    ) -> None:
+        """Makes the three sublayers, a `LayerNorm` for each, and the dropout."""
+        super().__init__()
+        self.norm_first = norm_first
+        # TODO 2.2: create both attentions, the feed-forward network, a LayerNorm for each of the
+        # three, and the dropout.
+        ### BEGIN SOLUTION
+        self.self_attention = MultiHeadedAttention(d_model, n_heads)
+        self.cross_attention = MultiHeadedAttention(d_model, n_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.self_attention_norm = LayerNorm(d_model)
+        self.cross_attention_norm = LayerNorm(d_model)
+        self.feed_forward_norm = LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        ### END SOLUTION
+
+    def forward(
+        self, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Applies the layer.
+
+        Args:
+            x: (b, t, d).
+            memory: the encoder's output, (b, s, d).
+            src_mask: which source positions may be attended to, broadcastable to (b, h, t, s).
+            tgt_mask: which target positions may attend to which, broadcastable to (b, h, t, t).
+
+        Returns:
+            x (b, t, d), the weights of self-attention (b, h, t, t) and of cross-attention (b, h, t, s).
+        """
+        if self.norm_first:
+            # TODO E.2: (extension) the same three sublayers with the normalisation before each of
+            # them; the memory is not normalised again.
+            ### BEGIN SOLUTION
+            normalised = self.self_attention_norm(x)
+            attended, self_weights = self.self_attention(normalised, normalised, normalised, tgt_mask)
+            x = x + self.dropout(attended)
+            attended, cross_weights = self.cross_attention(self.cross_attention_norm(x), memory, memory, src_mask)
+            x = x + self.dropout(attended)
+            x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+            return x, self_weights, cross_weights
+            ### END SOLUTION
+        # TODO 2.2: self-attention, cross-attention and feed-forward, each followed by dropout,
+        # residual connection and normalisation.
+        ### BEGIN SOLUTION
+        attended, self_weights = self.self_attention(x, x, x, tgt_mask)
+        x = self.self_attention_norm(x + self.dropout(attended))
+        attended, cross_weights = self.cross_attention(x, memory, memory, src_mask)
+        x = self.cross_attention_norm(x + self.dropout(attended))
+        x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+        return x, self_weights, cross_weights
+        ### END SOLUTION

@@ -1,0 +1,197 @@
+"""Encoder, decoder, and the whole Transformer.
+
+Shapes: b batch · s source length · t target length · h heads · d = d_model.
+Masks are boolean, True = may attend.
+Paper: Vaswani et al. 2017, section 3 and figure 1.
+"""
+
+from torch import Tensor, nn
+
+from .embedding import InputEmbedding, PositionalEncoding
+from .layers import DecoderLayer, EncoderLayer, LayerNorm
+
+
+class Encoder(nn.Module):
+    """A stack of `n_layers` encoder layers, each with parameters of its own.
+
+    A pre-norm stack ends with a LayerNorm: the sum that its residual connections build up is
+    normalised nowhere else (Xiong et al. 2020, section 3.1).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+    ) -> None:
+        """Makes the layers, and the last LayerNorm where `norm_first`."""
+        super().__init__()
+        # TODO 2.3: create the stack of layers in an nn.ModuleList.
+        ### BEGIN SOLUTION
+        self.layers = nn.ModuleList(
+            EncoderLayer(d_model, n_heads, d_ff, dropout, norm_first) for _ in range(n_layers)
+        )
+        ### END SOLUTION
+        self.norm_first = norm_first
+        if norm_first:
+            # TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack.
+            ### BEGIN SOLUTION
+            self.last_norm = LayerNorm(d_model)
+            ### END SOLUTION
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, list[Tensor]]:
+        """Applies all layers in turn.
+
+        Args:
+            x: (b, s, d).
+            mask: broadcastable to (b, h, s, s).
+
+        Returns:
+            x (b, s, d), and a list of the layers' weights, each (b, h, s, s), first layer first.
+        """
+        # TODO 2.3: apply the layers in turn and collect their weights in the list `all_weights`.
+        ### BEGIN SOLUTION
+        all_weights = []
+        for layer in self.layers:
+            x, weights = layer(x, mask)
+            all_weights.append(weights)
+        ### END SOLUTION
+        if self.norm_first:
+            # TODO E.2: (extension) normalise x once more.
+            ### BEGIN SOLUTION
+            x = self.last_norm(x)
+            ### END SOLUTION
+        return x, all_weights
+
+
+class Decoder(nn.Module):
+    """A stack of `n_layers` decoder layers; with a last LayerNorm where `norm_first`, as in the `Encoder`."""
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+    ) -> None:
+        """Makes the layers, and the last LayerNorm where `norm_first`."""
+        super().__init__()
+        # TODO 2.3: create the stack of layers in an nn.ModuleList.
+        ### BEGIN SOLUTION
+        self.layers = nn.ModuleList(
+            DecoderLayer(d_model, n_heads, d_ff, dropout, norm_first) for _ in range(n_layers)
+        )
+        ### END SOLUTION
+        self.norm_first = norm_first
+        if norm_first:
+            # TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack.
+            ### BEGIN SOLUTION
+            self.last_norm = LayerNorm(d_model)
+            ### END SOLUTION
+
+    def forward(
+        self, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+    ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+        """Applies all layers in turn.
+
+        Args:
+            x: (b, t, d).
+            memory: the encoder's output, (b, s, d).
+            src_mask: broadcastable to (b, h, t, s).
+            tgt_mask: broadcastable to (b, h, t, t).
+
+        Returns:
+            x (b, t, d), and two lists with the weights of each layer, first layer first:
+            self-attention (b, h, t, t) and cross-attention (b, h, t, s).
+        """
+        # TODO 2.3: apply the layers in turn and collect their weights in the lists `all_self_weights`
+        # and `all_cross_weights`.
+        ### BEGIN SOLUTION
+        all_self_weights, all_cross_weights = [], []
+        for layer in self.layers:
+            x, self_weights, cross_weights = layer(x, memory, src_mask, tgt_mask)
+            all_self_weights.append(self_weights)
+            all_cross_weights.append(cross_weights)
+        ### END SOLUTION
+        if self.norm_first:
+            # TODO E.2: (extension) normalise x once more.
+            ### BEGIN SOLUTION
+            x = self.last_norm(x)
+            ### END SOLUTION
+        return x, all_self_weights, all_cross_weights
+
+
+class Transformer(nn.Module):
+    """The sequence-to-sequence model (figure 1): embeddings, encoder, decoder, output projection.
+
+    Training and decoding call `encode`, `decode` and `get_predictions`; nobody calls `forward`.
+    """
+
+    def __init__(
+        self,
+        src_vocab_size: int,
+        tgt_vocab_size: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+    ) -> None:
+        """Makes all parts; `dropout` reaches the positional encodings and every layer."""
+        super().__init__()
+        # TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder`
+        # and the `Decoder`.
+        ### BEGIN SOLUTION
+        self.src_embedding = InputEmbedding(src_vocab_size, d_model)
+        self.tgt_embedding = InputEmbedding(tgt_vocab_size, d_model)
+        self.src_positions = PositionalEncoding(d_model, dropout)
+        self.tgt_positions = PositionalEncoding(d_model, dropout)
+        self.encoder = Encoder(d_model, n_heads, d_ff, n_layers, dropout, norm_first)
+        self.decoder = Decoder(d_model, n_heads, d_ff, n_layers, dropout, norm_first)
+        ### END SOLUTION
+        self.output_projection = nn.Linear(d_model, tgt_vocab_size)
+
+    def encode(self, src: Tensor, encoder_mask: Tensor | None) -> tuple[Tensor, list[Tensor]]:
+        """Reads the source.
+
+        Args:
+            src: ids, int64, (b, s).
+            encoder_mask: what each source position may attend to, broadcastable to (b, h, s, s).
+
+        Returns:
+            memory (b, s, d), and the encoder's weights by layer, each (b, h, s, s).
+        """
+        # TODO 2.4: embed the source, add positions, and apply the encoder.
+        ### BEGIN SOLUTION
+        return self.encoder(self.src_positions(self.src_embedding(src)), encoder_mask)
+        ### END SOLUTION
+
+    def decode(
+        self, tgt: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+    ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+        """Reads the target so far and the memory.
+
+        Args:
+            tgt: ids, int64, (b, t), beginning with bos.
+            memory: the encoder's output, (b, s, d).
+            src_mask: broadcastable to (b, h, t, s).
+            tgt_mask: broadcastable to (b, h, t, t).
+
+        Returns:
+            output (b, t, d), of which position i predicts the token after tgt[:, i]; the weights by layer
+            of self-attention, each (b, h, t, t), and of cross-attention, each (b, h, t, s).
+        """
+        # TODO 2.4: embed the target, add positions, and apply the decoder.
+        ### BEGIN SOLUTION
+        return self.decoder(self.tgt_positions(self.tgt_embedding(tgt)), memory, src_mask, tgt_mask)
+        ### END SOLUTION
+
+    def get_predictions(self, output: Tensor) -> Tensor:
+        """Log-probabilities of the next token: (b, t, d) -> (b, t, tgt_vocab_size)."""
+        return self.output_projection(output).log_softmax(dim=-1)

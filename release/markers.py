@@ -1,0 +1,100 @@
+"""First pass: where the solution markers are, and what only looks like one.
+
+A marker is a comment of exactly `### BEGIN SOLUTION` or `### END SOLUTION`, alone on its line. Text inside a
+string is never a marker. A comment, or a line of a string, that resembles a marker is a problem: left alone, it
+would put the solution into the students' copy.
+"""
+
+import tokenize
+from dataclasses import dataclass
+
+from .lookalikes import BEGIN, END, meant_in_comment, meant_in_string
+from .problems import Problem
+from .source import Source
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One marker: `line` counts from 1, `indent` is the white space before it."""
+
+    line: int
+    is_begin: bool
+    indent: str
+
+
+def find_markers(source: Source) -> tuple[list[Marker], list[Problem]]:
+    """All markers in order, and what is wrong with any."""
+    markers: list[Marker] = []
+    problems: list[Problem] = []
+    for token in source.tokens:
+        if token.type == tokenize.COMMENT:
+            found = _read_comment(source, token)
+            if isinstance(found, Marker):
+                markers.append(found)
+            elif found:
+                problems.append(found)
+        elif token.type == tokenize.STRING or tokenize.tok_name[token.type] == "FSTRING_MIDDLE":
+            problems += _read_string(source, token)
+    return markers, problems
+
+
+def pair_markers(path: str, markers: list[Marker]) -> tuple[list[tuple[Marker, Marker]], list[Problem]]:
+    """Matches each BEGIN with its END; what is nested, orphaned or left open is a problem."""
+    pairs: list[tuple[Marker, Marker]] = []
+    problems: list[Problem] = []
+    opened: Marker | None = None
+    for marker in markers:
+        if marker.is_begin and opened:
+            what = f"`{BEGIN}` inside the region that began in line {opened.line}"
+            right = f"regions do not nest: end that one with `{END}` first"
+            problems.append(Problem(path, marker.line, what, right))
+            opened = marker
+        elif marker.is_begin:
+            opened = marker
+        elif opened is None:
+            what = f"`{END}` without a `{BEGIN}` before it"
+            problems.append(Problem(path, marker.line, what, f"put `{BEGIN}` above the solution, or remove this"))
+        else:
+            pairs.append((opened, marker))
+            opened = None
+    if opened:
+        what = f"`{BEGIN}` without an `{END}` after it"
+        problems.append(Problem(path, opened.line, what, f"put `{END}` below the solution, or remove this"))
+    return pairs, problems
+
+
+def _read_comment(source: Source, token: tokenize.TokenInfo) -> Marker | Problem | None:
+    line = token.start[0]
+    if token.string in (BEGIN, END):
+        indent = token.line[: token.start[1]]
+        if indent.strip():
+            what = f"`{token.string}` after code"
+            return Problem(source.path, line, what, "a marker stands alone on its line")
+        return Marker(line, token.string == BEGIN, indent)
+    meant = meant_in_comment(token.string)
+    return _misspelled(source.path, line, token.string, meant) if meant else None
+
+
+def _read_string(source: Source, token: tokenize.TokenInfo) -> list[Problem]:
+    problems = []
+    begin = 0  # the line of a BEGIN within this string
+    has_text_since_begin = False
+    for line, text in enumerate(token.string.split("\n"), start=token.start[0]):
+        bare = text.strip().strip("'\"")
+        if bare == BEGIN:
+            begin, has_text_since_begin = line, False
+        elif bare == END:
+            if begin and has_text_since_begin:
+                what = "markers inside a string are not markers, and the text between them would be shipped"
+                problems.append(Problem(source.path, begin, what, "remove it from the string"))
+            begin = 0
+        elif meant := meant_in_string(bare):
+            problems.append(_misspelled(source.path, line, bare, meant))
+        elif bare:
+            has_text_since_begin = True
+    return problems
+
+
+def _misspelled(path: str, line: int, written: str, meant: str) -> Problem:
+    shown = written if len(written) <= 60 else written[:57] + "..."
+    return Problem(path, line, f"`{shown}` looks like a marker", f"write `{meant}`, or word it differently")
