@@ -1,6 +1,6 @@
 """Scores a file of translations: BLEU with its interval, and a verdict for each threshold.
 
-A thin command line on `autograder.scoring`, which says what the figures mean; `python grade.py --help` says how to call it.
+A thin command line on `autograder.scoring`; `python grade.py --help` shows how to call it.
 """
 
 import argparse
@@ -15,26 +15,32 @@ try:
 except ModuleNotFoundError as missing:
     if missing.name not in ("numpy", "sacrebleu"):
         raise
-    sys.stderr.write(f"grade.py: {missing.name} is not installed for this Python; activate the kit's environment\n")
+    sys.stderr.write(
+        f"grade.py: {missing.name} is not installed for this Python; activate the kit's environment\n"
+    )
     raise SystemExit(2) from None
 
-DESCRIPTION = "Scores translations against references: BLEU with its 95% interval, chrF, and a verdict for each threshold."
+DESCRIPTION = "Scores translations: BLEU with its 95% interval, chrF, and a verdict for each threshold."
 
-EXAMPLES = """\
-example:
+DETAILS = """\
+examples:
   python grade.py --translations translations.txt --references data/corpus/fren.dev.bpe
-  python grade.py --translations translations.txt --references test.en --threshold pass=0.35 --json
+  python grade.py --translations translations.txt --references test.en \\
+                  --threshold pass=0.35 --json
 
 files:
-  UTF-8, one sentence a line, in the same order and number. Plain text or src|||tgt (the part after ||| counts), with
-  or without byte-pair marks (gr@@ ac@@ ious). Only a line feed ends a line; an empty line is an empty translation.
+  UTF-8, one sentence a line, both in the same order. Plain text or src|||tgt (what
+  follows ||| is scored), with or without byte-pair marks (gr@@ ac@@ ious). Only a line
+  feed ends a line; an empty line is an empty translation.
 
 verdicts:
-  passed and failed    the whole 95% interval agrees with BLEU itself
-  borderline           the interval holds the threshold: points go by BLEU itself, see the advice in the output
+  passed, failed    BLEU and the whole of its 95% interval agree
+  borderline        the threshold lies within the interval; points go by BLEU itself
 
 exit status:
-  0  BLEU reaches every threshold        1  BLEU is below one        2  the input cannot be scored
+  0  BLEU reaches every threshold
+  1  BLEU is below one of them
+  2  the input cannot be scored; one line on stderr says why
 """
 
 
@@ -49,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Scores what the arguments name and prints it; returns the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only is no reason to stop
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a terminal that knows ASCII only is no reason to stop
     options = parse(arguments)
     try:
         thresholds = scoring.choose_thresholds(options.thresholds, options.threshold)
@@ -77,7 +85,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = Parser(
         prog="grade.py",
         description=DESCRIPTION,
-        epilog=EXAMPLES,
+        epilog=DETAILS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -88,15 +96,17 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="judge by this BLEU from 0 to 1 instead of the assignment's; may be repeated; with --thresholds, changes"
-        " one of the file's",
+        help="judge by this BLEU (0 to 1) instead of the assignment's thresholds; may be repeated;"
+        " with --thresholds, change one of the file's",
     )
     parser.add_argument(
         "--thresholds",
         metavar="FILE.toml",
-        help="judge by the [thresholds] of this file (default: autograder/assignment.toml)",
+        help="judge by the table [thresholds] of this file (default: autograder/assignment.toml)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object (see autograder/scoring/report.py)")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object (see autograder/scoring/report.py)"
+    )
     parser.add_argument(
         "--samples",
         metavar="N",
@@ -105,7 +115,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="bootstrap samples for the interval (default: %(default)s)",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=int, default=scoring.SEED, help="seed of the samples (default: %(default)s)"
+        "--seed",
+        metavar="N",
+        type=int,
+        default=scoring.SEED,
+        help="seed of the samples (default: %(default)s)",
     )
     return parser.parse_args(arguments)
 
@@ -116,7 +130,9 @@ def write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python fails once more as it ends
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # else Python fails once more as it ends
         if not isinstance(error, BrokenPipeError):
             raise scoring.ScoringError(f"the report cannot be written ({error.strerror})") from None
 

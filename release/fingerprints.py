@@ -1,8 +1,8 @@
 """Code as token sequences, so that two pieces can be compared whatever their layout and names.
 
-`lex` drops what reformatting changes: white space, line breaks, quotes, parentheses, semicolons, commas before a
-closing bracket. It reads any text, also prose, JSON or a fragment, because a solution may survive anywhere. An
-attribute is one token with its dot: `x.size(0)` is `x .size 0`.
+`lex` drops what reformatting changes: white space, line breaks, quotes, parentheses, semicolons, commas
+before a closing bracket. It reads any text, also prose, JSON or a fragment, because a solution may survive
+anywhere. An attribute is one token with its dot: `x.size(0)` is `x .size 0`.
 
 Two comparisons are made with it:
     verbatim   the tokens of a statement as they are;
@@ -15,13 +15,11 @@ import re
 import tokenize
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-
-BLANK = "_"
+from collections.abc import Iterator, Sequence, Set
 
 _TOKEN = re.compile(
     r"""
-      [rRbBuUfF]{1,2}(?=['"])                          # prefix of a string: dropped
+      (?<![\w'"])[rRbBuUfF]{1,2}(?=['"])               # prefix of a string: dropped
     | ,(?=\s*[)\]}])                                   # magic trailing comma: dropped
     | (?P<name>(?:\.\s*)?[^\W\d]\w*)                   # name, or attribute with its dot
     | (?P<number>\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?)
@@ -48,7 +46,7 @@ def lines_of_tokens(text: str) -> list[int]:
     return lines
 
 
-def _scan(text: str) -> Iterable[tuple[int, str]]:
+def _scan(text: str) -> Iterator[tuple[int, str]]:
     if not text.isascii():
         # Character by character, so that positions (and with them line numbers) stay right.
         text = "".join(folded if len(folded := unicodedata.normalize("NFKC", c)) == 1 else c for c in text)
@@ -78,8 +76,8 @@ def views(text: str, tokens: Sequence[tokenize.TokenInfo] | None = None) -> list
         tokens: as `tokenize` gives them where the text is Python: then only true comments count as comments.
 
     Returns:
-        The text without comments, the text with them, and the text with line prefixes (`#`, `>>>`, `+`, `12:`)
-        taken off before comments are.
+        The text without comments, the text with them, and the text with line prefixes (`#`, `>>>`, `+`,
+        `12:`) taken off before comments are.
     """
     if tokens is None:
         code = _LINE_COMMENT.sub("", text)
@@ -94,17 +92,22 @@ def views(text: str, tokens: Sequence[tokenize.TokenInfo] | None = None) -> list
     return list(dict.fromkeys((code, text, bare)))
 
 
-def blank_names(tokens: Sequence[str], fixed: set[str]) -> list[str]:
+def blank_names(tokens: Sequence[str], fixed: Set[str]) -> list[str]:
     """The tokens with every name blank that is neither a keyword nor in `fixed`."""
-    return [
-        token if token in fixed or keyword.iskeyword(token) or not _is_name(token) else BLANK + token[0] * _dot(token)
-        for token in tokens
+    blanked = []
+    for token in tokens:
+        is_own = is_name(token) and token not in fixed and not keyword.iskeyword(token)
+        blanked.append(("._" if token[0] == "." else "_") if is_own else token)
+    return blanked
+
+
+def agreement(ours: Sequence[str], theirs: Sequence[str], fixed: Set[str]) -> float:
+    """How consistently the free names of one sequence stand for those of the other: 1 = a plain renaming."""
+    pairs = [
+        (a, b)
+        for a, b in zip(ours, theirs, strict=True)
+        if is_name(a) and a not in fixed and not keyword.iskeyword(a)
     ]
-
-
-def agreement(ours: Sequence[str], theirs: Sequence[str]) -> float:
-    """How consistently the names of one sequence stand for those of the other: 1 = a plain renaming, both ways."""
-    pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if _is_name(a) and _is_name(b)]
     if not pairs:
         return 1.0
     return min(_consistency(pairs), _consistency([(b, a) for a, b in pairs]))
@@ -117,9 +120,6 @@ def _consistency(pairs: Sequence[tuple[str, str]]) -> float:
     return sum(max(counter.values()) for counter in partners.values()) / len(pairs)
 
 
-def _is_name(token: str) -> bool:
+def is_name(token: str) -> bool:
+    """Whether a token is a name, or an attribute with its dot."""
     return token.lstrip(".").isidentifier()
-
-
-def _dot(token: str) -> bool:
-    return token.startswith(".")

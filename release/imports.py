@@ -1,7 +1,7 @@
-"""Fourth pass: imports that only the solution used do not remain.
+"""Fifth pass: imports that only the solution used do not remain.
 
-A name goes when the reference used it and the skeleton does not. A name that nothing ever used stays (it is there
-for its effect, or to be exported), and so do `from __future__`, star imports and what `__all__` lists.
+A name goes when the reference used it and the skeleton does not. A name that nothing ever used stays (it is
+there for its effect, or to be exported), and so do `from __future__`, star imports and what is in `__all__`.
 """
 
 import ast
@@ -69,7 +69,7 @@ def _chains_of(node: ast.AST) -> set[str]:
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name):
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
         return set()
     parts.append(node.id)
     parts.reverse()
@@ -109,29 +109,35 @@ def _without(after: Source, statement: ast.Import | ast.ImportFrom, gone: set[in
         _remove_names(lines, statement, gone, after)
     else:
         parent = next(
-            node for node in ast.walk(after.tree) if any(child is statement for child in ast.iter_child_nodes(node))
+            node
+            for node in ast.walk(after.tree)
+            if any(child is statement for child in ast.iter_child_nodes(node))
         )
         _remove_statement(lines, statement, parent)
     return "".join(lines)
 
 
 def _remove_statement(lines: list[str], statement: ast.stmt, parent: ast.AST) -> None:
-    """Deletes whole lines; an emptied `if` (as of TYPE_CHECKING) goes with it, other emptied blocks get `pass`."""
+    """Deletes whole lines; an emptied `if` (of TYPE_CHECKING) goes as well, other blocks get `pass`."""
     block = next(
         block
         for field in ("body", "orelse", "finalbody")
-        if isinstance(block := getattr(parent, field, None), list) and any(node is statement for node in block)
+        if isinstance(block := getattr(parent, field, None), list)
+        and any(node is statement for node in block)
     )
     first, last = statement.lineno, statement.end_lineno or statement.lineno
     shares_line = any(
-        node is not statement and node.lineno <= last and (node.end_lineno or node.lineno) >= first for node in block
+        node is not statement and node.lineno <= last and (node.end_lineno or node.lineno) >= first
+        for node in block
     )
     if shares_line:  # `import a; import b`: leave the line's other statements as they are
         line = lines[first - 1]
         end = statement.end_col_offset or len(line)
         tail = line[end:].lstrip()
         head = line[: statement.col_offset]
-        lines[first - 1] = head + tail[1:].lstrip() if tail.startswith(";") else head.rstrip().rstrip(";") + tail
+        lines[first - 1] = (
+            head + tail[1:].lstrip() if tail.startswith(";") else head.rstrip().rstrip(";") + tail
+        )
         return
     if len(block) == 1 and not isinstance(parent, ast.Module):
         if isinstance(parent, ast.If) and block is parent.body and not parent.orelse:
@@ -146,7 +152,9 @@ def _remove_statement(lines: list[str], statement: ast.stmt, parent: ast.AST) ->
         del lines[first - 1]  # the paragraph is gone: one of its two blank lines goes too
 
 
-def _remove_names(lines: list[str], statement: ast.Import | ast.ImportFrom, gone: set[int], after: Source) -> None:
+def _remove_names(
+    lines: list[str], statement: ast.Import | ast.ImportFrom, gone: set[int], after: Source
+) -> None:
     names = statement.names
     first = statement.lineno
     last = statement.end_lineno or first
@@ -163,7 +171,9 @@ def _remove_names(lines: list[str], statement: ast.Import | ast.ImportFrom, gone
     if isinstance(statement, ast.ImportFrom):
         head += f"from {'.' * statement.level}{statement.module or ''} "
     one_line = f"{head}import {', '.join(shown)}{tail}"
-    has_comments = any(token.type == tokenize.COMMENT and first <= token.start[0] < last for token in after.tokens)
+    has_comments = any(
+        token.type == tokenize.COMMENT and first <= token.start[0] < last for token in after.tokens
+    )
     if len(one_line.rstrip()) <= 110 and not has_comments:
         lines[first - 1 : last] = [one_line]
         return
@@ -174,7 +184,12 @@ def _remove_names(lines: list[str], statement: ast.Import | ast.ImportFrom, gone
         for token in after.tokens
         if token.type == tokenize.COMMENT and first <= token.start[0] < last
     ]
-    lines[first - 1 : last] = [f"{head}import ({end}", *comments, *(f"{inner}{name},{end}" for name in shown), f"){tail}"]
+    lines[first - 1 : last] = [
+        f"{head}import ({end}",
+        *comments,
+        *(f"{inner}{name},{end}" for name in shown),
+        f"){tail}",
+    ]
 
 
 def _line_end(line: str) -> str:

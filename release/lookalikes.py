@@ -1,8 +1,8 @@
 """Recognises what was meant as a solution marker but is not spelled like one.
 
-A misspelled marker would leave the solution in the students' copy, so it has to be found even where BEGIN and
-END are both wrong. This module only says whether a comment or a line of a string resembles a marker; what counts
-as a marker is decided in `markers.py`.
+A misspelled marker would leave the solution in the students' copy, so it has to be found even where BEGIN
+and END are both wrong. This module only says whether a comment or a line of a string resembles a marker;
+what counts as a marker is decided in `markers.py`.
 """
 
 import re
@@ -82,7 +82,7 @@ def _words(text: str) -> list[str]:
 
 
 def _edge(words: list[str], strict: bool) -> str | None:
-    """The marker that the first words spell: `BEGIN SOLUTION`, `Soluton_begin`, `ENDSOLUTION`, `E ND SOLUTION`."""
+    """The marker that the first words spell, such as `Soluton_begin`, `ENDSOLUTION` or `E ND SOLUTION`."""
     for pair in (words[:2], words[:2][::-1]):
         if len(pair) == 2 and _is_like_solution(pair[1]) and (meant := _like_edge(pair[0], strict)):
             return meant

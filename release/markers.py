@@ -1,8 +1,8 @@
 """First pass: where the solution markers are, and what only looks like one.
 
-A marker is a comment of exactly `### BEGIN SOLUTION` or `### END SOLUTION`, alone on its line. Text inside a
-string is never a marker. A comment, or a line of a string, that resembles a marker is a problem: left alone, it
-would put the solution into the students' copy.
+A marker is a comment of exactly `### BEGIN SOLUTION` or `### END SOLUTION`, alone on its line. Text inside
+a string is never a marker. A comment, or a line of a string, that resembles a marker is a problem: left
+alone, it would put the solution into the students' copy.
 """
 
 import tokenize
@@ -23,16 +23,14 @@ class Marker:
 
 
 def find_markers(source: Source) -> tuple[list[Marker], list[Problem]]:
-    """All markers in order, and what is wrong with any."""
+    """All markers in order, misspelled ones too, and what is wrong with any."""
     markers: list[Marker] = []
     problems: list[Problem] = []
     for token in source.tokens:
         if token.type == tokenize.COMMENT:
-            found = _read_comment(source, token)
-            if isinstance(found, Marker):
-                markers.append(found)
-            elif found:
-                problems.append(found)
+            marker, found = _read_comment(source, token)
+            markers += marker
+            problems += found
         elif token.type == tokenize.STRING or tokenize.tok_name[token.type] == "FSTRING_MIDDLE":
             problems += _read_string(source, token)
     return markers, problems
@@ -53,7 +51,9 @@ def pair_markers(path: str, markers: list[Marker]) -> tuple[list[tuple[Marker, M
             opened = marker
         elif opened is None:
             what = f"`{END}` without a `{BEGIN}` before it"
-            problems.append(Problem(path, marker.line, what, f"put `{BEGIN}` above the solution, or remove this"))
+            problems.append(
+                Problem(path, marker.line, what, f"put `{BEGIN}` above the solution, or remove this")
+            )
         else:
             pairs.append((opened, marker))
             opened = None
@@ -63,16 +63,20 @@ def pair_markers(path: str, markers: list[Marker]) -> tuple[list[tuple[Marker, M
     return pairs, problems
 
 
-def _read_comment(source: Source, token: tokenize.TokenInfo) -> Marker | Problem | None:
+def _read_comment(source: Source, token: tokenize.TokenInfo) -> tuple[list[Marker], list[Problem]]:
+    """At most one marker and one problem. A misspelled marker is both, so that its partner is no orphan."""
     line = token.start[0]
-    if token.string in (BEGIN, END):
-        indent = token.line[: token.start[1]]
-        if indent.strip():
-            what = f"`{token.string}` after code"
-            return Problem(source.path, line, what, "a marker stands alone on its line")
-        return Marker(line, token.string == BEGIN, indent)
-    meant = meant_in_comment(token.string)
-    return _misspelled(source.path, line, token.string, meant) if meant else None
+    indent = token.line[: token.start[1]]
+    is_exact = token.string in (BEGIN, END)
+    meant = token.string if is_exact else meant_in_comment(token.string)
+    problems = []
+    if meant and not is_exact:
+        problems.append(_misspelled(source.path, line, token.string, meant))
+    elif meant and indent.strip():
+        what = f"`{token.string}` after code"
+        problems.append(Problem(source.path, line, what, "a marker stands alone on its line"))
+    is_marker = meant in (BEGIN, END) and not indent.strip()
+    return [Marker(line, meant == BEGIN, indent)] if is_marker else [], problems
 
 
 def _read_string(source: Source, token: tokenize.TokenInfo) -> list[Problem]:

@@ -1,39 +1,26 @@
-"""Second pass: regions with their hints, each proven to be whole statements of one block in one function.
+"""Third pass: regions with their hints, each proven to be whole statements of one block in one function.
 
     # TODO 1.3: project query, key and value, split them into heads,
     # and attend in every head.
     ### BEGIN SOLUTION
     ...
     ### END SOLUTION
+
+The hint is the comment directly above the marker, from the line with the task's number on.
 """
 
 import ast
-import difflib
-import re
 import tokenize
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from .hints import Hint, find_hints, hint_above
 from .lookalikes import BEGIN
 from .markers import Marker, find_markers, pair_markers
 from .problems import Problem
-from .source import Source
+from .source import Source, indent_of
 
-HINT_FORM = "`# TODO 1.3: what to do`"
-
-_HINT = re.compile(r"# TODO (?P<number>\d+\.\d+|E\.\d+): (?P<text>\S.*)")
-_HINT_LIKE = re.compile(r"#\W*(?:(?i:todo)|T ?O[ _-]?D ?O)(?![a-z])")
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-@dataclass(frozen=True)
-class Hint:
-    """The instruction above a region: `number` of the task, `text` joined to one line, its lines from 1."""
-
-    number: str
-    text: str
-    first_line: int
-    last_line: int
 
 
 @dataclass(frozen=True)
@@ -76,74 +63,23 @@ def find_regions(source: Source, tasks: Collection[str]) -> tuple[list[Region], 
     problems += more
     regions = []
     for begin, end in pairs:
-        hint, about_hint = _hint_above(source, begin, hints)
+        hint, about_hint = hint_above(source, begin, hints)
         function, about_shape = _shape(source, begin, end)
         problems += about_hint + about_shape
         if hint and function:
             regions.append(Region(source.path, begin.line, end.line, begin.indent, hint, function))
     below_hint = {marker.line for marker in markers if marker.is_begin}
     solutions = [range(begin.line, end.line) for begin, end in pairs]
-    reported = {problem.line for problem in problems}
     for hint in hints.values():
-        if hint.last_line + 1 in reported:
-            continue  # a misspelled marker is told once
         is_inside = any(hint.first_line in lines for lines in solutions)
         if is_inside or hint.last_line + 1 not in below_hint:
-            what = f"`# TODO {hint.number}:` " + ("inside a solution" if is_inside else "without a solution below it")
-            problems.append(Problem(source.path, hint.first_line, what, f"`{BEGIN}` has to follow in the next line"))
+            what = f"`# TODO {hint.number}:` " + (
+                "inside a solution" if is_inside else "without a solution below it"
+            )
+            problems.append(
+                Problem(source.path, hint.first_line, what, f"`{BEGIN}` has to follow in the next line")
+            )
     return regions, problems
-
-
-def find_hints(source: Source, tasks: Collection[str]) -> tuple[dict[int, Hint], list[Problem]]:
-    """The hints by their last line; comments that begin like a hint without being one are problems."""
-    comments = {
-        token.start[0]: token
-        for token in source.tokens
-        if token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
-    }
-    hints: dict[int, Hint] = {}
-    problems: list[Problem] = []
-    for token in source.tokens:
-        if token.type != tokenize.COMMENT or not _HINT_LIKE.match(token.string):
-            continue
-        line, column = token.start
-        match = _HINT.fullmatch(token.string.rstrip())
-        if match is None or line not in comments:
-            what = f"`{token.string[:40].rstrip()}` is not a hint"
-            problems.append(Problem(source.path, line, what, f"write {HINT_FORM} on a line of its own"))
-            continue
-        if match["number"] not in tasks:
-            problems.append(_unknown(source.path, line, match["number"], tasks))
-        parts = [match["text"].strip()]
-        last = line
-        while (
-            (below := comments.get(last + 1)) is not None
-            and below.start[1] == column
-            and not below.string.startswith("##")
-            and not _HINT_LIKE.match(below.string)
-        ):
-            last += 1
-            parts.append(below.string[1:].strip())
-        hints[last] = Hint(match["number"], " ".join(filter(None, parts)), line, last)
-    return hints, problems
-
-
-def _unknown(path: str, line: int, number: str, tasks: Collection[str]) -> Problem:
-    nearest = difflib.get_close_matches(number, list(tasks), n=1, cutoff=0.0)
-    guess = f"{nearest[0]} is one; " if nearest else ""
-    what = f"there is no task {number}"
-    return Problem(path, line, what, f"{guess}the tasks are those of autograder/assignment.toml")
-
-
-def _hint_above(source: Source, begin: Marker, hints: dict[int, Hint]) -> tuple[Hint | None, list[Problem]]:
-    hint = hints.get(begin.line - 1)
-    if hint is None:
-        what = f"`{BEGIN}` without a hint directly above it"
-        return None, [Problem(source.path, begin.line, what, f"put {HINT_FORM} in the line above")]
-    if _indent(source.lines[hint.first_line - 1]) != begin.indent:
-        what = "the hint is not indented like the marker below it"
-        return None, [Problem(source.path, hint.first_line, what, "indent both like the solution")]
-    return hint, []
 
 
 def _shape(source: Source, begin: Marker, end: Marker) -> tuple[str | None, list[Problem]]:
@@ -161,12 +97,22 @@ def _shape(source: Source, begin: Marker, end: Marker) -> tuple[str | None, list
         if begin.line < _first_line(statement) and _last_line(statement) < end.line
     ]
     if not inside:
-        return refuse(begin.line, "the region holds no whole statement", "put the solution's statements in it")
+        return refuse(
+            begin.line, "the region holds no whole statement", "put the solution's statements in it"
+        )
     block, top, owners = inside[0]
     tops = [statement for other, statement, _ in inside if other is block]
-    covered = {line for statement in tops for line in range(_first_line(statement), _last_line(statement) + 1)}
+    covered = {
+        line for statement in tops for line in range(_first_line(statement), _last_line(statement) + 1)
+    }
     for token in source.tokens:
-        is_code = token.type not in (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+        is_code = token.type not in (
+            tokenize.COMMENT,
+            tokenize.NL,
+            tokenize.NEWLINE,
+            tokenize.INDENT,
+            tokenize.DEDENT,
+        )
         if is_code and begin.line < token.start[0] < end.line and token.start[0] not in covered:
             what = f"the region that began in line {begin.line} cuts a statement or leaves its block here"
             return refuse(token.start[0], what, "a region is whole statements of one block")
@@ -174,16 +120,20 @@ def _shape(source: Source, begin: Marker, end: Marker) -> tuple[str | None, list
         if statement not in tops and _first_line(statement) < end.line and _last_line(statement) > begin.line:
             what = "the region cuts the statement that begins here"
             return refuse(_first_line(statement), what, "a region is whole statements of one block")
-    if _indent(source.lines[_first_line(top) - 1]) != begin.indent:
+    if indent_of(source.lines[_first_line(top) - 1]) != begin.indent:
         return refuse(begin.line, "the marker is not indented like the solution", "indent both alike")
     if not any(isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef)) for owner in owners):
         what = "the region stands outside of any function"
-        return refuse(begin.line, what, "the skeleton could not be imported: mark the statements inside functions")
+        return refuse(
+            begin.line, what, "the skeleton could not be imported: mark the statements inside functions"
+        )
     if isinstance([owner for owner in owners if isinstance(owner, _DEFINITION)][-1], ast.ClassDef):
         what = "the region stands in the body of a class"
         return refuse(begin.line, what, "mark the statements inside the methods")
     if _is_docstring(top, owners[-1]):
-        return refuse(begin.line, "the region holds the function's docstring", "docstrings stay: begin below it")
+        return refuse(
+            begin.line, "the region holds the function's docstring", "docstrings stay: begin below it"
+        )
     return _qualified_name(owners), []
 
 
@@ -223,10 +173,6 @@ def _qualified_name(owners: tuple[ast.AST, ...]) -> str:
 def _is_docstring(statement: ast.stmt, owner: ast.AST) -> bool:
     is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return is_text and isinstance(statement.value.value, str) and statement is owner.body[0]
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
 
 
 def _first_line(statement: ast.stmt) -> int:

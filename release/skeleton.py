@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .assignment import Assignment
+from autograder.assignment import Assignment, Task
+
 from .imports import drop_imports
 from .problems import Problem, ReleaseError
 from .regions import Region, find_regions
 from .source import Source, parse_source, read_source
 from .strip import strip_regions
+
+TRANSLATIONS = "translations.txt"
 
 IGNORED_FOLDERS = {"__pycache__", "runs"}
 
@@ -41,6 +44,11 @@ def read_folder(folder: Path) -> dict[str, bytes]:
     return files
 
 
+def coded_tasks(assignment: Assignment) -> list[Task]:
+    """The tasks that are judged by code, and therefore have a TODO; the others are judged by translations."""
+    return [task for task in assignment.tasks if task.threshold is None]
+
+
 def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown: str) -> Skeleton:
     """Strips every file.
 
@@ -57,11 +65,14 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
     sources: dict[str, Source] = {}
     regions: dict[str, tuple[Region, ...]] = {}
     withheld: dict[str, Source] = {}
+    numbers = [task.number for task in coded_tasks(assignment)]
     for name in assignment.instructor_only:
         if name not in reference:
             what = f"[release] instructor_only names {name}, which is not in {shown}/"
             problems.append(Problem("autograder/assignment.toml", 0, what, "remove it there"))
     for path, content in sorted(reference.items()):
+        if path == TRANSLATIONS:
+            continue  # of the instructor's own model: the gates count BLEU where they are
         if not path.endswith(".py"):
             what = "only Python files are made into the skeleton"
             problems.append(Problem(f"{shown}/{path}", 0, what, "move it out of the package"))
@@ -74,7 +85,7 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
         if path in assignment.instructor_only:
             withheld[path] = source
             continue
-        found, more = find_regions(source, assignment.numbers)
+        found, more = find_regions(source, numbers)
         problems += more
         sources[path], regions[path] = source, tuple(found)
         if not more:
@@ -105,6 +116,6 @@ def _tasks_without_region(
             f"task {task.number} ({task.name}) has no `# TODO {task.number}:` region in {shown}/",
             "mark its solution, or remove the task",
         )
-        for task in assignment.tasks
-        if not task.is_bleu and task.number not in present
+        for task in coded_tasks(assignment)
+        if task.number not in present
     ]

@@ -1,39 +1,51 @@
 """What must not leave: every statement of every solution as tokens, and where it stands in the reference."""
 
 import ast
-import keyword
-import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+import builtins
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from keyword import iskeyword
 
-from .fingerprints import blank_names, lex
-from .regions import Region, blocks_of
+from .fingerprints import blank_names, is_name, lex
+from .pieces import Piece, code_of, statements_of, windows_of
 from .skeleton import Skeleton
 from .source import Source
 
 VERBATIM_MIN = 7
-"""Statements of fewer tokens, such as `return x, weights`, are too generic to be told from chance."""
+"""A statement of fewer tokens, such as `return x, weights`, is too generic to be told from chance …"""
 
-WINDOW = 16
-"""Tokens of a window in the comparison of renamed code."""
-
-RENAMED_MIN = 12
-"""A statement or region that is shorter than a window counts as a window of its own from this length on."""
-
-_SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+TELLTALE_MIN = 4
+"""… unless it holds an attribute that only solutions have, such as `self.last_norm`: then from here on."""
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A token sequence of a solution: where it stands, and of which task (empty: an instructor's file)."""
+class Sieve:
+    """How renamed code of one size is told from code that is merely alike.
 
-    path: str
-    line: int
-    task: str
-    tokens: tuple[str, ...]
+    Args:
+        length: tokens of a window; 0: a statement as a whole.
+        fixed: how many names of PyTorch and the like it has to hold, which nobody can rename.
+        agreement: share of the other names that have to be replaced consistently.
+    """
 
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}" + (f" (TODO {self.task})" if self.task else " (instructor only)")
+    length: int
+    fixed: int
+    agreement: float
+
+
+STATEMENT_MIN = 8
+SIEVES = (Sieve(length=0, fixed=1, agreement=1.0), Sieve(16, 2, 0.85), Sieve(24, 0, 0.95))
+"""The fewer names are fixed, the longer the code has to be. Statements count from STATEMENT_MIN tokens on."""
+
+_EVERYDAY = frozenset(dir(builtins)) | {
+    f".{name}" for kind in (str, bytes, list, dict, set, tuple, int, float) for name in dir(kind)
+}
+"""Names of Python itself, such as `zip` and `.items`, which every program has: they do not count as fixed."""
+
+SLACK = 4
+"""A window that is given code but for this many tokens at one end is no secret."""
 
 
 @dataclass(frozen=True)
@@ -41,63 +53,132 @@ class Solutions:
     """All that is compared.
 
     Args:
-        statements: verbatim tokens, joined by spaces, to the piece they come from.
-        windows: length -> blanked tokens -> the pieces that look like this.
+        statements: tokens joined by spaces -> the statement.
+        windows: length -> tokens with blank names -> the stretches of solution that look like it; none is
+            shorter than STATEMENT_MIN.
         fixed: the names that blanking leaves, since the reference did not choose them.
     """
 
     statements: Mapping[str, Piece]
     windows: Mapping[int, Mapping[tuple[str, ...], Sequence[Piece]]]
-    fixed: set[str]
+    fixed: frozenset[str]
+
+    @cached_property
+    def heads(self) -> frozenset[tuple[str, ...]]:
+        """The first tokens of every window, for a quick look."""
+        return frozenset(window[:STATEMENT_MIN] for group in self.windows.values() for window in group)
 
 
 def collect_solutions(skeleton: Skeleton) -> Solutions:
-    """Reads all regions and all instructor-only files."""
-    streams: list[list[Piece]] = []  # a region each: its tokens by statement
+    """Reads all regions, and the instructor's own files as if each were one region."""
+    windows: list[tuple[Sieve, Piece]] = []
+    longest = max(sieve.length for sieve in SIEVES)
     statements: list[Piece] = []
-    for path, source in skeleton.sources.items():
-        for region in skeleton.regions[path]:
-            found = list(_statements(source, region.begin, region.end, region.hint.number))
-            statements += found
-            streams.append(_stream(source, region))
-    for source in skeleton.withheld.values():
-        end = len(source.lines) + 1
-        statements += _statements(source, 0, end, "")
-        streams.append(_tokens(source, 0, end, ""))
-    own = _own_names([*skeleton.sources.values(), *skeleton.withheld.values()])
-    fixed = {token for stream in streams for piece in stream for token in piece.tokens} - own
-    windows: dict[int, dict[tuple[str, ...], list[Piece]]] = {}
-    for piece in [*_windows(streams), *(piece for piece in statements if RENAMED_MIN <= len(piece.tokens) < WINDOW)]:
-        blanked = tuple(blank_names(piece.tokens, fixed))
-        if _is_telling(blanked, fixed):
-            windows.setdefault(len(blanked), {}).setdefault(blanked, []).append(piece)
-    verbatim = {" ".join(piece.tokens): piece for piece in statements if len(piece.tokens) >= VERBATIM_MIN}
-    return Solutions(verbatim, windows, fixed)
+    for source, begin, end, task in _solution_lines(skeleton):
+        text = code_of(source)
+        found = list(statements_of(source, text, begin, end, task))
+        statements += found
+        for sieve in SIEVES:
+            if sieve.length:
+                windows += [
+                    (sieve, piece)
+                    for piece in windows_of(source, text, begin, end, task, sieve.length, sieve.agreement)
+                ]
+            else:
+                windows += [(sieve, piece) for piece in found if STATEMENT_MIN <= len(piece.tokens) < longest]
+    fixed = frozenset(_names_of(statements) - _own_names(skeleton))
+    by_length: dict[int, dict[tuple[str, ...], list[Piece]]] = defaultdict(lambda: defaultdict(list))
+    for sieve, piece in dict.fromkeys(windows):
+        if sum(token in fixed and token not in _EVERYDAY for token in piece.tokens) >= sieve.fixed:
+            by_length[len(piece.tokens)][tuple(blank_names(piece.tokens, fixed))].append(piece)
+    telltale = _telltale_attributes(skeleton)
+    verbatim = {
+        " ".join(piece.tokens): piece
+        for piece in statements
+        if len(piece.tokens) >= (VERBATIM_MIN if telltale.isdisjoint(piece.tokens) else TELLTALE_MIN)
+    }
+    return Solutions(verbatim, by_length, fixed)
+
+
+def without_given(solutions: Solutions, copied: Collection[Piece], alike: Collection[Piece]) -> Solutions:
+    """Leaves out what is no secret.
+
+    Args:
+        solutions: as collected.
+        copied: statements that also stand in given code, word for word.
+        alike: windows that given code is a renaming of; those that overlap with one nearly as a whole go too.
+    """
+    near = {
+        (piece.path, piece.stretch, piece.offset + shift)
+        for piece in alike
+        if piece.stretch
+        for shift in range(-SLACK, SLACK + 1)
+    }
+
+    def is_secret(piece: Piece) -> bool:
+        return piece not in alike and (piece.path, piece.stretch, piece.offset) not in near
+
+    statements = {key: piece for key, piece in solutions.statements.items() if piece not in copied}
+    windows = {
+        length: {
+            blanked: rest for blanked, pieces in group.items() if (rest := list(filter(is_secret, pieces)))
+        }
+        for length, group in solutions.windows.items()
+    }
+    return Solutions(statements, windows, solutions.fixed)
 
 
 def given_code(skeleton: Skeleton) -> Iterator[str]:
-    """The code of the reference that students get as it is: pieces between solutions, no comments or docstrings."""
+    """What students get of the reference as it is: the code between solutions, without prose."""
     for path, source in skeleton.sources.items():
+        lines = code_of(source).split("\n")
         position = 0
-        for begin, end in [*((region.begin, region.end) for region in skeleton.regions[path]), (1 << 60, 0)]:
-            yield " ".join(_strings(source, position, begin))
-            position = end
+        for region in skeleton.regions[path]:
+            yield "\n".join(lines[position : region.begin - 1])
+            position = region.end
+        yield "\n".join(lines[position:])
 
 
-def _stream(source: Source, region: Region) -> list[Piece]:
-    return _tokens(source, region.begin, region.end, region.hint.number)
+def _solution_lines(skeleton: Skeleton) -> Iterator[tuple[Source, int, int, str]]:
+    for path, source in skeleton.sources.items():
+        for region in skeleton.regions[path]:
+            yield source, region.begin, region.end, region.hint.number
+    for source in skeleton.withheld.values():
+        yield source, 0, len(source.lines) + 1, ""
 
 
-def _tokens(source: Source, begin: int, end: int, task: str) -> list[Piece]:
-    """Single tokens between two lines, each a piece with its line."""
-    prose = _prose_lines(source.tree)
-    return [
-        Piece(source.path, token.start[0], task, (part,))
-        for token in source.tokens
-        if token.type not in _SKIPPED and begin < token.start[0] < end and token.start[0] not in prose
-        for part in [token.string]
-    ]
+def _names_of(pieces: Sequence[Piece]) -> set[str]:
+    return {token for piece in pieces for token in piece.tokens if is_name(token) and not iskeyword(token)}
 
 
-def _strings(source: Source, begin: int, end: int) -> list[str]:
-    return [piece.tokens[0] for piece in _tokens(source, begin, end, "")]
+def _telltale_attributes(skeleton: Skeleton) -> set[str]:
+    """The attributes that solutions set and given code never mentions, with their dot."""
+    attributes = {
+        "." + node.attr
+        for path, source in skeleton.sources.items()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if any(region.begin < node.lineno < region.end for region in skeleton.regions[path])
+    }
+    return attributes - {token for text in given_code(skeleton) for token in lex(text)}
+
+
+def _own_names(skeleton: Skeleton) -> set[str]:
+    """Every name that the reference binds, attributes with their dot."""
+    names: set[str] = set()
+    for source in (*skeleton.sources.values(), *skeleton.withheld.values()):
+        for node in ast.walk(source.tree):
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    names |= {name, "." + name}
+                case ast.Name(id=name, ctx=ast.Store()):
+                    names.add(name)
+                case ast.arg(arg=name):
+                    names.add(name)
+                case ast.alias(name=name, asname=alias):
+                    names.add(alias or name.partition(".")[0])
+                case ast.Attribute(attr=name, ctx=ast.Store()):
+                    names.add("." + name)
+                case ast.AnnAssign(target=ast.Name(id=name)):
+                    names.add("." + name)  # a field of a dataclass
+    return names

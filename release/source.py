@@ -74,5 +74,10 @@ def parse_source(path: str, text: str) -> Source:
     return Source(path, text, lines, tokens, tree)
 
 
+def indent_of(line: str) -> str:
+    """The white space that a line begins with."""
+    return line[: len(line) - len(line.lstrip())]
+
+
 def _refusal(path: str, line: int, what: str, right: str) -> ReleaseError:
     return ReleaseError([Problem(path, line, what, right)])

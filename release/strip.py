@@ -1,4 +1,4 @@
-"""Third pass: every region becomes `raise NotImplementedError("TODO 1.3: …")`; all other lines stay as they are."""
+"""Fourth pass: every region becomes `raise NotImplementedError("TODO 1.3: …")`; all else stays as it is."""
 
 from collections.abc import Sequence
 

@@ -2,13 +2,13 @@
 
     references = read_references("test.bpe")
     translations = read_translations("translations.txt", expected=len(references))
-    result = score(translations, references)                      # a Score: bleu, low, high, chrf, signature, ...
-    verdicts = judge(result, read_thresholds())                   # a Verdict for each threshold
+    result = score(translations, references)              # a Score: bleu, low, high, chrf, signature, ...
+    verdicts = judge(result, read_thresholds())           # a Verdict for each threshold
     print(as_text(result, verdicts))
 
-`reading` turns untrusted files into lines, `bleu` turns lines into a score, `verdicts` compares the score with
-thresholds, `report` says it to people and programs, `errors` holds the one exception that all of them raise.
-It is not a metric of its own: BLEU and chrF are sacreBLEU's.
+`reading` turns untrusted files into lines, `bleu` turns lines into a score, `verdicts` compares the score
+with thresholds, `report` says it to people and programs, `errors` holds the one exception that all of them
+raise. It is not a metric of its own: BLEU and chrF are sacreBLEU's.
 """
 
 from .bleu import SAMPLES, SEED, Score, score

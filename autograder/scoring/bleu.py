@@ -4,15 +4,16 @@ BLEU (Papineni et al. 2002, section 2.3) of a corpus:
 
     BLEU = BP * exp(1/4 * sum_{n=1..4} log p_n)        BP = min(1, exp(1 - r / c))
 
-where p_n is the share of the translations' n-grams that their references hold too (each counted at most as often as
-there), c the number of words translated and r that of the references. All of it follows from ten numbers a sentence:
-c, r, and for each n the n-grams found and present. Their sums over the corpus give BLEU, which sacreBLEU computes; their
-sums over sentences drawn with replacement give the bootstrap interval (Koehn 2004, section 3), which is computed here
-for all samples at once, from the very draws that sacreBLEU makes with the same seed.
+where p_n is the share of the translations' n-grams that their references hold too (each counted at most as
+often as there), c the number of words translated and r that of the references. All of it follows from ten
+numbers a sentence: c, r, and for each n the n-grams found and present. Their sums over the corpus give BLEU,
+which sacreBLEU computes; their sums over sentences drawn with replacement give the bootstrap interval (Koehn
+2004, section 3), which is computed here for all samples at once, from the very draws that sacreBLEU makes
+with the same seed.
 
-The text is already tokenized, so sacreBLEU's own tokenizer is off (`tokenize=none`), as in the course. On ordinary text
-the value is NLTK's `corpus_bleu`. They part where a translation has fewer than four words (NLTK counts one n-gram that
-is not there) and where no 4-gram of the whole corpus matches (sacreBLEU smooths).
+The text is already tokenized, so sacreBLEU's own tokenizer is off (`tokenize=none`), as in the course. On
+ordinary text the value is NLTK's `corpus_bleu`. They part where a translation has fewer than four words (NLTK
+counts one n-gram that is not there) and where no 4-gram of the whole corpus matches (sacreBLEU smooths).
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,9 @@ SEED = 12_345  # sacreBLEU's own default, so that both draw the same samples
 SAMPLES_RANGE = (100, 100_000)
 SEED_RANGE = (0, 2**63 - 1)
 LEVEL = 0.95
-DECIMALS = 10  # sums of logarithms are right to about 15: what is 0.45 by arithmetic must not be 0.44999999999999996
+DECIMALS = (
+    10  # sums of logarithms are right to about 15: what is 0.45 by arithmetic must not be 0.44999999999999996
+)
 DRAWS_AT_ONCE = 1_000_000
 MAX_ORDER = 4
 
@@ -104,7 +107,10 @@ def score(
         smooth_method=bleu.smooth_method,
     )
     low, high = interval(bleu_of_sums(resample(statistics, samples, seed)))
-    bleu.n_bootstrap, bleu.seed = samples, seed  # where sacreBLEU's own bootstrap notes them for the signature
+    bleu.n_bootstrap, bleu.seed = (
+        samples,
+        seed,
+    )  # where sacreBLEU's own bootstrap notes them for the signature
 
     chrf = CHRF()
     return Score(
@@ -151,10 +157,12 @@ def resample(statistics: np.ndarray, samples: int, seed: int) -> np.ndarray:
 def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
     """BLEU in percent for each row of sums, as `sacrebleu.BLEU.compute_bleu` does it for one.
 
-    Smoothing (`exp`): the k-th order, counted from 1-grams, that has n-grams but no match counts 1 / 2^k matches.
+    Smoothing (`exp`): the k-th order, counted from 1-grams, that has n-grams but no match counts 1 / 2^k
+    matches.
 
     Args:
-        sums: (samples, 10): words translated, words of the references, matches of each order, n-grams of each order.
+        sums: (samples, 10): words translated, words of the references, matches of each order, n-grams of each
+            order.
 
     Returns:
         (samples,), float64.

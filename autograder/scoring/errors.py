@@ -10,8 +10,8 @@ class ScoringError(ValueError):
 def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
     """Text that is safe on a terminal: characters that steer it are escaped, and long text is cut.
 
-    A file name or an argument may hold escape sequences, line ends or right-to-left overrides, which could repaint
-    the grader's screen; they come out as `\\x1b`, `\\n`, `\\u202e`.
+    A file name or an argument may hold escape sequences, line ends or right-to-left overrides, which could
+    repaint the grader's screen; they come out as `\\x1b`, `\\n`, `\\u202e`.
 
     Args:
         text: any string, lone surrogates included.

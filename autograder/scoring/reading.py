@@ -1,11 +1,12 @@
 """Reads translations and references: bytes of an untrusted file in, sentences out, or one clear error.
 
-Only `\\n` ends a line (`\\r\\n` is taken as one line end), as in `wc -l` and in the files of the course. Python's
-`str.splitlines` would also cut at a lone `\\r`, at U+2028 and at seven others, so that a sentence which holds one of them
-would shift every later sentence against its reference.
+Only `\\n` ends a line (`\\r\\n` is taken as one line end), as in `wc -l` and in the files of the course.
+Python's `str.splitlines` would also cut at a lone `\\r`, at U+2028 and at seven others, so that a sentence
+which holds one of them would shift every later sentence against its reference.
 
-A translations file comes from a student. It is opened without following a symbolic link (which could lead to the
-references) and without waiting (a named pipe would hang the grader), and never more than `MAX_BYTES` of it are read.
+A translations file comes from a student. It is opened without following a symbolic link (which could lead to
+the references) and without waiting (a named pipe would hang the grader), and never more than `MAX_BYTES` of
+it are read.
 """
 
 import os
@@ -26,13 +27,18 @@ Note = Callable[[str], None]
 
 
 def read_translations(
-    path: str | os.PathLike[str], *, expected: int | None = None, name: str | None = None, note: Note | None = None
+    path: str | os.PathLike[str],
+    *,
+    expected: int | None = None,
+    name: str | None = None,
+    note: Note | None = None,
 ) -> list[str]:
     """Reads one translation a line; an empty line is an empty translation.
 
     Args:
         path: a text file in UTF-8. Where every line has the form `src|||tgt`, the part after `|||` is taken.
-        expected: the number of references. Any other number of lines is an error, which says both numbers and,
+        expected: the number of references. Any other number of lines is an error, which says both numbers
+            and,
             where it can tell, why they differ.
         name: what messages call the file; by default its path.
         note: called with a line of text for each thing worth knowing that is no error.
@@ -47,17 +53,16 @@ def read_translations(
     text = _decode(_read_bytes(path, name, follow_links=False), name)
     lines = _split(text, name)
     if expected is not None and len(lines) != expected:
-        raise ScoringError(
-            f"{name}: {counted(len(lines), 'line')}, but there are {counted(expected, 'reference')};"
-            f" write one translation a line, in the order of the references{_why_counts_differ(text, lines, expected)}"
-        )
+        numbers = f"{counted(len(lines), 'line')}, but there are {counted(expected, 'reference')}"
+        why = _why_counts_differ(text, lines, expected)
+        raise ScoringError(f"{name}: {numbers}; write one translation a line, in the references' order{why}")
     _check_lengths(lines, name)
     translations = _target_sides(lines, name)
     if note and translations is not lines:
         note(f"{name}: every line has the form src|||tgt, so only what follows ||| is scored")
     empty = [number for number, line in enumerate(translations, start=1) if not line.strip()]
     if note and empty:
-        note(f"{name}: {len(empty)} of {counted(len(lines), 'translation')} empty (first: line {empty[0]})")
+        note(f"{name}: {len(empty)} of {len(lines)} translations have no text (first: line {empty[0]})")
     return translations
 
 
@@ -119,29 +124,25 @@ def _read_bytes(path: str | os.PathLike[str], name: str, *, follow_links: bool) 
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
-        if os.path.isdir(path):  # where a directory cannot be opened at all
-            raise _not_a_file(name, "a directory") from None
-        raise ScoringError(f"{name}: {_reason(error)}") from None
+        reason = "is a directory; name a text file" if os.path.isdir(path) else _reason(error)
+        raise ScoringError(f"{name}: {reason}") from None
     except ValueError:  # a NUL in the name
         raise ScoringError(f"{name}: not a file name") from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
-            raise _not_a_file(name, "a directory")
-        if not stat.S_ISREG(status.st_mode):
-            raise _not_a_file(name, "a pipe or a device")
-        try:
-            data = b"" if status.st_size > MAX_BYTES else file.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise ScoringError(f"{name}: {_reason(error)}") from None
-    if max(status.st_size, len(data)) > MAX_BYTES:
-        size = f"{max(status.st_size, len(data)) / 1e6:,.0f} MB"
-        raise ScoringError(f"{name}: {size} is too large; at most {MAX_BYTES / 1e6:.0f} MB are read")
+    try:
+        mode, size = os.fstat(descriptor).st_mode, os.fstat(descriptor).st_size
+        if not stat.S_ISREG(mode):
+            kind = "a directory" if stat.S_ISDIR(mode) else "a pipe or a device"
+            raise ScoringError(f"{name}: is {kind}; name a text file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = b"" if size > MAX_BYTES else file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ScoringError(f"{name}: {_reason(error)}") from None
+    finally:
+        os.close(descriptor)
+    size = max(size, len(data))
+    if size > MAX_BYTES:
+        raise ScoringError(f"{name}: {size / 1e6:,} MB is too large; at most {MAX_BYTES / 1e6:g} MB are read")
     return data
-
-
-def _not_a_file(name: str, what: str) -> ScoringError:
-    return ScoringError(f"{name}: is {what}; name a text file with one sentence a line")
 
 
 def _reason(error: OSError) -> str:
@@ -155,7 +156,9 @@ def _reason(error: OSError) -> str:
 def _decode(data: bytes, name: str) -> str:
     """The text of a file in UTF-8, without its byte-order mark."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ScoringError(f"{name}: not UTF-8 but UTF-16 (byte 0x{data[0]:02x} at offset 0, line 1); save it as UTF-8")
+        raise ScoringError(
+            f"{name}: not UTF-8 but UTF-16 (byte 0x{data[0]:02x} at offset 0, line 1); save it as UTF-8"
+        )
     zero = data.find(0)
     if zero >= 0:
         raise ScoringError(f"{name}: NUL byte {_place(data, zero)}; a text file in UTF-8 holds none")
@@ -176,7 +179,9 @@ def _place(data: bytes, offset: int) -> str:
 def _split(text: str, name: str) -> list[str]:
     """The lines of a text: each ends with `\\n` or `\\r\\n`, the last one may lack it."""
     if text.count("\n") > MAX_LINES:
-        raise ScoringError(f"{name}: {text.count(chr(10)):,} lines are too many; at most {MAX_LINES:,} are read")
+        raise ScoringError(
+            f"{name}: {text.count(chr(10)):,} lines are too many; at most {MAX_LINES:,} are read"
+        )
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
@@ -192,7 +197,11 @@ def _why_counts_differ(text: str, lines: list[str], expected: int) -> str:
     """What probably made the number of lines wrong, as the end of a sentence, or nothing."""
     extra = len(lines) - expected
     if extra > 0 and not any(line.strip() for line in lines[expected:]):
-        return " (the last line is blank: remove it)" if extra == 1 else f" (the last {extra} are blank: remove them)"
+        return (
+            " (the last line is blank: remove it)"
+            if extra == 1
+            else f" (the last {extra} are blank: remove them)"
+        )
     body = text.removesuffix("\n").removesuffix("\r")
     if len(body.replace("\r\n", "\n").replace("\r", "\n").split("\n")) == expected:
         return CARRIAGE_RETURN_HINT
@@ -211,7 +220,6 @@ def _target_sides(lines: list[str], name: str) -> list[str]:
             raise ScoringError(f"{name}: line {number} has ||| {count} times; src|||tgt has it once")
     if not all(counts):
         having, lacking = counts.index(1) + 1, counts.index(0) + 1
-        raise ScoringError(
-            f"{name}: line {having} has ||| and line {lacking} has not; write src|||tgt in every line or in none"
-        )
+        problem = f"line {having} has ||| and line {lacking} has not"
+        raise ScoringError(f"{name}: {problem}; write src|||tgt in every line or in none")
     return [line.split(SEPARATOR)[1].strip() for line in lines]

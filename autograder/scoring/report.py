@@ -17,10 +17,11 @@ The dictionary, which `grade.py --json` prints (`SCHEMA` below; a change of mean
                         status: "passed" | "failed" | "borderline", is_reached: whether bleu >= threshold}
     notes               list of strings: what is worth knowing and is no error
 
-Figures have two decimals, as in the course, or more where two would tell another story than the verdict: 0.446 is never
-shown as 0.45 beside a threshold of 0.45 that it misses.
+Figures have two decimals, as in the course, or more where two would tell another story than the verdict:
+0.446 is never shown as 0.45 beside a threshold of 0.45 that it misses.
 """
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,11 @@ from .verdicts import Verdict
 
 SCHEMA = 1
 FEW_SENTENCES = 100
+WIDTH = 95
+ADVICE = (
+    "What to do: points go by BLEU itself. Before you conclude more from it, score a second training run"
+    " (another seed) or more test sentences; train somewhat longer to be clear of the threshold."
+)
 
 
 def as_json(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> dict[str, Any]:
@@ -77,17 +83,12 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
         lines += [f"{v.name:<{width}}  {shown_threshold(v):>8}  {_row_end(v)}" for v in verdicts]
     doubtful = [v for v in verdicts if v.status == "borderline"]
     if doubtful:
-        lines += ["", *(f"{v.name}: {explain(v, score, verdicts)}." for v in doubtful), *ADVICE]
+        sentences = [f"{v.name}: {explain(v, score, verdicts)}." for v in doubtful]
+        lines += ["", *(textwrap.fill(sentence, WIDTH) for sentence in [*sentences, ADVICE])]
     remarks = [*notes, *_own_notes(score)]
     if remarks:
         lines += ["", *(f"note: {printable(remark, 500)}" for remark in remarks)]
     return "\n".join(lines) + "\n"
-
-
-ADVICE = (
-    "What to do: points go by the value. Before you conclude more from it, score a second training",
-    "run (another seed) or more test sentences; train somewhat longer to be clear of the threshold.",
-)
 
 
 def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) -> str:
@@ -105,7 +106,8 @@ def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) ->
     if verdict.status == "failed":
         return f"BLEU {value} is below {threshold}, and so is all of {span}"
     side = "reaches it and counts as passed" if verdict.is_reached else "is below it and counts as failed"
-    return f"{threshold} lies within {span}: BLEU {value} {side}, but {counted(score.n, 'sentence')} do not settle it"
+    doubt = f"{counted(score.n, 'sentence')} cannot settle it"
+    return f"{threshold} lies within {span}: BLEU {value} {side}, but {doubt}"
 
 
 def figures(score: Score, verdicts: Sequence[Verdict]) -> tuple[str, str, str]:
@@ -138,7 +140,9 @@ def _own_notes(score: Score) -> list[str]:
     """What the figures themselves make worth knowing."""
     notes = []
     if score.n < FEW_SENTENCES:
-        notes.append(f"{counted(score.n, 'sentence')} are few: the true interval is wider than it looks")
+        notes.append(
+            f"only {counted(score.n, 'sentence')}: the true uncertainty is larger than the interval says"
+        )
     if score.hypothesis_length == 0:
         notes.append("every translation is empty")
     return notes

@@ -1,8 +1,9 @@
 """Thresholds: where they come from, and what a score says about each.
 
-A threshold is a name and a BLEU from 0 to 1. It is reached where BLEU, the value itself, is at least as large: points go
-by that. The verdict says more: where the 95% interval holds the threshold, the test sentences are too few to tell on
-which side of it the model is, and the verdict is `borderline`, whether the value reached it or not.
+A threshold is a name and a BLEU from 0 to 1. It is reached where BLEU, the value itself, is at least as
+large: points go by that. The verdict says more: where the 95% interval holds the threshold, the test
+sentences are too few to tell on which side of it the model is, and the verdict is `borderline`, whether the
+value reached it or not.
 """
 
 import difflib
@@ -21,7 +22,7 @@ from .reading import read_bounded_text
 
 ASSIGNMENT = Path(__file__).resolve().parent.parent / "assignment.toml"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -51,22 +52,25 @@ def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:
 
 
 def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT) -> dict[str, float]:
-    """The `[thresholds]` table of a TOML file, by default of the assignment's; other tables are not looked at.
+    """The `[thresholds]` table of a TOML file, by default the assignment's; other tables are not looked at.
 
     Raises:
         ScoringError: where there is no such file or table, or a threshold in it is wrong.
     """
     where = printable(os.fspath(path))
+    text = read_bounded_text(path, where)
     try:
-        settings = tomllib.loads(read_bounded_text(path, where))
-    except tomllib.TOMLDecodeError as error:
+        settings = tomllib.loads(text)
+    except ValueError as error:  # tomllib's own, and Python's for a number of thousands of digits
         problem = printable(str(error)).replace("Cannot overwrite a value", "a name is given twice")
         raise ScoringError(f"{where}: not valid TOML: {problem}") from None
     except RecursionError:
         raise ScoringError(f"{where}: not valid TOML: nested too deeply") from None
     table = settings.get("thresholds")
     if not isinstance(table, dict) or not table:
-        raise ScoringError(f"{where}: has no [thresholds]; it needs that line and below it, say, beginner = 0.30")
+        raise ScoringError(
+            f"{where}: has no [thresholds]; write that line and below it, say, beginner = 0.30"
+        )
     return {name: _checked(name, value, where) for name, value in table.items()}
 
 
@@ -75,7 +79,8 @@ def choose_thresholds(file: str | os.PathLike[str] | None, arguments: Sequence[s
 
     Args:
         file: a TOML file to be used in the assignment's place, or None.
-        arguments: `NAME=VALUE` strings. Alone, they are the thresholds; beside a file, they change some of the file's.
+        arguments: `NAME=VALUE` strings. Alone, they are the thresholds; beside a file, they change some of
+            the file's.
 
     Raises:
         ScoringError: where one is wrong or unknown.
@@ -84,9 +89,10 @@ def choose_thresholds(file: str | os.PathLike[str] | None, arguments: Sequence[s
         return parse_thresholds(arguments, known=read_thresholds() if ASSIGNMENT.exists() else ())
     thresholds = read_thresholds(ASSIGNMENT if file is None else file)
     changes = parse_thresholds(arguments, known=thresholds)
-    for name in changes.keys() - thresholds.keys():
+    unknown = [name for name in changes if name not in thresholds]
+    if unknown:
         names = ", ".join(thresholds)
-        raise ScoringError(f"--threshold {name}: unknown; {printable(os.fspath(file))} has {names}")
+        raise ScoringError(f"--threshold {unknown[0]}: unknown; {printable(os.fspath(file))} has {names}")
     return thresholds | changes
 
 
@@ -95,7 +101,8 @@ def parse_thresholds(arguments: Iterable[str], known: Collection[str] = ()) -> d
 
     Args:
         arguments: one string each.
-        known: names in use. A name that is nearly one of these is taken for a slip of the pen, not for a new one.
+        known: names in use. A name that is nearly one of these is taken for a slip of the pen, not for a new
+            one.
 
     Returns:
         The thresholds in the order given.
@@ -111,7 +118,8 @@ def parse_thresholds(arguments: Iterable[str], known: Collection[str] = ()) -> d
             raise ScoringError(f"{where}: write NAME=VALUE, such as advanced=0.45")
         if not NUMBER.fullmatch(value):
             hint = " (with a point, not a comma)" if "," in value else ""
-            raise ScoringError(f"{where}: {printable(value, 30)} is not a number; write one from 0 to 1{hint}")
+            shown = printable(value, 30)
+            raise ScoringError(f"{where}: {shown} is not a number; write one from 0 to 1{hint}")
         if name in thresholds:
             raise ScoringError(f"{where}: {name} is given twice; give each threshold once")
         thresholds[name] = _checked(name, float(value), where)
@@ -123,11 +131,12 @@ def parse_thresholds(arguments: Iterable[str], known: Collection[str] = ()) -> d
 
 def _verdict(score: Score, name: str, threshold: float) -> Verdict:
     is_reached = score.bleu >= threshold
-    # With very few sentences the value itself can lie outside the interval; disagreement of the two is doubt as well.
-    is_certain = min(score.low, score.bleu) >= threshold or max(score.high, score.bleu) < threshold
-    if not is_certain:
-        return Verdict(name, threshold, "borderline", is_reached)
-    return Verdict(name, threshold, "passed" if is_reached else "failed", is_reached)
+    # With very few sentences the value can lie outside its own interval: that they disagree is doubt as well.
+    if min(score.low, score.bleu) >= threshold:
+        return Verdict(name, threshold, "passed", is_reached)
+    if max(score.high, score.bleu) < threshold:
+        return Verdict(name, threshold, "failed", is_reached)
+    return Verdict(name, threshold, "borderline", is_reached)
 
 
 def _checked(name: str, value: object, where: str) -> float:
@@ -136,9 +145,13 @@ def _checked(name: str, value: object, where: str) -> float:
         rule = "a letter, then letters, digits, - and _ (at most 32 in all)"
         raise ScoringError(f"{where}: {printable(repr(name))} is no name for a threshold; write {rule}")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        kind = type(value).__name__
-        raise ScoringError(f"{where}: {name} is {printable(repr(value), 40)} ({kind}); write a number from 0 to 1")
-    if not math.isfinite(value) or not 0 <= value <= 1:
-        hint = f" (BLEU is a decimal here: write {value / 100:g})" if 1 < value <= 100 else ""
-        raise ScoringError(f"{where}: {name} is {value}; it must be a number from 0 to 1{hint}")
-    return float(value)
+        shown = f"{printable(repr(value), 40)} ({type(value).__name__})"
+        raise ScoringError(f"{where}: {name} is {shown}; write a number from 0 to 1")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not 0 <= number <= 1:  # true of NaN, too
+        hint = f" (BLEU is a decimal here: write {number / 100:g})" if 2 <= number <= 100 else ""
+        raise ScoringError(f"{where}: {name} is {number}; it must be a number from 0 to 1{hint}")
+    return number

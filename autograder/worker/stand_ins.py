@@ -229,3 +229,101 @@ def padding_mask(tokens, pad_id):
 def causal_mask(length, device=None):
     """As given in the assignment."""
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+# For the tests of training and decoding: what is handed to the submission as an argument.
+
+
+class Batch:
+    """What `train_epoch` reads of a batch, or a subset of it."""
+
+    def __init__(self, **tensors):
+        vars(self).update(tensors)
+
+
+def one_shot(batches):
+    """An iterator over batches: it can be gone through once, and has no length."""
+    return iter(batches)
+
+
+class TinyTranslator(nn.Module):
+    """In place of a Transformer, with few parameters; what it computes depends on every argument and on the mode."""
+
+    def __init__(self, src_vocab_size, tgt_vocab_size, d_model):
+        super().__init__()
+        self.src_table, self.tgt_table = spread(src_vocab_size, d_model), spread(tgt_vocab_size, d_model)
+        self.projection = spread(d_model, tgt_vocab_size)
+
+    def leave_gradients(self):
+        """Leaves gradients behind, as an earlier use of the model would."""
+        for parameter in self.parameters():
+            parameter.grad = torch.ones_like(parameter)
+
+    def mode(self):
+        """A factor that tells training from eval."""
+        return 1.0 if self.training else 0.5
+
+    def encode(self, src, encoder_mask):
+        vectors = torch.sin(self.src_table[src]) * self.mode()
+        seen = encoder_mask.to(vectors.dtype).mean(dim=(1, 2)).unsqueeze(-1)  # (b, s, 1)
+        return vectors * seen, []
+
+    def decode(self, tgt, memory, src_mask, tgt_mask):
+        read = (memory * src_mask.to(memory.dtype)[:, 0, 0, :, None]).mean(dim=1, keepdim=True)
+        so_far = tgt_mask.to(memory.dtype).expand(tgt.size(0), 1, tgt.size(1), tgt.size(1))[:, 0]
+        return torch.tanh(so_far @ torch.sin(self.tgt_table[tgt]) + 2 * read), [], []
+
+    def get_predictions(self, output):
+        return (output @ self.projection).log_softmax(dim=-1)
+
+    def forward(self, *arguments):
+        raise NotImplementedError("call encode, decode and get_predictions, not the model itself")
+
+
+def sgd(model, rate):
+    """Plain gradient descent: a step shows the gradient itself."""
+    return torch.optim.SGD(model.parameters(), lr=rate)
+
+
+def halving(optimizer):
+    """A schedule that halves the learning rate at each step."""
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step)
+
+
+def cross_entropy(pad_id, smoothing):
+    """The criterion of the assignment."""
+    return nn.CrossEntropyLoss(ignore_index=pad_id, label_smoothing=smoothing)
+
+
+class Oracle(nn.Module):
+    """In place of a trained model: the next token's log-probabilities stand in a table.
+
+    `table` is (sentences, positions, vocabulary, vocabulary): a sentence is named by its first source token, and the
+    next token depends on the position and on the token before it. In train mode, or with another mask than it
+    expects, it only ever says token `odd_one`.
+    """
+
+    def __init__(self, table, odd_one, needs_encoder_mask=None):
+        super().__init__()
+        self.register_buffer("table", table)
+        self.odd_one = odd_one
+        self.needs_encoder_mask = needs_encoder_mask
+        self.anchor = nn.Parameter(torch.zeros(1))  # a model has parameters, and a device
+
+    def encode(self, src, encoder_mask):
+        right = self.needs_encoder_mask is None or torch.equal(
+            encoder_mask.expand_as(self.needs_encoder_mask), self.needs_encoder_mask
+        )
+        return torch.where(torch.tensor(right), src, -1).unsqueeze(-1).to(self.table.dtype), []
+
+    def decode(self, tgt, memory, src_mask, tgt_mask):
+        sentence = memory[:, 0, 0].long()
+        position = torch.arange(tgt.size(1)).clamp(max=self.table.size(1) - 1)
+        scores = self.table[sentence.clamp(min=0)[:, None], position[None, :], tgt]  # (b, t, vocabulary)
+        wrong = (sentence < 0)[:, None, None] | torch.tensor(self.training)
+        odd = torch.zeros_like(scores)
+        odd[..., self.odd_one] = 50.0
+        return torch.where(wrong, odd, scores), [], []
+
+    def get_predictions(self, output):
+        return output.log_softmax(dim=-1)

@@ -20,7 +20,18 @@ from safetensors.torch import load, save
 
 DTYPES = {
     name: getattr(torch, name)
-    for name in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+    for name in (
+        "float64",
+        "float32",
+        "float16",
+        "bfloat16",
+        "int64",
+        "int32",
+        "int16",
+        "int8",
+        "uint8",
+        "bool",
+    )
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 MAX_DEPTH = 24
@@ -71,7 +82,9 @@ class Encoder:
             return float(value)
         if isinstance(value, str):
             if len(value) > MAX_STRING:
-                raise UnsendableValue(f"a string of {len(value)} characters; at most {MAX_STRING} can be sent")
+                raise UnsendableValue(
+                    f"a string of {len(value)} characters; at most {MAX_STRING} can be sent"
+                )
             return str(value)
         if isinstance(value, list):
             return {"list": [self.encode(item, depth + 1) for item in value]}
@@ -198,8 +211,7 @@ def rebuild(dense: torch.Tensor, record: dict) -> torch.Tensor:
         dense = dense.view(torch.uint8) != 0
     order, shape = record.get("order"), record.get("shape")
     if record.get("gapped") is True and dense.dim():
-        wide = dense.new_empty((*dense.shape[:-1], dense.shape[-1] + 1))
-        dense = wide[..., :-1].copy_(dense)
+        dense = dense.new_empty((*dense.shape, 2))[..., 0].copy_(dense)
     if order is not None:
         if not isinstance(order, list) or sorted(map(_integer, order)) != list(range(dense.dim())):
             raise MalformedValue("an order that is no permutation of the axes")
@@ -207,7 +219,9 @@ def rebuild(dense: torch.Tensor, record: dict) -> torch.Tensor:
     if shape is not None:
         if not isinstance(shape, list) or len(shape) != dense.dim():
             raise MalformedValue("a shape of another rank")
-        if any(new < 0 or new != old != 1 for new, old in zip(map(_integer, shape), dense.shape, strict=True)):
+        if any(
+            new < 0 or new != old != 1 for new, old in zip(map(_integer, shape), dense.shape, strict=True)
+        ):
             raise MalformedValue("a shape that the tensor cannot be expanded to")
         if math.prod(shape) * dense.element_size() > MAX_TENSOR_BYTES:
             raise MalformedValue("an expanded tensor over the limit")

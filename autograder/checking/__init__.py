@@ -1,0 +1,1 @@
+"""What the component tests are made of: random cases, comparison with messages, layouts of parameters."""

@@ -1,0 +1,70 @@
+"""Random inputs of one test: sizes, tensors, masks.
+
+All are drawn from one seed and the test's name. A student's run prints its seed; grading keeps it secret.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+ALMOST_ALL = 1 - 1e-9
+"""A dropout rate at which nothing survives, and at which a hand-written 1 / (1 - rate) is still finite."""
+
+
+class Case:
+    """A source of random inputs."""
+
+    def __init__(self, seed: int, name: str) -> None:
+        """Starts from `seed`; each `name` gets a sequence of its own. Seeds PyTorch's global generator too."""
+        number = int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:7])
+        self._random = random.Random(number)
+        self._generator = torch.Generator().manual_seed(number)
+        torch.manual_seed(number)
+
+    def size(self, low: int, high: int) -> int:
+        """A whole number, both ends included."""
+        return self._random.randint(low, high)
+
+    def sizes(self, count: int, low: int, high: int) -> list[int]:
+        """Different whole numbers, so that no axis can be taken for another."""
+        return self._random.sample(range(low, high + 1), count)
+
+    def choose(self, options: Sequence) -> object:
+        """One of several."""
+        return self._random.choice(options)
+
+    def number(self, low: float, high: float) -> float:
+        """A float between two others."""
+        return self._random.uniform(low, high)
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float64) -> Tensor:
+        """Normally distributed values."""
+        return torch.randn(shape, generator=self._generator, dtype=torch.float64).mul(scale).to(dtype)
+
+    def tokens(self, vocab_size: int, *shape: int, low: int = 0) -> Tensor:
+        """Ids from `low` to vocab_size - 1, int64."""
+        return torch.randint(low, vocab_size, shape, generator=self._generator)
+
+    def mask(self, *shape: int) -> Tensor:
+        """A boolean mask whose rows (last axis) allow at least one key and, where there are two, forbid one."""
+        keep = torch.rand(shape, generator=self._generator) < 0.6
+        keys = shape[-1]
+        first = torch.randint(0, keys, (*shape[:-1], 1), generator=self._generator)
+        keep.scatter_(-1, first, True)
+        if keys > 1:
+            keep.scatter_(-1, (first + 1) % keys, False)
+        return keep
+
+    def padding_mask(self, batch: int, length: int) -> Tensor:
+        """A mask (b, 1, 1, s) of sentences of different length."""
+        lengths = torch.randint(1, length, (batch, 1), generator=self._generator)
+        return (torch.arange(length) < lengths)[:, None, None, :]
+
+    def randomise(self, parameters: Iterable[Tensor], scale: float = 0.5) -> None:
+        """Writes random values into parameters, so that nothing depends on how they were initialised."""
+        with torch.no_grad():
+            for parameter in parameters:
+                parameter.copy_(self.normal(*parameter.shape, scale=scale))

@@ -1,0 +1,124 @@
+"""Assertions whose messages teach: what was expected, what came, what to look at."""
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+TOLERANCE = 1e-6
+"""In float64, relative to 1 + the size of the expected value.
+
+Correct code may compute a factor in float32 (3e-8 off); faults are a thousand times larger.
+"""
+
+
+class CheckFailed(AssertionError):
+    """What a submission did is not what the contract says."""
+
+
+def fail(what: str, expected: str, came: str, look_at: str = "") -> None:
+    """Raises CheckFailed with the three parts of the message, one a line."""
+    __tracebackhide__ = True
+    lines = [what, f"  expected: {expected}", f"  came:     {came}"]
+    if look_at:
+        lines.append(f"  look at:  {look_at}")
+    raise CheckFailed("\n".join(lines))
+
+
+def expect(condition: bool, what: str, expected: str, came: str, look_at: str = "") -> None:
+    """Fails where the condition does not hold."""
+    __tracebackhide__ = True
+    if not condition:
+        fail(what, expected, came, look_at)
+
+
+def expect_shape(actual: object, shape: Sequence[int], what: str, look_at: str = "") -> None:
+    """Fails where `actual` is no tensor of that shape, or not finite everywhere."""
+    __tracebackhide__ = True
+    if not isinstance(actual, Tensor):
+        fail(what, f"a tensor of shape {tuple(shape)}", describe(actual), look_at)
+    if tuple(actual.shape) != tuple(shape):
+        fail(what, f"shape {tuple(shape)}", f"shape {tuple(actual.shape)}", look_at)
+    if not torch.isfinite(actual).all():
+        bad = int((~torch.isfinite(actual)).sum())
+        fail(what, "finite numbers", f"{bad} of {actual.numel()} values are NaN or infinite", look_at)
+
+
+def difference(actual: Tensor, expected: Tensor) -> float:
+    """The largest difference, relative to 1 + the size of the expected value; NaN counts as infinite."""
+    if expected.numel() == 0:
+        return 0.0
+    error = (actual.double() - expected.double()).abs() / (1 + expected.double().abs())
+    return float(error.nan_to_num(nan=torch.inf).max())
+
+
+def expect_close(
+    actual: object, expected: Tensor, what: str, look_at: str = "", tolerance: float = TOLERANCE
+) -> None:
+    """Fails where values differ; the message shows the place where they differ most."""
+    __tracebackhide__ = True
+    expect_shape(actual, expected.shape, what, look_at)
+    if difference(actual, expected) <= tolerance:
+        return
+    error = (actual.detach().double() - expected.detach().double()).abs()
+    worst = tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
+    wrong = int((error > tolerance * (1 + expected.abs())).sum())
+    fail(
+        what,
+        f"{float(expected[worst]):.6g} at {list(worst)}",
+        f"{float(actual[worst]):.6g}; {wrong} of {error.numel()} values differ",
+        look_at,
+    )
+
+
+def expect_equal_to_one(
+    actual: object, candidates: Iterable[Tensor], what: str, look_at: str = "", tolerance: float = TOLERANCE
+) -> int:
+    """Fails where no candidate fits; shows the difference from the nearest. Returns the index of the one that fits.
+
+    Used where the same mathematics can be laid out in several ways, which weights of random values tell apart.
+    """
+    __tracebackhide__ = True
+    nearest, smallest = None, torch.inf
+    for index, candidate in enumerate(candidates):
+        if isinstance(actual, Tensor) and actual.shape == candidate.shape:
+            error = difference(actual, candidate)
+            if error <= tolerance:
+                return index
+        else:
+            error = torch.inf
+        if nearest is None or error < smallest:
+            nearest, smallest = candidate, error
+    if nearest is None:
+        fail(what, "parameters in which the parts can be recognised", "none that fit", look_at)
+    expect_close(actual, nearest, what, look_at, tolerance)
+    raise AssertionError("unreachable")
+
+
+def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "") -> None:
+    """Fails where a parameter got no gradient, or one that is zero or not finite everywhere."""
+    __tracebackhide__ = True
+    expect(bool(parameters), what, "learned parameters", "none; is each an nn.Parameter of the module?", look_at)
+    for index, parameter in enumerate(parameters):
+        label = f"parameter {index + 1} of {len(parameters)}, shape {tuple(parameter.shape)}"
+        gradient = parameter.grad
+        expect(gradient is not None, what, "a gradient for every parameter", f"none for {label}", look_at)
+        expect(bool(torch.isfinite(gradient).all()), what, "finite gradients", f"NaN or infinite for {label}", look_at)
+        expect(bool(gradient.abs().max() > 0), what, "a gradient for every parameter", f"zero for {label}", look_at)
+
+
+def describe(value: object) -> str:
+    """A short name for what came instead of a tensor."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"{type(value).__name__}" if value is not None else "None (is a return missing?)"
+
+
+def expect_parts(actual: object, names: Sequence[str], what: str) -> list:
+    """Fails where `actual` is not a tuple (or list) with one part for each name; returns the parts."""
+    __tracebackhide__ = True
+    if not isinstance(actual, (tuple, list)) or len(actual) != len(names):
+        fail(what, f"a tuple ({', '.join(names)})", describe(actual))
+    return list(actual)

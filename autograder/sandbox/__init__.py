@@ -1,0 +1,42 @@
+"""The trusted half of the sandbox: starts workers, talks to them, and shows tests an ordinary `nn.Module`.
+
+    with Zygote() as zygote, Sandbox(sources, Limits(), zygote=zygote) as submission:
+        norm = submission.build("layers.LayerNorm", 8)
+        norm(torch.randn(2, 8)).sum().backward()
+
+`Zygote`, `Limits` and the errors need no torch, so that the zygote can be started before this process imports it;
+`Sandbox` does, and is imported when first asked for.
+
+From the outside in: `submission` (what tests use), `mirror` and `gradient` (modules and autograd), `session` (one
+worker's life), `replies` (what a worker may answer), `connection` (pipes with deadlines), `zygote`, `containment`
+and `seccomp` (processes and their layers). The other half is `autograder/worker/`.
+"""
+
+from .errors import (
+    SandboxUnavailable,
+    SubmissionDied,
+    SubmissionError,
+    SubmissionRefused,
+    SubmissionTimeout,
+)
+from .limits import Limits
+from .zygote import Zygote
+
+__all__ = [
+    "Limits",
+    "Sandbox",
+    "SandboxUnavailable",
+    "SubmissionDied",
+    "SubmissionError",
+    "SubmissionRefused",
+    "SubmissionTimeout",
+    "Zygote",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "Sandbox":
+        from .submission import Sandbox
+
+        return Sandbox
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

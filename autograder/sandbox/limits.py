@@ -1,0 +1,31 @@
+"""The limits of one submission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use; the keys of `[limits]` in assignment.toml.
+
+    Attributes:
+        call_seconds: wall time of a single call.
+        total_seconds: wall time of all calls together; starting a worker is not counted.
+        cpu_seconds: CPU time of all its workers together.
+        memory_mb: address space on top of the libraries, in MiB.
+        output_kb: what is kept of stdout and stderr together, in KiB.
+        failures_a_component: so many timeouts or deaths, and the component is not called any more.
+    """
+
+    call_seconds: float = 20
+    total_seconds: float = 120
+    cpu_seconds: int = 120
+    memory_mb: int = 2048
+    output_kb: int = 64
+    failures_a_component: int = 2
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
+                raise ValueError(f"limits: {name} is {value!r}; it must be a number above 0")

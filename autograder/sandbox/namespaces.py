@@ -1,0 +1,104 @@
+"""Bubblewrap: own namespaces around the zygote, a read-only view of Python, and nothing else of the system."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+PACKAGE_INSIDE = "/worker"
+PROBE_SECONDS = 20
+
+
+def find_bubblewrap(package: Path, uid: int | None) -> tuple[tuple[str, ...], bool, str]:
+    """Find, by running Python in it, how bubblewrap works here.
+
+    Args:
+        package: the worker's package.
+        uid: where this process is root, a user to change to; None otherwise.
+
+    Returns:
+        Its arguments (empty if it does not work), whether what runs in it is root and may change to other users,
+        and the reason why it does not work.
+    """
+    program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin")
+    if program is None or sys.platform != "linux":
+        return (), uid is not None, "there is no bwrap"
+    reason = ""
+    for keeps_root, separation in separations(uid is not None):
+        arguments = (program, *separation, *visible(package))
+        change = f"import os; os.setgroups([]); os.setresgid(*[{uid}] * 3); os.setresuid(*[{uid}] * 3)"
+        reason = try_out([*arguments, sys.executable, "-I", "-S", "-c", change if keeps_root else "pass"])
+        if not reason:
+            return arguments, keeps_root, ""
+    return (), uid is not None, reason
+
+
+def separations(is_root: bool) -> list[tuple[bool, list[str]]]:
+    """Ways to separate, the best first: (stays root inside, bubblewrap's options).
+
+    Root needs no user namespace, and keeps in the zygote just the rights to read Python's files, to change a worker
+    to another user, and to end it. Anyone else gets a user namespace without any rights, and, where bubblewrap
+    knows how, none within it.
+    """
+    shared = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    shared += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    rights = ["CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH"]
+    kept = [option for right in rights for option in ("--cap-add", right)]
+    without_user = [(True, [*shared, *kept])] if is_root else []
+    with_user = [
+        (False, ["--unshare-user", "--disable-userns", *shared]),
+        (False, ["--unshare-user", *shared]),
+    ]
+    return without_user + with_user
+
+
+def try_out(command: list[str]) -> str:
+    """Run a command; "" if it succeeds, else why it does not."""
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            timeout=PROBE_SECONDS,
+            stdin=subprocess.DEVNULL,
+            cwd="/",
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)[-200:]
+    if done.returncode == 0:
+        return ""
+    return done.stderr.decode("utf-8", "replace").strip()[-200:] or f"exit status {done.returncode}"
+
+
+def visible(package: Path) -> list[str]:
+    """Options that show, read-only, the system's libraries, Python, and the worker's package."""
+    options = ["--ro-bind", "/usr", "/usr"]
+    for name in ("lib", "lib32", "lib64", "bin", "sbin"):
+        path = Path("/", name)
+        if path.is_symlink():
+            options += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            options += ["--ro-bind", str(path), str(path)]
+    options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    for folder in python_folders():
+        options += ["--ro-bind", folder, folder]
+    options += ["--ro-bind", str(package), PACKAGE_INSIDE]
+    return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
+
+
+def python_folders() -> list[str]:
+    """The folders outside /usr that this interpreter and its packages live in, outermost only."""
+    paths = sysconfig.get_paths()
+    found = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parents[1])}
+    found |= {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    chosen: list[str] = []
+    for folder in sorted(found):
+        if Path(folder).is_dir() and not any(
+            f"{folder}/".startswith(f"{outer}/") for outer in ["/usr", *chosen]
+        ):
+            chosen.append(folder)
+    return chosen

@@ -1,0 +1,157 @@
+"""The life of one worker: started, given the sources, asked, ended; and in words why it ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from ..worker.frames import FrameError, pack
+from ..worker.values import Decoder, Encoder
+from .connection import Connection, Deadline, Gone, Output
+from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout, submission_error
+from .imports import wanted_imports
+from .limits import Limits
+from .replies import Breach, Failure, read_reply
+from .zygote import Ending, Zygote
+
+START_SECONDS = 60.0
+HELLO = 0
+
+
+class Session:
+    """One worker with one submission loaded.
+
+    Attributes:
+        level: the containment that this worker reached.
+        is_alive: False once it has ended; its objects are gone then.
+        has_timed_out: whether it was ended for its time.
+        cpu: CPU seconds it used; known when it has ended.
+    """
+
+    def __init__(
+        self,
+        zygote: Zygote,
+        sources: dict[str, tuple[str, str]],
+        limits: Limits,
+        output: Output,
+        cpu_left: float,
+    ) -> None:
+        self._sources = {f"{name}.py": source for name, source in sources.items()}
+        self._cpu_left = cpu_left
+        self._worker = zygote.fork(limits, wanted_imports(sources), cpu_left)
+        self._connection = Connection(self._worker, output)
+        self._last = HELLO
+        self._released: dict[str, list[int]] = {"objects": [], "graphs": []}
+        self.is_alive = True
+        self.has_timed_out = False
+        self.cpu = 0.0
+        self.ended_because = "the worker was closed"
+        try:
+            self.level = zygote.containment.describe(self._read_hello())
+            named = {name: (f"{name}.py", text) for name, (_, text) in sources.items()}
+            self.request("load", {"sources": named}, Encoder(), START_SECONDS)
+        except SubmissionError as error:
+            raise SandboxUnavailable(f"the worker could not load the submission: {error.message}") from error
+        except BaseException:
+            self.end("the worker did not start")
+            raise
+
+    def _read_hello(self) -> list[str]:
+        """What the worker says before it has seen any submitted code."""
+        try:
+            header, _ = self._connection.exchange(b"", START_SECONDS)
+        except (Deadline, Gone, FrameError) as error:
+            raise SandboxUnavailable(f"a worker did not start ({type(error).__name__})") from error
+        if "layers" not in header:
+            raise SandboxUnavailable(f"this machine lacks a required layer: {header.get('missing')}")
+        return header["layers"]
+
+    def release(self, kind: str, number: int) -> None:
+        """Let the worker forget an object or a graph, with the next request."""
+        self._released[kind].append(number)
+
+    def request(self, verb: str, content: dict, encoder: Encoder, seconds: float) -> tuple[object, Decoder]:
+        """Ask, and return the result and the decoder of its tensors.
+
+        Raises:
+            SubmissionError: what the submission raised; the worker lives.
+            SubmissionTimeout, SubmissionDied: the worker has ended.
+        """
+        if not self.is_alive:
+            raise SubmissionDied(f"the process of this object has ended: {self.ended_because}")
+        self._last += 1
+        released, self._released = self._released, {"objects": [], "graphs": []}
+        header = {"id": self._last, "verb": verb, "drop": released, "tensors": encoder.records, **content}
+        try:
+            reply = self._connection.exchange(pack(header, encoder.body()), seconds)
+            answer = read_reply(*reply, self._last)
+        except Deadline:
+            raise self.time_out(f"no answer within {seconds:.3g} s") from None
+        except Gone:
+            raise self.die() from None
+        except (FrameError, Breach) as error:
+            raise self.breach(str(error)) from None
+        if isinstance(answer, Failure):
+            raise submission_error(answer.kind, answer.message, self._quote(answer.frames))
+        return answer
+
+    def time_out(self, reason: str) -> SubmissionTimeout:
+        """End the worker; the exception to raise."""
+        self.end(reason)
+        self.has_timed_out = True
+        return SubmissionTimeout(reason)
+
+    def breach(self, reason: str) -> SubmissionDied:
+        """End the worker for breaking the protocol; the exception to raise."""
+        reason = f"the worker's answer was not a valid one ({reason})"
+        self.end(reason)
+        return SubmissionDied(reason)
+
+    def die(self) -> SubmissionError:
+        """The worker has gone: find out why; the exception to raise."""
+        ending = self.end("")
+        self.ended_because = reason = self._explain(ending)
+        return SubmissionTimeout(reason) if self.has_timed_out else SubmissionDied(reason)
+
+    def end(self, reason: str) -> Ending:
+        """End the worker, if it has not ended."""
+        if not self.is_alive:
+            return Ending(0, 0.0, 0)
+        self.is_alive = False
+        self.ended_because = reason
+        self._connection.collect_output()
+        ending = self._worker.kill()
+        self.cpu = ending.cpu
+        return ending
+
+    def cpu_seconds(self) -> float:
+        """CPU time used, so far or in all."""
+        return self._worker.cpu_seconds() if self.is_alive else self.cpu
+
+    def _explain(self, ending: Ending) -> str:
+        if os.WIFEXITED(ending.status):
+            return f"the process ended itself with status {os.WEXITSTATUS(ending.status)}"
+        number = os.WTERMSIG(ending.status)
+        if number == signal.SIGXCPU or ending.cpu >= self._cpu_left:
+            self.has_timed_out = True
+            return f"the submission's CPU time of {self._cpu_left:.0f} s is used up"
+        if number == signal.SIGKILL:
+            return "the process was ended by the system, most likely for its memory, or closed its pipe"
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            name = f"signal {number}"
+        return f"the process crashed ({name})"
+
+    def _quote(self, frames: list[tuple[str, int, str]]) -> str:
+        """A traceback made of our own copy of the sources; the worker only points at lines."""
+        lines = []
+        for file, number, function in frames:
+            if file not in self._sources:
+                continue
+            path, text = self._sources[file]
+            source = text.splitlines()
+            line = source[number - 1].strip()[:200] if 1 <= number <= len(source) else ""
+            name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
+            lines.append(f"{os.path.basename(path)}, line {number}, in {name}\n    {line}")
+        return "\n".join(lines)

@@ -1,0 +1,99 @@
+"""Keeps a submission's worker alive and within its budgets: one total of wall time, one of CPU time, and a count of
+failures for each component, so that a fault costs its own component and an endless loop costs no more than it must."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+from ..worker.values import Decoder, Encoder
+from .connection import Output
+from .errors import SandboxUnavailable, SubmissionDied, SubmissionTimeout
+from .limits import Limits
+from .session import Session
+from .zygote import Zygote
+
+
+class Supervisor:
+    """Starts sessions, asks them, and accounts for them.
+
+    Attributes:
+        seconds: wall time spent waiting for submitted code.
+    """
+
+    def __init__(self, sources: dict[str, tuple[str, str]], limits: Limits, zygote: Zygote) -> None:
+        self._sources, self._limits, self._zygote = sources, limits, zygote
+        self._session: Session | None = None
+        self._failures: Counter[str] = Counter()
+        self._timeouts: set[str] = set()
+        self._cpu_of_ended = 0.0
+        self._level = ""
+        self.output = Output(limits.output_kb << 10)
+        self.seconds = 0.0
+
+    def session(self, component: str) -> Session:
+        """A living session, started if need be, for a call that counts for `component`."""
+        self._check(component)
+        if self._session is None or not self._session.is_alive:
+            self.end("")
+            cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
+            self._session = Session(self._zygote, self._sources, self._limits, self.output, cpu_left)
+            if self._level not in ("", self._session.level):
+                raise SandboxUnavailable(
+                    f"the sandbox level fell from {self._level} to {self._session.level}"
+                )
+            self._level = self._session.level
+        return self._session
+
+    def request(
+        self, session: Session, component: str, verb: str, content: dict, encoder: Encoder
+    ) -> tuple[object, Decoder]:
+        """`Session.request` within the budgets; a death or timeout is put down to `component`."""
+        if session.is_alive:
+            self._check(component)
+        left = self._limits.total_seconds - self.seconds
+        started = time.monotonic()
+        was_alive = session.is_alive
+        try:
+            return session.request(verb, content, encoder, min(self._limits.call_seconds, left))
+        finally:
+            self.seconds += time.monotonic() - started
+            if was_alive and not session.is_alive:
+                self.note_failure(component, session)
+
+    def note_failure(self, component: str, session: Session) -> None:
+        """A worker was lost through this component."""
+        self._failures[component] += 1
+        if session.has_timed_out:
+            self._timeouts.add(component)
+
+    def _check(self, component: str) -> None:
+        """Refuse a call that the budgets do not cover."""
+        if self.seconds >= self._limits.total_seconds:
+            raise SubmissionTimeout(
+                f"the submission's total of {self._limits.total_seconds:.3g} s is used up"
+            )
+        if self._cpu_of_ended >= self._limits.cpu_seconds:
+            raise SubmissionTimeout(f"the submission's CPU time of {self._limits.cpu_seconds} s is used up")
+        if self._failures[component] >= self._limits.failures_a_component:
+            reason = (
+                f"{component} is not called any more: it ended its process {self._failures[component]} times"
+            )
+            raise (SubmissionTimeout if component in self._timeouts else SubmissionDied)(reason)
+
+    @property
+    def level(self) -> str:
+        """The containment reached; starts a worker to find out."""
+        return self._level or self.session("").level
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of all workers so far."""
+        return self._cpu_of_ended + (self._session.cpu_seconds() if self._session else 0.0)
+
+    def end(self, reason: str) -> None:
+        """End the present worker, if there is one, and add up what it used."""
+        if self._session is not None:
+            self._session.end(reason)
+            self._cpu_of_ended += self._session.cpu
+            self._session = None

@@ -1,0 +1,65 @@
+"""Fixtures of the component tests: the submission, and random inputs.
+
+    python -m pytest autograder/tests                      judges student/
+    python -m pytest autograder/tests -m task_1_3          one task
+    python -m pytest autograder/tests --submission FOLDER --seed 7
+
+Here the submission runs in this very process, so a debugger can follow it. Grading passes a submission that
+lives in another process instead (`config.stash[SUBMISSION]`); the tests cannot tell the two apart.
+"""
+
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.assignment import read_assignment
+from autograder.checking.case import Case
+from autograder.grading_keys import SEED, SUBMISSION
+from autograder.in_process import InProcessSubmission, read_sources
+
+RELEASE = Path(__file__).resolve().parents[2] / "student"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("assignment")
+    group.addoption("--submission", type=Path, default=RELEASE, help="folder to judge (default: student/)")
+    group.addoption("--seed", type=int, default=None, help="of the random inputs (default: a new one each time)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    torch.set_num_threads(1)
+    for task in read_assignment().tasks:
+        config.addinivalue_line("markers", f"{task.marker}: {task.number} {task.title}")
+    config.addinivalue_line("markers", "core: without this test the task earns nothing")
+    config.addinivalue_line("markers", "given: parts that the assignment gives; no points")
+    if SEED not in config.stash:
+        seed = config.getoption("seed")
+        config.stash[SEED] = random.SystemRandom().randrange(2**32) if seed is None else seed
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    if SUBMISSION in config.stash:
+        return None
+    return f"submission: {config.getoption('submission')}   repeat with: --seed {config.stash[SEED]}"
+
+
+@pytest.fixture(scope="session")
+def submission(request: pytest.FixtureRequest):
+    """The code that is judged."""
+    if SUBMISSION in request.config.stash:
+        yield request.config.stash[SUBMISSION]
+        return
+    folder = request.config.getoption("submission")
+    if not folder.is_dir():
+        pytest.exit(f"--submission {folder}: no such folder", returncode=2)
+    made = InProcessSubmission(read_sources(folder, RELEASE))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest) -> Case:
+    """Random inputs, other ones for each test and seed."""
+    return Case(request.config.stash[SEED], request.node.name)

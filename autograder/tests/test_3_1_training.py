@@ -1,0 +1,157 @@
+"""Task 3.1: one pass over the batches, on a small stand-in for the model."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from autograder.checking.comparison import expect, expect_close
+from autograder.worker.stand_ins import TinyTranslator
+
+pytestmark = pytest.mark.task_3_1
+
+COMPONENT = "train.train_epoch"
+PAD, SRC_VOCAB, TGT_VOCAB, D_MODEL = 0, 7, 9, 5
+
+
+class Training:
+    """A run of the submission's train_epoch, and what it should come to."""
+
+    def __init__(self, submission, case, n_batches, rate=0.5, smoothing=0.1):
+        self.submission, self.rate, self.smoothing = submission, rate, smoothing
+        self.model = submission.stand_in("TinyTranslator", SRC_VOCAB, TGT_VOCAB, D_MODEL).double()
+        case.randomise(self.model.parameters())
+        self.start = [p.detach().clone() for p in submission.parameters(self.model)]
+        self.batches = [self.draw_batch(case) for _ in range(n_batches)]
+
+    @staticmethod
+    def draw_batch(case):
+        """Padding differs from batch to batch, so that batches count differently."""
+        b, s, t = case.size(2, 4), case.size(3, 6), case.size(3, 7)
+        labels = case.tokens(TGT_VOCAB, b, t, low=1)
+        labels[:, case.size(1, t - 1) :] = PAD
+        labels[0] = case.tokens(TGT_VOCAB, t, low=1)
+        return {
+            "src": case.tokens(SRC_VOCAB, b, s),
+            "src_mask": case.padding_mask(b, s),
+            "encoder_mask": case.mask(b, 1, s, s),
+            "tgt_input": case.tokens(TGT_VOCAB, b, t),
+            "tgt_mask": case.mask(b, 1, t, t),
+            "labels": labels,
+        }
+
+    def run(self, in_one_pass=False, schedule=False, stale=False, **options):
+        """Calls train_epoch; returns its result and the parameters afterwards."""
+        stand_in = self.submission.stand_in
+        optimizer = stand_in("sgd", self.model, self.rate)
+        if stale:
+            self.model.leave_gradients()
+        batches = [stand_in("Batch", **batch) for batch in self.batches]
+        if in_one_pass:
+            batches = stand_in("one_shot", batches)
+        if schedule:
+            options["scheduler"] = stand_in("halving", optimizer)
+        criterion = stand_in("cross_entropy", PAD, self.smoothing)
+        loss = self.submission.call(COMPONENT, batches, self.model, optimizer, criterion, **options)
+        return loss, [p.detach() for p in self.submission.parameters(self.model)]
+
+    def expected(self, group=1, max_norm=None, factors=None):
+        """The mean loss and the parameters after descent on the mean over all labels of each group of batches."""
+        copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).double().train()
+        with torch.no_grad():
+            for parameter, value in zip(copy.parameters(), self.start, strict=True):
+                parameter.copy_(value)
+        all_losses = []
+        for step, first in enumerate(range(0, len(self.batches), group)):
+            total, count = 0.0, 0
+            for batch in self.batches[first : first + group]:
+                read = copy.encode(batch["src"], batch["encoder_mask"])[0]
+                said = copy.get_predictions(copy.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0])
+                labels = batch["labels"].reshape(-1)
+                summed = F.cross_entropy(
+                    said.reshape(-1, TGT_VOCAB), labels, ignore_index=PAD, reduction="sum", label_smoothing=self.smoothing
+                )
+                here = int((labels != PAD).sum())
+                all_losses.append(float(summed.detach()) / here)
+                total, count = total + summed, count + here
+            for parameter in copy.parameters():
+                parameter.grad = None
+            (total / count).backward()
+            norm = torch.sqrt(sum((p.grad**2).sum() for p in copy.parameters()))
+            scale = 1.0 if max_norm is None else min(1.0, max_norm / float(norm))
+            rate = self.rate * (factors[step] if factors else 1.0)
+            with torch.no_grad():
+                for parameter in copy.parameters():
+                    parameter -= rate * scale * parameter.grad
+        return sum(all_losses) / len(all_losses), [p.detach() for p in copy.parameters()]
+
+    def check(self, came, expected, what, look_at, tolerance=1e-6):
+        for index, (actual, wanted) in enumerate(zip(came, expected, strict=True)):
+            expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
+
+
+@pytest.mark.core
+def test_parameters_after_an_epoch(submission, case):
+    training = Training(submission, case, n_batches=3)
+    _, came = training.run()
+    look_at = (
+        "train mode; encode with encoder_mask, decode tgt_input with src_mask and tgt_mask, compare the predictions "
+        "with the labels; clear the gradients, backward, one step for each batch"
+    )
+    training.check(came, training.expected()[1], "after three batches", look_at)
+
+
+def test_mean_loss_is_returned(submission, case):
+    training = Training(submission, case, n_batches=case.size(2, 4))
+    loss, _ = training.run()
+    expect(isinstance(loss, float), "what train_epoch returns", "a Python float", type(loss).__name__, "loss.item()")
+    wanted = torch.tensor(training.expected()[0], dtype=torch.float64)
+    look_at = "the mean of the batches' losses, each as the criterion gives it"
+    expect_close(torch.tensor(loss, dtype=torch.float64), wanted, "the returned loss", look_at)
+
+
+def test_train_mode(submission, case):
+    training = Training(submission, case, n_batches=1)
+    training.model.eval()
+    _, came = training.run()
+    training.check(came, training.expected()[1], "a model handed over in eval mode", "model.train()")
+
+
+def test_old_gradients_are_cleared(submission, case):
+    training = Training(submission, case, n_batches=1)
+    _, came = training.run(stale=True)
+    look_at = "gradients add up: clear them before each group of batches, not after the first step only"
+    training.check(came, training.expected()[1], "a model with old gradients", look_at)
+
+
+@pytest.mark.parametrize("accumulate, n_batches", [(2, 4), (2, 5), (3, 2)])
+def test_accumulation_equals_one_large_batch(submission, case, accumulate, n_batches):
+    training = Training(submission, case, n_batches)
+    _, came = training.run(accumulate=accumulate)
+    look_at = "each batch counts with its share of the group's labels that are not padding; the last group steps too"
+    wanted = training.expected(group=accumulate)[1]
+    training.check(came, wanted, f"{n_batches} batches with accumulate={accumulate}", look_at)
+
+
+def test_clipping(submission, case):
+    training = Training(submission, case, n_batches=3)
+    max_norm = case.number(0.01, 0.03)
+    _, came = training.run(max_grad_norm=max_norm, accumulate=2)
+    look_at = "the norm of the whole group's gradient is clipped, after backward and before the step"
+    # PyTorch's clipping adds 1e-6 to the norm that it divides by.
+    wanted = training.expected(group=2, max_norm=max_norm)[1]
+    training.check(came, wanted, f"max_grad_norm = {max_norm:.4f}", look_at, tolerance=1e-5)
+
+
+def test_scheduler_steps_after_each_step_of_the_optimizer(submission, case):
+    training = Training(submission, case, n_batches=5)
+    _, came = training.run(schedule=True, accumulate=2)
+    look_at = "one scheduler.step() after each optimizer.step(), not after each batch or at the end"
+    wanted = training.expected(group=2, factors=[1.0, 0.5, 0.25])[1]
+    training.check(came, wanted, "with a scheduler that halves the rate", look_at)
+
+
+def test_batches_that_can_be_read_once(submission, case):
+    training = Training(submission, case, n_batches=3)
+    _, came = training.run(in_one_pass=True)
+    look_at = "go through the batches once, without len() or an index"
+    training.check(came, training.expected()[1], "batches from a generator", look_at)

@@ -1,0 +1,42 @@
+"""Extension E.2: `norm_first=True` in layers and stacks."""
+
+import pytest
+
+from . import layer_checks, stack_checks
+
+pytestmark = pytest.mark.task_e_2
+
+each_layer = pytest.mark.parametrize("kind", ["EncoderLayer", "DecoderLayer"])
+each_stack = pytest.mark.parametrize("kind", ["Encoder", "Decoder"])
+
+
+@pytest.mark.core
+@each_layer
+def test_output_and_weights_of_layers(submission, case, kind):
+    layer_checks.check_values(layer_checks.make_layer(submission, case, kind, norm_first=True))
+
+
+@each_layer
+def test_parts_of_layers(submission, case, kind):
+    layer_checks.check_own_parameters(layer_checks.make_layer(submission, case, kind, norm_first=True))
+
+
+@each_layer
+def test_dropout_acts_on_the_sublayers(submission, case, kind):
+    layer_checks.check_dropout_acts_on_sublayers(submission, case, kind, norm_first=True)
+
+
+@each_layer
+def test_gradients_of_layers(submission, case, kind):
+    layer_checks.check_gradients(layer_checks.make_layer(submission, case, kind, norm_first=True))
+
+
+@pytest.mark.core
+@each_stack
+def test_output_and_weights_of_stacks(submission, case, kind):
+    stack_checks.check_values(stack_checks.make_stack(submission, case, kind, norm_first=True))
+
+
+@each_stack
+def test_gradients_of_stacks(submission, case, kind):
+    stack_checks.check_gradients(stack_checks.make_stack(submission, case, kind, norm_first=True))

@@ -1,0 +1,69 @@
+"""How an exception of the submission is described for the trusted side: a kind, a message, line numbers.
+
+The trusted side has the sources and quotes the lines itself, so only file names and numbers are sent.
+"""
+
+from __future__ import annotations
+
+import traceback
+
+KINDS = (
+    NotImplementedError,
+    RecursionError,
+    ZeroDivisionError,
+    IndexError,
+    KeyError,
+    AttributeError,
+    AssertionError,
+    ImportError,
+    SyntaxError,
+    MemoryError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+)
+"""Most special first: the first that fits names the kind."""
+
+MAX_MESSAGE = 2_000
+MAX_FRAMES = 16
+OUT_OF_MEMORY_SIGNS = ("can't allocate memory", "not enough memory")
+
+
+def describe(error: BaseException, paths: frozenset[str]) -> dict:
+    """Return `{"kind", "message", "frames": [[path, line, function], ...]}` for an exception.
+
+    Args:
+        error: what was raised.
+        paths: the submission's file names; frames in other files are left out.
+    """
+    kind = next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "")
+    message = _message(error)
+    if any(sign in message for sign in OUT_OF_MEMORY_SIGNS):
+        kind = "MemoryError"
+    if not kind:
+        message = f"{type(error).__name__}: {message}"
+    return {"kind": kind, "message": message[:MAX_MESSAGE], "frames": _frames(error, paths)}
+
+
+def _message(error: BaseException) -> str:
+    try:
+        if isinstance(error, KeyError) and len(error.args) == 1:
+            return repr(error.args[0])[: MAX_MESSAGE * 2]
+        if isinstance(error, SyntaxError):
+            return str(error.msg)
+        return str(error)[: MAX_MESSAGE * 2]
+    except BaseException:  # the submission's own __str__ may raise anything
+        return "(the exception's text could not be made)"
+
+
+def _frames(error: BaseException, paths: frozenset[str]) -> list[list]:
+    frames = [
+        [frame.f_code.co_filename, line, frame.f_code.co_name[:80]]
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename in paths
+    ]
+    if isinstance(error, SyntaxError) and error.filename in paths:
+        frames.append([error.filename, error.lineno or 0, "<module>"])
+    if len(frames) > MAX_FRAMES:  # a recursion: its ends say enough
+        frames = frames[: MAX_FRAMES // 2] + frames[-MAX_FRAMES // 2 :]
+    return frames

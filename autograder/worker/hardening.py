@@ -1,0 +1,119 @@
+"""What a fresh fork gives up before it sees a line of submitted code. Linux; elsewhere only the limits.
+
+`plan` comes from the trusted side: `{"limits": {...}, "layers": {name: "required" | "wanted"}, "uid": int | None,
+"seccomp": hex}`. A required layer that cannot be had ends the process; what was reached is reported.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import struct
+import sys
+from collections.abc import Callable
+
+from . import landlock
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+SECCOMP_MODE_FILTER = 2
+SIGKILL = 9
+MAX_DESCRIPTOR = 64
+
+
+class LayerMissing(Exception):
+    """The system does not offer this layer."""
+
+
+def prctl(option: int, value: int, pointer: object = None) -> None:
+    """Call prctl(2); raises LayerMissing where the kernel refuses."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "prctl"):
+        raise LayerMissing("no prctl")
+    zero = ctypes.c_ulong(0)
+    if libc.prctl(option, ctypes.c_ulong(value), pointer or zero, zero, zero) != 0:
+        raise LayerMissing(f"prctl {option}: {os.strerror(ctypes.get_errno())}")
+
+
+def hide_memory() -> None:
+    """No other process of this user may trace this one or open its memory (also held by later forks)."""
+    if sys.platform == "linux":
+        prctl(PR_SET_DUMPABLE, 0)
+
+
+def harden(plan: dict) -> list[str]:
+    """Apply the layers in an order in which each is still permitted; return the names of those in force."""
+    _limit(plan["limits"])
+    steps: dict[str, Callable[[], None]] = {
+        "uid": lambda: _drop_user(plan["uid"]),
+        "no_new_privs": _forbid_gains,
+        "landlock": landlock.restrict,
+        "seccomp": lambda: _filter_calls(bytes.fromhex(plan["seccomp"])),
+    }
+    reached = []
+    for name, step in steps.items():
+        if name not in plan["layers"]:
+            continue
+        try:
+            step()
+        except (LayerMissing, landlock.LandlockMissing, OSError, ValueError) as error:
+            if plan["layers"][name] == "required":
+                raise LayerMissing(f"{name}: {error}") from error
+        else:
+            reached.append(name)
+    return reached
+
+
+def _limit(limits: dict) -> None:
+    """Resource limits. `memory_bytes` is what the submission may have on top of the libraries."""
+    with_libraries = limits["memory_bytes"] + _address_space()
+    cpu = limits["cpu_seconds"]
+    wanted = {
+        "RLIMIT_AS": (with_libraries, with_libraries),
+        "RLIMIT_CPU": (cpu, cpu + 1),
+        "RLIMIT_NOFILE": (MAX_DESCRIPTOR, MAX_DESCRIPTOR),
+        "RLIMIT_NPROC": (0, 0),
+        **{f"RLIMIT_{name}": (0, 0) for name in ("FSIZE", "CORE", "MEMLOCK", "MSGQUEUE")},
+    }
+    for name, value in wanted.items():
+        if hasattr(resource, name):
+            try:
+                resource.setrlimit(getattr(resource, name), value)
+            except (ValueError, OSError):  # macOS has no usable RLIMIT_AS; the wall limit remains
+                if sys.platform == "linux":
+                    raise
+
+
+def _address_space() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 1 << 30
+
+
+def _drop_user(uid: int | None) -> None:
+    if uid is None:
+        raise LayerMissing("only root can change to another user")
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    if os.getresuid() != (uid, uid, uid) or os.getresgid() != (uid, uid, uid) or os.getgroups():
+        raise LayerMissing("the user is not the one asked for")
+
+
+def _forbid_gains() -> None:
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_DUMPABLE, 0)  # setresuid has reset it
+    prctl(PR_SET_PDEATHSIG, SIGKILL)
+
+
+def _filter_calls(program: bytes) -> None:
+    """Install a seccomp filter; each instruction is eight bytes."""
+    if not program or len(program) % 8:
+        raise LayerMissing("no filter for this processor")
+    code = ctypes.create_string_buffer(program, len(program))
+    header = ctypes.create_string_buffer(
+        struct.pack("@HxxxxxxP", len(program) // 8, ctypes.addressof(code)), 16
+    )
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, header)

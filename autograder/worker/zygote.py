@@ -1,0 +1,214 @@
+"""A process that has torch loaded and nothing of ours to hide, and forks one worker for each submission.
+
+It is started with one end of a socket pair as standard input. Each message there asks for a fork: JSON plus four
+descriptors (requests, replies, output, warden). On the warden, a socket of that worker alone, the zygote answers
+with the pid, and then with the exit status once the other side writes "kill" or goes away; "cpu" asks for the CPU
+time. So graders that share a zygote never wait for each other, and a worker never outlives its grader.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import gc
+import importlib
+import io
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+
+MAX_MESSAGE = 256 << 10
+DESCRIPTORS = 4
+STANDARD = """
+abc argparse bisect builtins collections collections.abc contextlib copy csv dataclasses datetime decimal difflib
+encodings.idna encodings.ascii encodings.latin_1 encodings.unicode_escape enum fractions functools glob hashlib heapq
+importlib inspect io itertools json keyword linecache logging math numbers operator os pathlib pickle platform pprint
+queue random re shutil statistics string struct sys tempfile textwrap threading time timeit traceback types typing
+unicodedata unittest uuid warnings weakref zlib __future__
+"""
+INSTALLED = """
+numpy tqdm sacrebleu torch torch.nn torch.nn.functional torch.nn.utils torch.nn.utils.rnn torch.optim
+torch.optim.lr_scheduler torch.utils.data torch.utils.checkpoint torch.linalg torch.distributions
+"""
+"""What submissions of this assignment import; anything else is named in the fork message."""
+
+
+def main() -> None:
+    """Load everything, then serve until the control socket is closed."""
+    control = socket.socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    for name in STANDARD.split() + INSTALLED.split():
+        import_quietly(name)
+    from . import hardening, loading, service, stand_ins  # noqa: F401  (loaded before the first fork)
+
+    still_torch()
+    warm_up()
+    gc.collect()
+    gc.freeze()  # what is here now is shared with the forks, and never looked at again
+    hardening.hide_memory()
+    Zygote(control, null).serve()
+
+
+def still_torch() -> None:
+    """One thread, for good: OpenMP would start more, which a worker may not, and end the process."""
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_num_threads = lambda count: None
+    torch.set_num_interop_threads = lambda count: None
+
+
+def warm_up() -> None:
+    """Do once what imports modules when it is first done: a fork could not, and would pay for it each time."""
+    import torch
+
+    from .values import Decoder, Encoder
+
+    weight = torch.nn.Parameter(torch.ones(2, 2))
+    torch.optim.SGD([weight], lr=0.1)
+    (torch.ones(2, 2) @ weight).sum().backward()
+    encoder = Encoder()
+    encoder.add(weight)
+    Decoder(encoder.records, encoder.body())
+
+
+class Zygote:
+    """The loop over the control socket and the wardens."""
+
+    def __init__(self, control: socket.socket, null: int) -> None:
+        self.control = control
+        self.null = null
+        self.workers: dict[socket.socket, int] = {}
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(control, selectors.EVENT_READ)
+
+    def serve(self) -> None:
+        """Fork and kill as asked; at the end kill what is left."""
+        while True:
+            for key, _ in self.selector.select():
+                if key.fileobj is self.control:
+                    if not self.accept():
+                        for warden in list(self.workers):
+                            self.kill(warden)
+                        return
+                else:
+                    self.attend(key.fileobj)
+
+    def accept(self) -> bool:
+        """Take one fork message; False at the end of the stream."""
+        room = socket.CMSG_SPACE(DESCRIPTORS * array.array("i").itemsize)
+        message, notes, _, _ = self.control.recvmsg(MAX_MESSAGE, room)
+        descriptors = array.array("i")
+        for level, kind, data in notes:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+        if not message:
+            return False
+        if len(descriptors) == DESCRIPTORS:
+            self.fork(json.loads(message), list(descriptors))
+        return True
+
+    def fork(self, plan: dict, descriptors: list[int]) -> None:
+        """Start a worker on (requests, replies, output, warden)."""
+        *pipes, warden_descriptor = descriptors
+        warden = socket.socket(fileno=warden_descriptor)
+        pid = os.fork()
+        if pid == 0:
+            self.become_worker(plan, *pipes)
+        for pipe in pipes:
+            os.close(pipe)
+        self.workers[warden] = pid
+        self.selector.register(warden, selectors.EVENT_READ)
+        tell(warden, {"pid": pid})
+
+    def attend(self, warden: socket.socket) -> None:
+        """Answer one word on a warden: "cpu", "kill", or nothing, which is the end of it."""
+        try:
+            word = warden.recv(16)
+        except OSError:
+            word = b""
+        if word == b"cpu":
+            tell(warden, {"cpu": cpu_seconds(self.workers[warden])})
+        else:
+            self.kill(warden)
+
+    def kill(self, warden: socket.socket) -> None:
+        """End a worker and report how it ended."""
+        pid = self.workers.pop(warden)
+        self.selector.unregister(warden)
+        os.kill(pid, signal.SIGKILL)  # not yet waited for, so the number is still this worker's
+        _, status, usage = os.wait4(pid, 0)
+        tell(warden, {"status": status, "cpu": usage.ru_utime + usage.ru_stime, "peak_kb": usage.ru_maxrss})
+        warden.close()
+
+    def become_worker(self, plan: dict, requests: int, replies: int, output: int) -> None:
+        """In the fork: drop every right, say hello, serve, exit. Never returns."""
+        try:
+            for warden in self.workers:
+                warden.detach()
+            self.selector.close()
+            self.control.detach()
+            for target in (1, 2):
+                os.dup2(output, target)
+            kept = sorted({requests, replies})
+            for low, high in zip([2, *kept], [*kept, 4096], strict=True):
+                os.closerange(low + 1, high)
+            sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
+            sys.stdout, sys.stderr = (open_text(descriptor) for descriptor in (1, 2))
+            start_service(plan, requests, replies)
+        except BaseException as error:  # whatever it is, it must not reach the zygote's own loop
+            with contextlib.suppress(BaseException):
+                os.write(2, f"worker: {type(error).__name__}: {error}\n".encode())
+            os._exit(70)
+        os._exit(0)
+
+
+def start_service(plan: dict, requests: int, replies: int) -> None:
+    """Import what the submission will want, harden, and answer requests."""
+    from . import hardening, loading, stand_ins
+    from .frames import pack, write_all
+    from .service import Service
+
+    for name in plan["imports"]:
+        import_quietly(name)
+    try:
+        reached = hardening.harden(plan)
+    except hardening.LayerMissing as error:
+        write_all(replies, pack({"id": 0, "missing": str(error)}))
+        os._exit(71)
+    write_all(replies, pack({"id": 0, "layers": reached}))
+    Service(loading.Package, stand_ins).serve(requests, replies)
+
+
+def import_quietly(name: str) -> None:
+    """Import a module if there is one of that name; "package.name" may also be a name in a package."""
+    package, _, member = name.rpartition(".")
+    if name not in sys.modules and not hasattr(sys.modules.get(package), member):
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+
+
+def open_text(descriptor: int) -> io.TextIOWrapper:
+    """A text stream on a descriptor that takes any character and writes line by line."""
+    binary = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
+    return io.TextIOWrapper(binary, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+
+
+def tell(warden: socket.socket, message: dict) -> None:
+    """Send without waiting; a grader that went away is no error."""
+    with contextlib.suppress(OSError):
+        warden.send(json.dumps(message).encode(), socket.MSG_DONTWAIT)
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a living worker; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return 0.0

@@ -1,0 +1,1 @@
+"""Drawing meanings at random: nominals, clauses, sentences. Nothing here writes a word of French or English."""

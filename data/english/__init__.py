@@ -1,0 +1,1 @@
+"""English: forms of words, then noun phrases and clauses."""

@@ -1,0 +1,1 @@
+"""What a sentence means, apart from either language; both are written from it, and so aligned by it."""

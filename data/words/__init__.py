@@ -1,0 +1,1 @@
+"""Lexical entries and the tables in ``data/lexicon`` that they are read from."""

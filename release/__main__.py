@@ -1,0 +1,110 @@
+"""The command line: `python -m release build | check`."""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from .build import Project, check_target, compare_folder, make_release, write_files, write_release
+from .gates import GATES, Workspace, run_gates
+from .problems import ReleaseError
+from .report import gate_table, gates_as_json, summary
+
+ROOT = Path(__file__).resolve().parents[1]
+
+BAD_INPUT = 2
+FAILED_CHECK = 1
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command. Returns the exit status: 0; 1 for a failed gate or check; 2 for bad input."""
+    options = make_parser().parse_args(arguments)
+    project = Project(
+        options.root, options.reference or options.root / "reference", options.output or options.root
+    )
+    try:
+        return options.run(options, project)
+    except ReleaseError as error:
+        print(error, file=sys.stderr)
+        count = len(error.problems)
+        print(
+            f"release: stopped{f' by {count} problems' if count > 1 else ''}; nothing was written",
+            file=sys.stderr,
+        )
+        return BAD_INPUT
+    except OSError as error:
+        print(f"release: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("\nrelease: stopped; nothing was written", file=sys.stderr)
+        return 130
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The two commands with their flags."""
+    parser = argparse.ArgumentParser(
+        prog="python -m release",
+        description="Make what students get from the marked reference, and prove that it is sound.",
+        epilog="example: python -m release build --reference reference --output .",
+    )
+    commands = parser.add_subparsers(required=True, metavar="build | check")
+    build = commands.add_parser(
+        "build",
+        help="strip, run the gates, write student/ and dist/",
+        description="Strip the reference, run every gate, and only then write student/ and dist/.",
+        epilog="example: python -m release build --output /tmp/trial --json",
+    )
+    build.set_defaults(run=run_build)
+    build.add_argument("--json", action="store_true", help="print the gate results as JSON")
+    build.add_argument(
+        "--force", action="store_true", help="overwrite files in student/ that were edited by hand"
+    )
+    check = commands.add_parser(
+        "check",
+        help="compare student/ with what the reference makes",
+        description="Fail where student/ is out of date. Nothing is written, no gate is run.",
+        epilog="example: python -m release check",
+    )
+    check.set_defaults(run=run_check)
+    for command in (build, check):
+        command.add_argument(
+            "--root", type=Path, default=ROOT, help="the project (default: where this package is)"
+        )
+        command.add_argument("--reference", type=Path, help="the marked solution (default: ROOT/reference)")
+        command.add_argument("--output", type=Path, help="gets student/ and dist/ (default: ROOT)")
+    return parser
+
+
+def run_build(options: argparse.Namespace, project: Project) -> int:
+    """Builds in a temporary folder, runs the gates there, and puts the result in place if all have passed."""
+    release = make_release(project)
+    if not options.force:
+        check_target(release, project.output)  # before the gates take their time
+    with tempfile.TemporaryDirectory(prefix="release-") as name:
+        workspace = Workspace(project, release, Path(name))
+        write_files(release.outputs, workspace.folder)
+        results = run_gates(GATES, workspace, quiet=options.json)
+    has_passed = all(result.has_passed for result in results)
+    print(gates_as_json(results) if options.json else gate_table(results))
+    if not has_passed:
+        print(f"release: a gate failed; {project.output}/ is as it was", file=sys.stderr)
+        return FAILED_CHECK
+    changed = write_release(release, project.output, options.force)
+    if not options.json:
+        print(summary(release, changed, notes=compare_folder(project)))
+    return 0
+
+
+def run_check(options: argparse.Namespace, project: Project) -> int:
+    """Names every file that differs."""
+    lines = compare_folder(project)
+    if lines:
+        print("\n".join(lines), file=sys.stderr)
+        print("release: mend it with: python -m release build", file=sys.stderr)
+        return FAILED_CHECK
+    print("the students' folder is what the reference makes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""Zip archives and checksums that depend on nothing but the files in them."""
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Collection, Mapping
+
+_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
+_FILE_MODE = 0o644
+_PROGRAM_MODE = 0o755
+_UNIX = 3
+
+
+def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
+    """An archive with sorted names, one fixed time, and fixed modes.
+
+    Args:
+        files: content by path, with `/` between folders.
+        programs: the paths that are executable.
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in sorted(files):
+            member = zipfile.ZipInfo(path, _TIME)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            member.create_system = _UNIX
+            member.external_attr = (0o100000 | (_PROGRAM_MODE if path in programs else _FILE_MODE)) << 16
+            archive.writestr(member, files[path], compresslevel=9)
+    return buffer.getvalue()
+
+
+def checksum(content: bytes) -> str:
+    """SHA-256 in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def make_manifest(
+    folder: Mapping[str, bytes],
+    archives: Mapping[str, tuple[bytes, Mapping[str, bytes]]],
+    versions: Mapping[str, str],
+) -> bytes:
+    """`MANIFEST.json`: versions, and the checksum of every file.
+
+    Args:
+        folder: the files of `student/` by path.
+        archives: by file name the archive, and the files in it by path.
+        versions: of the kit, and the requirements of what students install.
+    """
+    content = {
+        "versions": dict(versions),
+        "student": {path: checksum(folder[path]) for path in sorted(folder)},
+        "archives": {
+            name: {
+                "sha256": checksum(packed),
+                "bytes": len(packed),
+                "files": {path: checksum(files[path]) for path in sorted(files)},
+            }
+            for name, (packed, files) in sorted(archives.items())
+        },
+    }
+    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode("utf-8")

@@ -1,0 +1,200 @@
+"""Assembles a release in memory, and writes it once the gates have passed."""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.assignment import Assignment, AssignmentError, read_assignment
+
+from .archive import checksum, make_manifest, make_zip
+from .handout import make_handout
+from .kit import HANDOUT, collect_kit, read_requirements, versions_of
+from .problems import ReleaseError
+from .skeleton import Skeleton, make_skeleton, read_folder
+
+STUDENT_ZIP = "student.zip"
+MANIFEST = "MANIFEST.json"
+
+
+@dataclass(frozen=True)
+class Project:
+    """Where everything is.
+
+    Args:
+        root: holds `autograder/`, `data/`, `grade.py` and `pyproject.toml`.
+        reference: the marked solution.
+        output: gets `student/` and `dist/`.
+    """
+
+    root: Path
+    reference: Path
+    output: Path
+
+    @property
+    def reference_name(self) -> str:
+        """The reference as the user knows it: relative to the root where it is in there."""
+        path = self.reference.resolve()
+        return (
+            path.relative_to(self.root.resolve()).as_posix()
+            if path.is_relative_to(self.root.resolve())
+            else str(path)
+        )
+
+
+@dataclass(frozen=True)
+class Release:
+    """All that leaves.
+
+    Args:
+        assignment: what it was made for.
+        skeleton: the students' package, and what the gates need to know of the reference.
+        folder: the files of `student/` by path: skeleton and handout.
+        archives: by file name in `dist/`: the files in it by path.
+        outputs: every file to write, by path from the output folder.
+    """
+
+    assignment: Assignment
+    skeleton: Skeleton
+    folder: Mapping[str, bytes]
+    archives: Mapping[str, Mapping[str, bytes]]
+    outputs: Mapping[str, bytes]
+
+
+def make_folder(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes]]:
+    """What `student/` has to hold, by path. Raises: ReleaseError with every problem found."""
+    try:
+        assignment = read_assignment(project.root / "autograder" / "assignment.toml")
+    except AssignmentError as error:
+        raise ReleaseError(str(error)) from None
+    reference = read_folder(project.reference)
+    if not reference:
+        raise ReleaseError(f"{project.reference_name}: no files there; name the folder with --reference")
+    skeleton = make_skeleton(reference, assignment, project.reference_name)
+    handout = make_handout(assignment, skeleton)
+    return assignment, skeleton, {**skeleton.files, HANDOUT: handout}
+
+
+def make_release(project: Project) -> Release:
+    """Everything, in memory. Raises: ReleaseError with every problem found."""
+    assignment, skeleton, folder = make_folder(project)
+    requirements = read_requirements(project.root)
+    kit = collect_kit(project.root, assignment.package, skeleton.files, folder[HANDOUT], requirements)
+    archives = {STUDENT_ZIP: kit}
+    packed = {name: make_zip(files) for name, files in archives.items()}
+    manifest = make_manifest(
+        folder, {name: (packed[name], archives[name]) for name in archives}, versions_of(requirements)
+    )
+    outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
+    outputs |= {f"dist/{name}": content for name, content in packed.items()}
+    outputs[f"dist/{MANIFEST}"] = manifest
+    return Release(assignment, skeleton, folder, archives, outputs)
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> list[str]:
+    """Writes each file whole or not at all, leaves alone what is the same, and names what changed."""
+    changed = []
+    for name, content in files.items():
+        path = folder / name
+        if path.is_file() and path.read_bytes() == content:
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(unfinished, 0o644)
+            os.replace(unfinished, path)
+        except BaseException:
+            Path(unfinished).unlink(missing_ok=True)
+            raise
+        changed.append(name)
+    return changed
+
+
+def check_target(release: Release, output: Path) -> set[str]:
+    """Names the files in `student/` that someone has written by hand and that the release does not touch.
+
+    Raises:
+        ReleaseError: where such a file stands in the way of one that the release makes.
+    """
+    target = output / release.assignment.package
+    by_hand = _written_by_hand(read_folder(target), release.folder, target, output / "dist" / MANIFEST)
+    edited = sorted(by_hand & release.folder.keys())
+    if edited:
+        names = "\n".join(f"  {target.name}/{name}" for name in edited)
+        what = f"written by hand since the last build, and not to be lost:\n{names}\n"
+        raise ReleaseError(f"{what}edit the reference instead, or overwrite them with --force")
+    return by_hand
+
+
+def write_release(release: Release, output: Path, force: bool = False) -> list[str]:
+    """Puts the release in place and returns the files that changed or went.
+
+    A file in `student/` that someone has written by hand is not removed, and overwritten only by `force`.
+
+    Raises:
+        ReleaseError: where such a file stands in the way.
+    """
+    target = output / release.assignment.package
+    present = read_folder(target)
+    if force:
+        by_hand = _written_by_hand(present, release.folder, target, output / "dist" / MANIFEST)
+    else:
+        by_hand = check_target(release, output)
+    changed = write_files(release.outputs, output)
+    for name in sorted(present.keys() - release.folder.keys() - by_hand):
+        (target / name).unlink()
+        changed.append(f"{target.name}/{name}")
+    return changed
+
+
+def compare_folder(project: Project) -> list[str]:
+    """One line a file in which the folder `student/` is not what the reference makes; empty where it is."""
+    assignment, _, expected = make_folder(project)
+    present = read_folder(project.output / assignment.package)
+    lines = []
+    for name in sorted(expected.keys() | present.keys()):
+        if name not in present:
+            lines.append(f"{assignment.package}/{name} is missing")
+        elif name not in expected:
+            lines.append(f"{assignment.package}/{name} is not made from {project.reference_name}/")
+        elif present[name] != expected[name]:
+            lines.append(f"{assignment.package}/{name} is out of date")
+    return lines
+
+
+def _written_by_hand(
+    present: Mapping[str, bytes], new: Mapping[str, bytes], target: Path, manifest: Path
+) -> set[str]:
+    """The files that neither the last build nor git knows as they are now."""
+    try:
+        last = json.loads(manifest.read_text(encoding="utf-8"))["student"]
+    except (OSError, ValueError, KeyError):
+        last = {}
+    unknown = {
+        name
+        for name, content in present.items()
+        if new.get(name) != content and last.get(name) != checksum(content)
+    }
+    return unknown - _unchanged_in_git(target, unknown)
+
+
+def _unchanged_in_git(folder: Path, names: set[str]) -> set[str]:
+    """Those of the files that git has as they are, so that nothing is lost with them."""
+    if not names:
+        return set()
+    try:
+        tracked = _git(folder, "ls-files", "-z", "--", ".")
+        dirty = _git(folder, "diff", "HEAD", "--name-only", "--relative", "-z", "--", ".")
+    except (OSError, subprocess.CalledProcessError):
+        return set()
+    return names & tracked - dirty
+
+
+def _git(folder: Path, *arguments: str) -> set[str]:
+    finished = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True)
+    return set(filter(None, finished.stdout.decode("utf-8", "surrogateescape").split("\0")))

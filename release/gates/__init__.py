@@ -1,0 +1,38 @@
+"""What a release has to prove before it leaves. Each gate is a function from a workspace to a verdict."""
+
+from ..archive import checksum
+from .base import Gate, GateResult, Verdict, Workspace, run_gates
+from .files import compiles, keeps_private, shipped_files, stands_alone
+from .grading import reference_earns_all, skeleton_earns_none
+from .kit import kit_runs
+from .leaks import LeakFinder, find_leaks
+from .reproducible import is_reproducible
+from .todos import todos_raise
+
+__all__ = ["GATES", "Gate", "GateResult", "Verdict", "Workspace", "no_solution_survives", "run_gates"]
+
+
+def no_solution_survives(workspace: Workspace) -> Verdict:
+    """No statement of a solution, verbatim, reformatted or renamed, in any file that leaves."""
+    finder = LeakFinder(workspace.release.skeleton)
+    files = dict(shipped_files(workspace))
+    # `shipped_files` has opened the archives as they were packed: their members are looked at, each once.
+    leaks = find_leaks(
+        finder, {path: content for path, content in files.items() if not path.endswith(".zip")}
+    )
+    n_contents = len({checksum(content) for content in files.values()})
+    n_statements = len(finder.solutions.statements)
+    return Verdict(f"{n_statements} statements looked for in {n_contents} files", leaks)
+
+
+GATES = (
+    Gate("every file compiles", compiles),
+    Gate("the skeleton stands alone", stands_alone),
+    Gate("no solution survives", no_solution_survives),
+    Gate("private data stays", keeps_private),
+    Gate("two builds agree", is_reproducible),
+    Gate("every TODO raises", todos_raise),
+    Gate("the archive works unpacked", kit_runs),
+    Gate("the reference earns all", reference_earns_all),
+    Gate("the skeleton earns none", skeleton_earns_none),
+)

@@ -1,0 +1,110 @@
+"""Gates over the files of a release as text: they compile, stand alone, and hold nothing private."""
+
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..kit import ARCHIVE_FOLDER
+from .base import Verdict, Workspace
+
+_RUN_BY_NAME = re.compile(r"(?:-m|from|import)\s+(?P<name>\w+)")
+_MIN_WORDS = 4
+
+
+def compiles(workspace: Workspace) -> Verdict:
+    """Every Python file that leaves is valid, without a warning of the compiler."""
+    faults = []
+    n_files = 0
+    for path, content in shipped_files(workspace):
+        if path.endswith(".py"):
+            n_files += 1
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                try:
+                    compile(content, path, "exec", dont_inherit=True)
+                except (SyntaxError, ValueError, Warning) as error:
+                    faults.append(f"{path}:{getattr(error, 'lineno', None) or 1}: does not compile: {error}")
+    return Verdict(f"{n_files} files", faults)
+
+
+def stands_alone(workspace: Workspace) -> Verdict:
+    """No file of the skeleton names the reference's package, which students do not have."""
+    name = workspace.project.reference.resolve().name
+    faults = []
+    for path, content in workspace.release.folder.items():
+        for number, line in enumerate(content.decode("utf-8").split("\n"), start=1):
+            if any(match["name"] == name for match in _RUN_BY_NAME.finditer(line)) or f"{name}/" in line:
+                what = f"names {name!r}, which students do not have: {line.strip()[:60]}"
+                faults.append(f"{workspace.release.assignment.package}/{path}:{number}: {what}")
+    return Verdict(f"{len(workspace.release.folder)} files name only themselves", faults)
+
+
+def keeps_private(workspace: Workspace) -> Verdict:
+    """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, by path or by content."""
+    project, release = workspace.project, workspace.release
+    private = (
+        project.root / "data" / "private",
+        project.reference,
+        project.root / "release",
+        project.root / "tests",
+    )
+    own = set(release.skeleton.files.values())
+    contents = {
+        path.read_bytes(): path.relative_to(project.root).as_posix()
+        if path.is_relative_to(project.root)
+        else str(path)
+        for folder in private
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.stat().st_size > 0
+    }
+    faults = []
+    secrets = _secret_sentences(project.root)
+    n_files = 0
+    for path, content in shipped_files(workspace):
+        n_files += 1
+        inner = path.partition("!")[2].removeprefix(f"{ARCHIVE_FOLDER}/")
+        if inner.startswith((*(f"{folder.name}/" for folder in private[1:]), "data/private/")):
+            faults.append(f"{path}: stays with the instructor")
+        if content in contents and content not in own:
+            faults.append(f"{path}: is the same as {contents[content]}")
+        found = _sentences(content) & secrets
+        if found:
+            faults.append(
+                f"{path}: holds {len(found)} references of the test split, such as {min(found)[:60]!r}"
+            )
+    summary = f"{n_files} files, {len(secrets)} test references looked for"
+    return Verdict(summary, faults)
+
+
+def shipped_files(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
+    """Every file that leaves, also those in the archives as they were packed: path and content."""
+    for path, content in workspace.release.outputs.items():
+        yield path, content
+        if path.endswith(".zip"):
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                for member in archive.infolist():
+                    yield f"{path}!{member.filename}", archive.read(member)
+
+
+def _secret_sentences(root: Path) -> set[str]:
+    """The private sentences that are long enough to tell, and that students are not given anyway."""
+    secret: set[str] = set()
+    for path in sorted((root / "data" / "private").glob("*")):
+        secret |= _sentences(path.read_bytes())
+    public: set[str] = set()
+    for path in sorted((root / "data" / "corpus").glob("*")):
+        if "test" not in path.name:
+            public |= _sentences(path.read_bytes())
+    test_sources: set[str] = set()
+    for path in sorted((root / "data" / "corpus").glob("*test*")):
+        test_sources |= _sentences(path.read_bytes())
+    return {sentence for sentence in secret - public - test_sources if len(sentence.split()) >= _MIN_WORDS}
+
+
+def _sentences(content: bytes) -> set[str]:
+    """The sentences of a corpus file, subwords joined; of `source|||target` lines both sides."""
+    text = content.decode("utf-8", "replace").replace("@@ ", "")
+    return {side.strip() for line in text.split("\n") for side in line.split("|||")} - {""}

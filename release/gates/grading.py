@@ -1,0 +1,129 @@
+"""Gates: the autograder gives the reference every point, and the skeleton none, with readable TODOs."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from autograder.assignment import Task
+
+from ..skeleton import TRANSLATIONS, coded_tasks
+from .base import Verdict, Workspace
+from .environment import clean_environment
+
+GRADE_SECONDS = 300
+COMMAND = "python -m autograder grade"
+
+
+class GradingError(Exception):
+    """The autograder did not give a usable result; the text says why."""
+
+
+def reference_earns_all(workspace: Workspace) -> Verdict:
+    """Every task that is judged by code has full marks; BLEU is counted only where there are translations."""
+    project = workspace.project
+    has_translations = (project.reference / TRANSLATIONS).is_file()
+    tasks = (
+        workspace.release.assignment.tasks if has_translations else coded_tasks(workspace.release.assignment)
+    )
+    try:
+        rows = grade(project.root, project.reference)
+    except GradingError as error:
+        return Verdict("no result", [str(error)])
+    faults = []
+    for task in tasks:
+        row = rows.get(task.number)
+        if row is None:
+            faults.append(f"task {task.number} ({task.name}) is not in the results")
+        elif row["score"] != row["max_score"] or row["status"] != "passed":
+            lost = f"{row['score']:g} of {row['max_score']:g}, {row['status']}"
+            faults.append(f"task {task.number} ({task.name}): {lost}: {_first_line(row['output'])}")
+    points = sum(rows[task.number]["score"] for task in tasks if task.number in rows)
+    return Verdict(f"{points:g} of {sum(task.points for task in tasks):g} points", faults)
+
+
+def skeleton_earns_none(workspace: Workspace) -> Verdict:
+    """No task has a point, and each that is judged by code tells the student what is to be done."""
+    assignment = workspace.release.assignment
+    try:
+        rows = grade(workspace.project.root, workspace.package)
+    except GradingError as error:
+        return Verdict("no result", [str(error)])
+    faults = [
+        f"task {task.number} ({task.name}): the empty skeleton earns {rows[task.number]['score']:g} points"
+        for task in assignment.tasks
+        if task.number in rows and rows[task.number]["score"] != 0
+    ]
+    regular = [task for task in coded_tasks(assignment) if not task.extension]
+    n_readable = 0
+    for task in regular:
+        output = rows.get(task.number, {}).get("output", "")
+        if shows_todo(output, _messages(workspace, task)):
+            n_readable += 1
+        else:
+            faults.append(
+                f"task {task.number} ({task.name}): no TODO message: {_first_line(output) or 'no output'}"
+            )
+    return Verdict(f"0 points, {n_readable} of {len(regular)} TODO messages", faults)
+
+
+def shows_todo(output: str, messages: list[str]) -> bool:
+    """Whether one of the messages stands in the output, however its lines are broken."""
+    flat = " ".join(output.split())
+    return any(" ".join(message.split()) in flat for message in messages)
+
+
+def grade(root: Path, submission: Path) -> dict[str, dict]:
+    """Runs the autograder as an instructor does; its results by task number.
+
+    Raises:
+        GradingError: where it fails, takes too long, or its results are not in Gradescope's shape.
+    """
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+        results = Path(folder) / "results.json"
+        command = [
+            sys.executable,
+            "-m",
+            "autograder",
+            "grade",
+            str(submission.resolve()),
+            "--results",
+            str(results),
+        ]
+        try:
+            finished = subprocess.run(
+                command,
+                cwd=root,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=GRADE_SECONDS,
+                env=clean_environment(),
+            )
+        except subprocess.TimeoutExpired:
+            raise GradingError(f"`{COMMAND} {submission}` took more than {GRADE_SECONDS} s") from None
+        try:
+            tests = json.loads(results.read_text(encoding="utf-8"))["tests"]
+            return {str(row["number"]): _checked(row) for row in tests}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            said = (finished.stderr.strip() or finished.stdout.strip() or "it said nothing")[-400:]
+            reason = f"{type(error).__name__}: {error}" if results.exists() else "it wrote no results"
+            what = f"`{COMMAND} {submission}` ended with status {finished.returncode}; {reason}; {said}"
+            raise GradingError(what) from None
+
+
+def _checked(row: dict) -> dict:
+    """The entry with all that is needed of it, or KeyError or ValueError."""
+    numbers = {key: float(row[key]) for key in ("score", "max_score")}
+    return numbers | {"status": str(row["status"]), "output": str(row.get("output") or "")}
+
+
+def _messages(workspace: Workspace, task: Task) -> list[str]:
+    regions = workspace.release.skeleton.regions.values()
+    return [region.message for found in regions for region in found if region.hint.number == task.number]
+
+
+def _first_line(output: str) -> str:
+    return next((line.strip()[:160] for line in output.splitlines() if line.strip()), "")

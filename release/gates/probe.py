@@ -1,0 +1,182 @@
+"""Imports a skeleton and calls its functions. A script: `python probe.py PACKAGE_FOLDER`, a request on stdin.
+
+It runs in a process of its own and knows nothing of the release. Arguments are chosen by the names of the
+contract; a function with a parameter of another name is not called. The last line of stdout is JSON:
+
+    {"import_faults": [...],
+     "functions": {"layers.py:LayerNorm.forward": {"is_callable": true, "raised": [...], "trouble": "..."}}}
+"""
+
+import contextlib
+import importlib
+import importlib.util
+import inspect
+import io
+import json
+import runpy
+import sys
+import types
+import warnings
+from pathlib import Path
+
+OTHER_NAME = "a_submission"
+
+
+class NoSampleError(Exception):
+    """A function needs an argument whose name the contract does not know."""
+
+
+def main() -> None:
+    """Reads the request, imports, calls, answers."""
+    folder = Path(sys.argv[1])
+    request = json.load(sys.stdin)
+    real_stdout = sys.stdout
+    faults: list[str] = []
+    functions: dict[str, dict] = {}
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for name in (OTHER_NAME, folder.name):
+            faults += import_faults(folder, name)
+        if not faults:
+            faults += help_faults(folder)
+            for item in request:
+                key = f"{item['path']}:{item['function']}"
+                functions[key] = call_function(folder.name, item["path"], item["function"])
+    print(json.dumps({"import_faults": faults, "functions": functions}), file=real_stdout)
+
+
+def import_faults(folder: Path, name: str) -> list[str]:
+    """Imports every module of the package under a name."""
+    spec = importlib.util.spec_from_file_location(
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    faults = []
+    try:
+        package = importlib.util.module_from_spec(spec)
+        sys.modules[name] = package
+        spec.loader.exec_module(package)
+    except Exception as error:
+        return [f"import {name}: {type(error).__name__}: {error}"]
+    for path in sorted(folder.glob("*.py")):
+        if path.stem in ("__init__", "__main__"):
+            continue
+        try:
+            importlib.import_module(f"{name}.{path.stem}")
+        except Exception as error:
+            faults.append(f"import {name}.{path.stem}: {type(error).__name__}: {error}")
+    return faults
+
+
+def help_faults(folder: Path) -> list[str]:
+    """Runs `python -m PACKAGE --help` in this process, if the package has a command line."""
+    if not (folder / "__main__.py").is_file():
+        return []
+    sys.argv = [folder.name, "--help"]
+    try:
+        runpy.run_module(folder.name, run_name="__main__", alter_sys=True)
+    except SystemExit as error:
+        if error.code in (0, None):
+            return []
+        return [f"python -m {folder.name} --help ends with status {error.code}"]
+    except Exception as error:
+        return [f"python -m {folder.name} --help: {type(error).__name__}: {error}"]
+    return []
+
+
+def call_function(package: str, path: str, qualified: str) -> dict:
+    """Calls one function with and without the options; collects what it raises."""
+    if "<locals>" in qualified:
+        return {"is_callable": False, "raised": [], "trouble": "stands in another function"}
+    module = importlib.import_module(f"{package}.{path.removesuffix('.py').replace('/', '.')}")
+    raised: list[str] = []
+    trouble = ""
+    for norm_first in (False, True):
+        samples = make_samples(norm_first)
+        try:
+            if "." in qualified:
+                call_method(module, *qualified.split("."), samples)
+            else:
+                call(getattr(module, qualified), samples)
+            trouble = "returned without raising"
+        except NotImplementedError as error:
+            if str(error) not in raised:
+                raised.append(str(error))
+        except NoSampleError as error:
+            return {"is_callable": False, "raised": [], "trouble": str(error)}
+        except Exception as error:
+            trouble = f"raised {type(error).__name__}: {str(error)[:120]}"
+    return {"is_callable": True, "raised": raised, "trouble": trouble}
+
+
+def call_method(module: types.ModuleType, class_name: str, method: str, samples: dict) -> None:
+    """Calls a method; where the constructor is a TODO, on an object that was made without it."""
+    kind = getattr(module, class_name)
+    if method == "__init__":
+        call(kind, samples)
+        return
+    try:
+        instance = call(kind, samples)
+    except NotImplementedError:
+        instance = kind.__new__(kind)
+        for base in kind.__mro__:
+            if base.__module__.startswith("torch"):
+                base.__init__(instance)
+                break
+        for name in inspect.signature(kind.__init__).parameters:
+            if name in samples:
+                setattr(instance, name, samples[name])
+    call(getattr(instance, method), samples)
+
+
+def call(function, samples: dict):
+    """Calls with sample arguments, chosen by name."""
+    arguments = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if name in samples:
+            arguments[name] = samples[name]
+        elif parameter.default is parameter.empty:
+            raise NoSampleError(f"needs an argument {name!r}, for which there is no sample")
+    positional = [
+        arguments.pop(name)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is parameter.POSITIONAL_ONLY and name in arguments
+    ]
+    return function(*positional, **arguments)
+
+
+def make_samples(norm_first: bool) -> dict:
+    """Small arguments for the names of the contract: 2 sentences of 3 tokens, 8 features, 2 heads."""
+    import torch
+    from torch import nn
+
+    x = torch.rand(2, 3, 8)
+    tokens = torch.ones(2, 3, dtype=torch.int64)
+    mask = torch.ones(3, 3, dtype=torch.bool)
+    per_head = torch.rand(2, 2, 3, 4)
+    model = Anything()
+    batch = types.SimpleNamespace(
+        src=tokens, src_mask=mask, encoder_mask=mask, tgt_input=tokens, tgt_mask=mask, labels=tokens
+    )
+    sizes = dict(vocab_size=5, src_vocab_size=5, tgt_vocab_size=5, d_model=8, n_heads=2, d_ff=16, n_layers=1)
+    options = dict(dropout=0.0, norm_first=norm_first, epsilon=1e-6)
+    inputs = dict(query=per_head, key=per_head, value=per_head, x=x, memory=x, output=x)
+    inputs |= dict(tokens=tokens, src=tokens, tgt=tokens)
+    masks = dict(mask=mask, src_mask=mask, tgt_mask=mask, encoder_mask=mask)
+    masks |= dict(length=3, width=1, random_prob=0.0, generator=None)
+    training = dict(batches=[batch], batch=batch, model=model, optimizer=model)
+    training |= dict(criterion=nn.CrossEntropyLoss(), accumulate=1, scheduler=None, max_grad_norm=None)
+    decoding = dict(bos_id=1, eos_id=2, pad_id=0, max_length=3, beam_size=2, length_penalty=0.6)
+    return sizes | options | inputs | masks | training | decoding
+
+
+class Anything:
+    """Answers every method with nothing: in the place of a model or an optimizer."""
+
+    def __getattr__(self, name: str):
+        return lambda *arguments, **options: None
+
+
+if __name__ == "__main__":
+    main()

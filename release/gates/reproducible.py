@@ -1,0 +1,53 @@
+"""Gate: another build, elsewhere and at another time, gives the same bytes."""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from ..archive import checksum
+from ..kit import CORPUS
+from .base import Verdict, Workspace
+from .environment import clean_environment
+
+REBUILD_SECONDS = 120
+
+
+def is_reproducible(workspace: Workspace) -> Verdict:
+    """Builds again from a copy: other folder, hash seed, clock, time zone, umask and order of files."""
+    project = workspace.project
+    with tempfile.TemporaryDirectory(prefix="second-build-") as name:
+        root = Path(name) / "elsewhere"
+        root.mkdir()
+        for folder in ("autograder", CORPUS):
+            if (project.root / folder).is_dir():
+                ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
+                shutil.copytree(
+                    project.root / folder, root / folder, ignore=ignored, copy_function=shutil.copyfile
+                )
+        for file in ("pyproject.toml", "grade.py"):
+            shutil.copyfile(project.root / file, root / file)
+        # Under its own name, which messages and the handout may hold; file by file from Z to A.
+        reference = root / project.reference.resolve().name
+        for path in sorted(project.reference.rglob("*.py"), reverse=True):
+            target = reference / path.relative_to(project.reference)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        finished = subprocess.run(
+            [sys.executable, "-m", "release.gates.rebuild", str(root), str(reference)],
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            timeout=REBUILD_SECONDS,
+            env=clean_environment(PYTHONHASHSEED="4711", TZ="Pacific/Kiritimati"),
+        )
+    if finished.returncode:
+        return Verdict(
+            "the second build failed", [finished.stderr.strip()[-400:] or f"status {finished.returncode}"]
+        )
+    second = json.loads(finished.stdout)
+    first = {path: checksum(content) for path, content in workspace.release.outputs.items()}
+    names = sorted(path for path in first.keys() | second.keys() if first.get(path) != second.get(path))
+    return Verdict(f"{len(first)} files twice", [f"{path}: two builds differ" for path in names])

@@ -1,0 +1,130 @@
+"""Gate: the skeleton imports under any name, and every TODO raises its own message."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..regions import Region
+from .base import Verdict, Workspace
+from .environment import clean_environment
+
+PROBE = Path(__file__).with_name("probe.py")
+PROBE_SECONDS = 120
+
+
+def todos_raise(workspace: Workspace) -> Verdict:
+    """Proven twice: the statement stands in its function, and calling the function raises it."""
+    skeleton = workspace.release.skeleton
+    regions = [(path, region) for path, found in skeleton.regions.items() for region in found]
+    faults = [
+        fault
+        for path, found in skeleton.regions.items()
+        for fault in raise_faults(path, skeleton.files[path].decode("utf-8"), found)
+    ]
+    functions = sorted({(path, region.function) for path, region in regions})
+    answers, trouble = _ask_probe(workspace.package, functions)
+    if trouble:
+        return Verdict("the skeleton does not import", [*faults, *trouble])
+    n_called = 0
+    for path, function in functions:
+        answer = answers[f"{path}:{function}"]
+        expected = {
+            region.message for other, region in regions if (other, region.function) == (path, function)
+        }
+        wrong = [message for message in answer["raised"] if message not in expected]
+        faults += [f"{path}: {function} raises NotImplementedError({message!r})" for message in wrong]
+        n_called += bool(answer["raised"])
+        is_silent = answer["is_callable"] and not answer["raised"]
+        if is_silent and _begins_with_todo(skeleton.files[path].decode("utf-8"), function):
+            faults.append(f"{path}: {function} begins with its TODO, and yet the call {answer['trouble']}")
+    summary = f"{len(regions)} TODOs in {len(functions)} functions, {n_called} of these called"
+    return Verdict(summary, faults)
+
+
+def raise_faults(path: str, text: str, regions: tuple[Region, ...]) -> list[str]:
+    """What is wrong with the raise statements of one stripped file, judged by its syntax tree.
+
+    Each region has to be one `raise NotImplementedError("…")`, in order, in the function that the region was
+    in, directly below its hint.
+    """
+    lines = text.split("\n")
+    found = list(_raises(ast.parse(text)))
+    messages = {region.message for region in regions}
+    ours = [(name, node) for name, node in found if _message(node) in messages]
+    faults = []
+    if len(ours) != len(regions):
+        faults.append(f"{path}: {len(regions)} regions, but {len(ours)} statements that raise their messages")
+    for region, (function, node) in zip(regions, ours, strict=False):
+        place = f"{path}:{node.lineno}"
+        if _message(node) != region.message or function != region.function:
+            faults.append(f"{place}: expected {region.message!r} in {region.function}, found {function}")
+        elif not lines[node.lineno - 2].lstrip().startswith("#"):
+            faults.append(f"{place}: the hint does not stand above it")
+    return faults
+
+
+def _raises(node: ast.AST, owners: tuple[str, ...] = ()) -> Iterator[tuple[str, ast.Raise]]:
+    """Every raise statement with the qualified name of its function, in the order of the text."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Raise):
+            yield ".".join(owners).removesuffix(".<locals>"), child
+        elif isinstance(child, ast.ClassDef):
+            yield from _raises(child, (*owners, child.name))
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from _raises(child, (*owners, child.name, "<locals>"))
+        else:
+            yield from _raises(child, owners)
+
+
+def _message(node: ast.Raise) -> str | None:
+    match node.exc:
+        case ast.Call(
+            func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(message))], keywords=[]
+        ):
+            return message
+    return None
+
+
+def _ask_probe(package: Path, functions: list[tuple[str, str]]) -> tuple[dict, list[str]]:
+    """What happens in a process of its own when the functions are called; or why nothing could be called."""
+    request = json.dumps([{"path": path, "function": function} for path, function in functions])
+    try:
+        finished = subprocess.run(
+            [sys.executable, "-I", str(PROBE), str(package)],
+            input=request,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=PROBE_SECONDS,
+            env=clean_environment(),
+        )
+    except subprocess.TimeoutExpired:
+        return {}, [f"importing and calling took more than {PROBE_SECONDS} s"]
+    try:
+        answer = json.loads(finished.stdout.splitlines()[-1])
+    except (ValueError, IndexError):
+        return {}, [f"the process ended with status {finished.returncode}: {finished.stderr.strip()[-400:]}"]
+    return answer["functions"], answer["import_faults"]
+
+
+def _begins_with_todo(text: str, function: str) -> bool:
+    """Whether nothing but a docstring stands before the raise statement in the function."""
+    for name, node in _definitions(ast.parse(text)):
+        body = [statement for statement in node.body if not isinstance(statement, ast.Expr)]
+        if name == function:
+            return bool(body) and isinstance(body[0], ast.Raise)
+    return False
+
+
+def _definitions(
+    node: ast.AST, owner: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """The functions of a module and the methods of its classes, with their qualified names."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield owner + child.name, child
+        elif isinstance(child, ast.ClassDef):
+            yield from _definitions(child, f"{owner}{child.name}.")

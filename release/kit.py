@@ -1,0 +1,101 @@
+"""Which files students get beside their package, and nothing else.
+
+All in one folder, `assignment/`:
+
+    README.md · requirements.txt · grade.py · student/ · data/corpus/ · autograder/ (tests, in-process part)
+
+What stays: `reference/`, `release/`, `tests/`, `data/private/`, the generator of the corpus, and of
+`autograder/` what only a grading server needs.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .problems import Problem, ReleaseError
+from .skeleton import read_folder
+
+CORPUS = "data/corpus"
+REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
+
+SERVER_ONLY = ("autograder/sandbox/", "autograder/misconceptions/")
+"""Parts of `autograder/` that students do not get."""
+
+HANDOUT = "README.md"
+
+ARCHIVE_FOLDER = "assignment"
+"""The one folder at the top of the archive, so that unpacking it spills nothing."""
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """From `pyproject.toml`: the kit's version, the Python it needs, and what students install."""
+
+    version: str
+    python: str
+    packages: tuple[str, ...]
+
+
+def read_requirements(root: Path) -> Requirements:
+    """Reads `[project]`. Raises: ReleaseError where something is missing."""
+    path = root / "pyproject.toml"
+    try:
+        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+        return Requirements(project["version"], project["requires-python"], tuple(project["dependencies"]))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ReleaseError([Problem(path.name, 0, f"cannot be read ({error})", "mend it")]) from None
+    except KeyError as error:
+        right = "a release needs [project] version, requires-python and dependencies"
+        raise ReleaseError([Problem(path.name, 0, f"has no {error}", right)]) from None
+
+
+def versions_of(requirements: Requirements) -> dict[str, str]:
+    """For the manifest: the kit, Python and every package, each as required."""
+    versions = {"kit": requirements.version, "python": requirements.python}
+    for requirement in requirements.packages:
+        match = re.fullmatch(r"\s*([\w.-]+)\s*(.*)", requirement)
+        if match:
+            versions[match[1]] = match[2] or "any"
+    return versions
+
+
+def collect_kit(
+    root: Path, package: str, skeleton: Mapping[str, bytes], handout: bytes, requirements: Requirements
+) -> dict[str, bytes]:
+    """All files of the students' archive by path.
+
+    Args:
+        root: of the project.
+        package: name of the students' folder.
+        skeleton: its files by path.
+        handout: the text that students read first.
+        requirements: what they install.
+
+    Raises:
+        ReleaseError: where a file that belongs in it is missing.
+    """
+    problems = [
+        Problem(f"{CORPUS}/{name}", 0, "does not exist", "make the corpus: python -m data")
+        for name in REQUIRED_CORPUS
+        if not (root / CORPUS / name).is_file()
+    ]
+    grader = read_folder(root / "autograder")
+    if not grader:
+        problems.append(Problem("autograder/", 0, "is empty", "students need the tests in it"))
+    if not (root / "grade.py").is_file():
+        problems.append(
+            Problem("grade.py", 0, "does not exist", "students need it to score their translations")
+        )
+    if problems:
+        raise ReleaseError(problems)
+    files = {f"{package}/{path}": content for path, content in skeleton.items()}
+    files |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
+    files |= {f"autograder/{path}": content for path, content in grader.items()}
+    files["grade.py"] = (root / "grade.py").read_bytes()
+    files[HANDOUT] = handout
+    files["requirements.txt"] = "".join(line + "\n" for line in requirements.packages).encode()
+    return {
+        f"{ARCHIVE_FOLDER}/{path}": files[path] for path in sorted(files) if not path.startswith(SERVER_ONLY)
+    }

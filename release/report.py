@@ -1,0 +1,73 @@
+"""What `python -m release` prints: the table of gates, the summary, and the same as JSON."""
+
+import json
+from collections.abc import Sequence
+
+from .build import STUDENT_ZIP, Release
+from .gates import GateResult
+
+_SHOWN_FAULTS = 20
+
+
+def gate_table(results: Sequence[GateResult]) -> str:
+    """A row for each gate: tick, time, what was looked at; the faults of failed gates below."""
+    width = max(len(result.name) for result in results)
+    lines = [
+        f"{_tick(result)} {result.name:<{width}}  {result.seconds:5.1f} s  {result.summary}"
+        for result in results
+    ]
+    for result in results:
+        if not result.has_passed:
+            lines += ["", f"{_tick(result)} {result.name}"]
+            lines += [f"    {fault}" for fault in result.faults[:_SHOWN_FAULTS]]
+            rest = len(result.faults) - _SHOWN_FAULTS
+            lines += [f"    and {rest} more"] if rest > 0 else []
+    return "\n".join(lines)
+
+
+def _tick(result: GateResult) -> str:
+    return "✓" if result.has_passed else "✗"
+
+
+def gates_as_json(results: Sequence[GateResult]) -> str:
+    """The results for programs."""
+    rows = [
+        {
+            "name": result.name,
+            "passed": result.has_passed,
+            "seconds": round(result.seconds, 3),
+            "summary": result.summary,
+            "faults": list(result.faults),
+        }
+        for result in results
+    ]
+    return json.dumps({"passed": all(result.has_passed for result in results), "gates": rows}, indent=2)
+
+
+def summary(release: Release, changed: Sequence[str], notes: Sequence[str]) -> str:
+    """What was made, and what to do next.
+
+    Args:
+        release: what was built.
+        changed: the files that were written or removed.
+        notes: what in `student/` is still not of this release.
+    """
+    package = release.assignment.package
+    n_regions = sum(len(found) for found in release.skeleton.regions.values())
+    archive = release.outputs[f"dist/{STUDENT_ZIP}"]
+    n_packed = len(release.archives[STUDENT_ZIP])
+    in_folder = [name for name in changed if name.startswith(f"{package}/")]
+    lines = [
+        "",
+        f"made  {package}/            {len(release.folder)} files with {n_regions} TODOs"
+        + (f", {len(in_folder)} of them changed" if in_folder else ", as they were"),
+        f"      dist/{STUDENT_ZIP}   {len(archive) / 1024:.0f} kB, {n_packed} files",
+        "      dist/MANIFEST.json versions and checksums",
+        "",
+        f"next  read {package}/README.md as a student would",
+    ]
+    if in_folder:
+        lines.append(f"      commit {package}/: CI compares it with the reference")
+    lines.append(f"      hand out dist/{STUDENT_ZIP}")
+    lines += [f"note  {note}; it was left alone" for note in notes]
+    return "\n".join(lines)

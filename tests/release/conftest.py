@@ -1,0 +1,64 @@
+"""A small project that a release can be made of, without torch and with a stand-in for the autograder."""
+
+import shutil
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.assignment import Assignment, read_assignment
+from release.build import Project, Release, make_release
+from release.regions import Region, find_regions
+from release.skeleton import Skeleton, make_skeleton, read_folder
+from release.source import Source, parse_source
+
+collect_ignore = ["example"]
+
+EXAMPLE = Path(__file__).with_name("example")
+TASKS = ("1.1", "1.2", "1.3", "E.1")
+
+
+@pytest.fixture(scope="session")
+def assignment() -> Assignment:
+    return read_assignment(EXAMPLE / "autograder" / "assignment.toml")
+
+
+@pytest.fixture(scope="session")
+def reference_files() -> dict[str, bytes]:
+    return read_folder(EXAMPLE / "reference")
+
+
+@pytest.fixture(scope="session")
+def skeleton(reference_files: dict[str, bytes], assignment: Assignment) -> Skeleton:
+    return make_skeleton(reference_files, assignment, "reference")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A copy of the example that a test may change."""
+    root = tmp_path / "project"
+    shutil.copytree(EXAMPLE, root, ignore=shutil.ignore_patterns("__pycache__"))
+    return Project(root, root / "reference", root)
+
+
+@pytest.fixture(scope="session")
+def example_release() -> Release:
+    return make_release(Project(EXAMPLE, EXAMPLE / "reference", EXAMPLE))
+
+
+@pytest.fixture(scope="session")
+def read() -> Callable[[str], Source]:
+    """Turns an indented text into a source file called a.py."""
+    return lambda text: parse_source("a.py", textwrap.dedent(text))
+
+
+@pytest.fixture(scope="session")
+def regions_of(read: Callable[[str], Source]) -> Callable[[str], tuple[list[Region], list[str]]]:
+    """The regions of an indented text, and its problems as the user sees them."""
+
+    def find(text: str) -> tuple[list[Region], list[str]]:
+        regions, problems = find_regions(read(text), TASKS)
+        return regions, [str(problem) for problem in problems]
+
+    return find

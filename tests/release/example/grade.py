@@ -1,0 +1,3 @@
+"""Scores a file of translations; in this example it says so and no more."""
+
+print("BLEU = 0.00")
