@@ -1,15 +1,11 @@
 """The command line: train, translate, attention."""
 
 import argparse
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 
-# On a busy machine several threads for such small models are much slower than one.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import torch  # noqa: E402
+import torch
 
 from .checkpoint import Checkpoint, CheckpointError
 from .config import ConfigError, add_config_flags, config_from_flags
@@ -25,6 +21,7 @@ CORPUS = Path("data/corpus")
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit status: 0, or 2 for bad input."""
     options = make_parser().parse_args(arguments)
+    # On a busy machine several threads for such small models are much slower than one.
     torch.set_num_threads(options.threads)
     try:
         return options.run(options)

@@ -32,7 +32,7 @@ class Config:
     dropout: float = setting(0.2, "share of activations dropped in training", low=0.0, high=1.0)
     norm_first: bool = setting(False, "pre-norm instead of post-norm (task E.2)")
     tie_output: bool = setting(False, "share the target embedding with the output projection")
-    initialisation: str = setting("default", "PyTorch's own, or Glorot and Bengio 2010", choices=INITIALISATIONS)
+    initialisation: str = setting("default", "xavier: Glorot and Bengio 2010", choices=INITIALISATIONS)
     diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask", low=0)
     diagonal_random: float = setting(0.0, "share of cells allowed beside the band", low=0.0, high=1.0)
 
@@ -98,6 +98,7 @@ PRESETS = {
     "course": COURSE,
     "fast": replace(
         COURSE,
+        dropout=0.1,
         norm_first=True,
         tie_output=True,
         initialisation="xavier",
@@ -120,8 +121,8 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
         if item.type is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
         else:
-            choices = item.metadata.get("choices")
-            group.add_argument(flag, type=item.type, default=None, help=text, choices=choices, metavar=item.name.upper())
+            options = {"choices": item.metadata.get("choices"), "metavar": item.name.upper()}
+            group.add_argument(flag, type=item.type, default=None, help=text, **options)
 
 
 def config_from_flags(arguments: argparse.Namespace) -> Config:

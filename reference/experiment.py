@@ -42,10 +42,11 @@ def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Tra
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
+        for table in (*model.src_embedding.parameters(), *model.tgt_embedding.parameters()):
+            # Times sqrt(d_model) this is variance 1, about that of the positions which are added.
+            nn.init.normal_(table, std=config.d_model**-0.5)
     if config.tie_output:
-        shape = model.output_projection.weight.shape
-        tables = [parameter for parameter in model.tgt_embedding.parameters() if parameter.shape == shape]
-        model.output_projection.weight = tables[0]
+        model.output_projection.weight = next(model.tgt_embedding.parameters())
     return model
 
 

@@ -4,8 +4,8 @@ All in one folder, `assignment/`:
 
     README.md · requirements.txt · grade.py · student/ · data/corpus/ · autograder/ (tests, in-process part)
 
-What stays: `reference/`, `release/`, `tests/`, `data/private/`, the generator of the corpus, and of
-`autograder/` what only a grading server needs.
+What stays: `reference/`, `release/`, `tests/`, `data/private/`, the generator of the corpus, and all of
+`autograder/` that neither the tests nor `grade.py` import: what only a grading server needs.
 """
 
 import re
@@ -14,14 +14,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from .closure import needed_modules
 from .problems import Problem, ReleaseError
 from .skeleton import read_folder
 
 CORPUS = "data/corpus"
 REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
 
-SERVER_ONLY = ("autograder/sandbox/", "autograder/misconceptions/")
-"""Parts of `autograder/` that students do not get."""
+GRADER = "autograder"
+ASSIGNMENT = f"{GRADER}/assignment.toml"
+SCORER = "grade.py"
 
 HANDOUT = "README.md"
 
@@ -77,25 +79,23 @@ def collect_kit(
         ReleaseError: where a file that belongs in it is missing.
     """
     problems = [
-        Problem(f"{CORPUS}/{name}", 0, "does not exist", "make the corpus: python -m data")
+        Problem(f"{CORPUS}/{name}", 0, "does not exist", "make the corpus: python -m data generate")
         for name in REQUIRED_CORPUS
         if not (root / CORPUS / name).is_file()
     ]
-    grader = read_folder(root / "autograder")
-    if not grader:
-        problems.append(Problem("autograder/", 0, "is empty", "students need the tests in it"))
-    if not (root / "grade.py").is_file():
-        problems.append(
-            Problem("grade.py", 0, "does not exist", "students need it to score their translations")
-        )
+    files = {f"{GRADER}/{path}": content for path, content in read_folder(root / GRADER).items()}
+    tests = [path for path in files if path.startswith(f"{GRADER}/tests/") and path.endswith(".py")]
+    if not tests:
+        problems.append(Problem(f"{GRADER}/tests/", 0, "is empty", "students need the tests"))
+    if (root / SCORER).is_file():
+        files[SCORER] = (root / SCORER).read_bytes()
+    else:
+        problems.append(Problem(SCORER, 0, "does not exist", "students need it to score their translations"))
     if problems:
         raise ReleaseError(problems)
-    files = {f"{package}/{path}": content for path, content in skeleton.items()}
-    files |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
-    files |= {f"autograder/{path}": content for path, content in grader.items()}
-    files["grade.py"] = (root / "grade.py").read_bytes()
-    files[HANDOUT] = handout
-    files["requirements.txt"] = "".join(line + "\n" for line in requirements.packages).encode()
-    return {
-        f"{ARCHIVE_FOLDER}/{path}": files[path] for path in sorted(files) if not path.startswith(SERVER_ONLY)
-    }
+    kit = {path: files[path] for path in (*needed_modules(files, GRADER, [*tests, SCORER]), ASSIGNMENT)}
+    kit |= {f"{package}/{path}": content for path, content in skeleton.items()}
+    kit |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
+    kit[HANDOUT] = handout
+    kit["requirements.txt"] = "".join(line + "\n" for line in requirements.packages).encode()
+    return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}

@@ -48,8 +48,8 @@ def difference(actual: Tensor, expected: Tensor) -> float:
     """The largest difference, relative to 1 + the size of the expected value; NaN counts as infinite."""
     if expected.numel() == 0:
         return 0.0
-    error = (actual.double() - expected.double()).abs() / (1 + expected.double().abs())
-    return float(error.nan_to_num(nan=torch.inf).max())
+    error = (actual.detach().double() - expected.detach().double()).abs() / (1 + expected.detach().double().abs())
+    return error.nan_to_num(nan=torch.inf).max().item()
 
 
 def expect_close(

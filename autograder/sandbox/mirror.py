@@ -66,9 +66,7 @@ class RemoteModule(nn.Module):
         """Take over the worker's values; parameters that are here already stay the same objects."""
         values = decoder.tensors
         mine = list(self._parameters.values())
-        if [p.shape for p in mine] != [v.shape for v in values] or [p.dtype for p in mine] != [
-            v.dtype for v in values
-        ]:
+        if [p.shape for p in mine] != [v.shape for v in values] or [p.dtype for p in mine] != [v.dtype for v in values]:
             self._parameters.clear()
             for index, (value, record) in enumerate(zip(values, decoder.records, strict=True)):
                 needs = record.get("grad") is True
@@ -112,9 +110,7 @@ class RemoteModule(nn.Module):
         return super().__getattr__(name)
 
     def _apply(self, *args: object, **kwargs: object) -> RemoteModule:
-        raise TypeError(
-            "a module of a submission is converted when it is built: build(..., dtype=torch.float64)"
-        )
+        raise TypeError("a module of a submission is converted when it is built: build(..., dtype=torch.float64)")
 
     def __deepcopy__(self, memo: dict) -> RemoteModule:
         raise TypeError("a module of a submission cannot be copied; build another one")

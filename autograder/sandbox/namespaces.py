@@ -97,8 +97,6 @@ def python_folders() -> list[str]:
     found |= {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     chosen: list[str] = []
     for folder in sorted(found):
-        if Path(folder).is_dir() and not any(
-            f"{folder}/".startswith(f"{outer}/") for outer in ["/usr", *chosen]
-        ):
+        if Path(folder).is_dir() and not any(f"{folder}/".startswith(f"{outer}/") for outer in ["/usr", *chosen]):
             chosen.append(folder)
     return chosen

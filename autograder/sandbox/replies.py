@@ -70,10 +70,7 @@ def read_object(result: object, decoder: Decoder) -> ObjectReply:
     """Check the reply to build, stand_in and get_parameters."""
     fields(result, object=int, module=bool, training=bool, names=list)
     names = result["names"]
-    if (
-        not all(isinstance(name, str) for name in names)
-        or not len(names) == len(decoder.tensors) <= MAX_PARAMETERS
-    ):
+    if not all(isinstance(name, str) for name in names) or not len(names) == len(decoder.tensors) <= MAX_PARAMETERS:
         raise Breach("parameters that are not all named")
     return ObjectReply(result["object"], result["module"], result["training"], names)
 

@@ -22,6 +22,7 @@ class Session:
     """One worker with one submission loaded.
 
     Attributes:
+        sources: module name -> path, source text.
         level: the containment that this worker reached.
         is_alive: False once it has ended; its objects are gone then.
         has_timed_out: whether it was ended for its time.
@@ -36,7 +37,7 @@ class Session:
         output: Output,
         cpu_left: float,
     ) -> None:
-        self._sources = {f"{name}.py": source for name, source in sources.items()}
+        self.sources = sources
         self._cpu_left = cpu_left
         self._worker = zygote.fork(limits, wanted_imports(sources), cpu_left)
         self._connection = Connection(self._worker, output)
@@ -147,9 +148,9 @@ class Session:
         """A traceback made of our own copy of the sources; the worker only points at lines."""
         lines = []
         for file, number, function in frames:
-            if file not in self._sources:
+            path, text = self.sources.get(file.removesuffix(".py"), ("", ""))
+            if not path:
                 continue
-            path, text = self._sources[file]
             source = text.splitlines()
             line = source[number - 1].strip()[:200] if 1 <= number <= len(source) else ""
             name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"

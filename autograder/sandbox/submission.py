@@ -133,9 +133,7 @@ class Sandbox:
         content = {"object": handle.number, "training": is_training}
         self._supervisor.request(handle.session, handle.component, "mode", content, Encoder())
 
-    def _make(
-        self, verb: str, component: str, content: dict, args: tuple, kwargs: dict
-    ) -> RemoteModule | RemoteObject:
+    def _make(self, verb: str, component: str, content: dict, args: tuple, kwargs: dict) -> RemoteModule | RemoteObject:
         session = self._supervisor.session(component)
         parts: list[Handle] = []
         encoder = Encoder(lambda value: number_of(value, session, parts))
@@ -177,9 +175,7 @@ class Sandbox:
         except (Breach, MalformedValue) as error:
             raise self._breach(session, component, error) from None
 
-    def _connect(
-        self, session: Session, component: str, number: int, decoder: Decoder, inputs: list[Tensor]
-    ) -> None:
+    def _connect(self, session: Session, component: str, number: int, decoder: Decoder, inputs: list[Tensor]) -> None:
         """Replace those outputs that depend on the inputs by nodes of this process's graph."""
         indices = [i for i, record in enumerate(decoder.records) if record.get("grad") is True]
         outputs = tuple(decoder.tensors[index] for index in indices)

@@ -1,5 +1,8 @@
-"""Keeps a submission's worker alive and within its budgets: one total of wall time, one of CPU time, and a count of
-failures for each component, so that a fault costs its own component and an endless loop costs no more than it must."""
+"""Keeps a submission's worker alive and within its budgets.
+
+There is one total of wall time, one of CPU time, and a count of failures for each component, so that a fault costs
+its own component and an endless loop costs no more than it must.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from collections import Counter
 
 from ..worker.values import Decoder, Encoder
 from .connection import Output
-from .errors import SandboxUnavailable, SubmissionDied, SubmissionTimeout
+from .defusing import Sources, defuse
+from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout
 from .limits import Limits
 from .session import Session
 from .zygote import Zygote
+
+CPU_GRAIN = 0.1
+"""Seconds: less than this is not worth a new worker, whose limit counts whole seconds."""
 
 
 class Supervisor:
@@ -21,29 +28,47 @@ class Supervisor:
         seconds: wall time spent waiting for submitted code.
     """
 
-    def __init__(self, sources: dict[str, tuple[str, str]], limits: Limits, zygote: Zygote) -> None:
+    def __init__(self, sources: Sources, limits: Limits, zygote: Zygote) -> None:
         self._sources, self._limits, self._zygote = sources, limits, zygote
         self._session: Session | None = None
         self._failures: Counter[str] = Counter()
         self._timeouts: set[str] = set()
         self._cpu_of_ended = 0.0
         self._level = ""
+        self._is_defused = False
         self.output = Output(limits.output_kb << 10)
         self.seconds = 0.0
 
     def session(self, component: str) -> Session:
         """A living session, started if need be, for a call that counts for `component`."""
         self._check(component)
-        if self._session is None or not self._session.is_alive:
+        if not self._is_defused:
+            self._is_defused = True
+            self._sources = defuse(self._sources, self._end_of_import)
+        return self._session_with(self._sources)
+
+    def _session_with(self, sources: Sources) -> Session:
+        """A living session with these sources: the present one, or a new one in its place."""
+        if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self.end("")
             cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
-            self._session = Session(self._zygote, self._sources, self._limits, self.output, cpu_left)
+            self._session = Session(self._zygote, sources, self._limits, self.output, cpu_left)
             if self._level not in ("", self._session.level):
-                raise SandboxUnavailable(
-                    f"the sandbox level fell from {self._level} to {self._session.level}"
-                )
+                raise SandboxUnavailable(f"the sandbox level fell from {self._level} to {self._session.level}")
             self._level = self._session.level
         return self._session
+
+    def _end_of_import(self, sources: Sources, module: str) -> str:
+        """Import a module; why the worker ended, or ""."""
+        component = f"import of {module}"
+        try:
+            self._check(component)
+            self.request(self._session_with(sources), component, "import", {"module": module}, Encoder())
+        except (SubmissionTimeout, SubmissionDied) as error:
+            return error.message
+        except SubmissionError:
+            return ""  # kept by the loader, raised when one of the module's components is asked for
+        return ""
 
     def request(
         self, session: Session, component: str, verb: str, content: dict, encoder: Encoder
@@ -70,15 +95,11 @@ class Supervisor:
     def _check(self, component: str) -> None:
         """Refuse a call that the budgets do not cover."""
         if self.seconds >= self._limits.total_seconds:
-            raise SubmissionTimeout(
-                f"the submission's total of {self._limits.total_seconds:.3g} s is used up"
-            )
-        if self._cpu_of_ended >= self._limits.cpu_seconds:
+            raise SubmissionTimeout(f"the submission's total of {self._limits.total_seconds:.3g} s is used up")
+        if self._cpu_of_ended > self._limits.cpu_seconds - CPU_GRAIN:
             raise SubmissionTimeout(f"the submission's CPU time of {self._limits.cpu_seconds} s is used up")
         if self._failures[component] >= self._limits.failures_a_component:
-            reason = (
-                f"{component} is not called any more: it ended its process {self._failures[component]} times"
-            )
+            reason = f"{component} is not called any more: it ended its process {self._failures[component]} times"
             raise (SubmissionTimeout if component in self._timeouts else SubmissionDied)(reason)
 
     @property

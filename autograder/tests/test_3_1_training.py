@@ -18,7 +18,7 @@ class Training:
 
     def __init__(self, submission, case, n_batches, rate=0.5, smoothing=0.1):
         self.submission, self.rate, self.smoothing = submission, rate, smoothing
-        self.model = submission.stand_in("TinyTranslator", SRC_VOCAB, TGT_VOCAB, D_MODEL).double()
+        self.model = submission.stand_in("TinyTranslator", SRC_VOCAB, TGT_VOCAB, D_MODEL)
         case.randomise(self.model.parameters())
         self.start = [p.detach().clone() for p in submission.parameters(self.model)]
         self.batches = [self.draw_batch(case) for _ in range(n_batches)]
@@ -44,7 +44,7 @@ class Training:
         stand_in = self.submission.stand_in
         optimizer = stand_in("sgd", self.model, self.rate)
         if stale:
-            self.model.leave_gradients()
+            stand_in("OldGradients", self.model)
         batches = [stand_in("Batch", **batch) for batch in self.batches]
         if in_one_pass:
             batches = stand_in("one_shot", batches)
@@ -56,7 +56,7 @@ class Training:
 
     def expected(self, group=1, max_norm=None, factors=None):
         """The mean loss and the parameters after descent on the mean over all labels of each group of batches."""
-        copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).double().train()
+        copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
         with torch.no_grad():
             for parameter, value in zip(copy.parameters(), self.start, strict=True):
                 parameter.copy_(value)
@@ -65,11 +65,11 @@ class Training:
             total, count = 0.0, 0
             for batch in self.batches[first : first + group]:
                 read = copy.encode(batch["src"], batch["encoder_mask"])[0]
-                said = copy.get_predictions(copy.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0])
+                states = copy.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
+                said = copy.get_predictions(states).reshape(-1, TGT_VOCAB)
                 labels = batch["labels"].reshape(-1)
-                summed = F.cross_entropy(
-                    said.reshape(-1, TGT_VOCAB), labels, ignore_index=PAD, reduction="sum", label_smoothing=self.smoothing
-                )
+                options = {"ignore_index": PAD, "label_smoothing": self.smoothing, "reduction": "sum"}
+                summed = F.cross_entropy(said, labels, **options)
                 here = int((labels != PAD).sum())
                 all_losses.append(float(summed.detach()) / here)
                 total, count = total + summed, count + here

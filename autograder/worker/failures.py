@@ -11,6 +11,7 @@ KINDS = (
     NotImplementedError,
     RecursionError,
     ZeroDivisionError,
+    ArithmeticError,
     IndexError,
     KeyError,
     AttributeError,
@@ -24,7 +25,7 @@ KINDS = (
 )
 """Most special first: the first that fits names the kind."""
 
-MAX_MESSAGE = 2_000
+MAX_MESSAGE = 4_000
 MAX_FRAMES = 16
 OUT_OF_MEMORY_SIGNS = ("can't allocate memory", "not enough memory")
 
@@ -48,10 +49,10 @@ def describe(error: BaseException, paths: frozenset[str]) -> dict:
 def _message(error: BaseException) -> str:
     try:
         if isinstance(error, KeyError) and len(error.args) == 1:
-            return repr(error.args[0])[: MAX_MESSAGE * 2]
+            return repr(error.args[0])[:MAX_MESSAGE]
         if isinstance(error, SyntaxError):
             return str(error.msg)
-        return str(error)[: MAX_MESSAGE * 2]
+        return str(error)[:MAX_MESSAGE]
     except BaseException:  # the submission's own __str__ may raise anything
         return "(the exception's text could not be made)"
 

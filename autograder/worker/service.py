@@ -1,6 +1,6 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, build, stand_in, call, backward, mode, set_parameters, get_parameters. Every request carries an id that
+Verbs: load, import, build, stand_in, call, backward, mode, set_parameters, get_parameters. Every request carries an id that
 the reply repeats, and `drop`, the numbers of objects and graphs that the trusted side no longer holds.
 Everything a submission raises becomes an error reply; what it does to this process beyond that costs the process.
 """
@@ -8,6 +8,7 @@ Everything a submission raises becomes an error reply; what it does to this proc
 from __future__ import annotations
 
 import contextlib
+import importlib
 import random
 import sys
 from collections.abc import Callable
@@ -63,6 +64,9 @@ class Service:
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._paths = frozenset(path for path, _ in sources.values())
         self._package = self._package_class(sources)
+
+    def do_import(self, request: dict, decoder: Decoder, encoder: Encoder) -> None:
+        importlib.import_module(f"{self._package.name}.{request['module']}")
 
     def do_build(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
         component = request["component"]

@@ -195,13 +195,13 @@ class InputEmbedding(nn.Module):
 
     def __init__(self, vocab_size, d_model, *extra, **more):
         super().__init__()
-        self.table = nn.Embedding(vocab_size, d_model)
+        self.add_module("table", nn.Embedding(vocab_size, d_model))
 
     def __getattr__(self, name):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            if name.startswith("__"):
+            if name.startswith("__") or "table" not in self._modules:
                 raise
             return self.table.weight if name == "weight" else self.table
 
@@ -253,11 +253,7 @@ class TinyTranslator(nn.Module):
         super().__init__()
         self.src_table, self.tgt_table = spread(src_vocab_size, d_model), spread(tgt_vocab_size, d_model)
         self.projection = spread(d_model, tgt_vocab_size)
-
-    def leave_gradients(self):
-        """Leaves gradients behind, as an earlier use of the model would."""
-        for parameter in self.parameters():
-            parameter.grad = torch.ones_like(parameter)
+        self.double()
 
     def mode(self):
         """A factor that tells training from eval."""
@@ -278,6 +274,14 @@ class TinyTranslator(nn.Module):
 
     def forward(self, *arguments):
         raise NotImplementedError("call encode, decode and get_predictions, not the model itself")
+
+
+class OldGradients:
+    """Leaves gradients behind in a model, as an earlier use of it would."""
+
+    def __init__(self, model):
+        for parameter in model.parameters():
+            parameter.grad = torch.ones_like(parameter)
 
 
 def sgd(model, rate):

@@ -50,7 +50,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # what is here now is shared with the forks, and never looked at again
     hardening.hide_memory()
-    Zygote(control, null).serve()
+    Zygote(control).serve()
 
 
 def still_torch() -> None:
@@ -79,9 +79,9 @@ def warm_up() -> None:
 class Zygote:
     """The loop over the control socket and the wardens."""
 
-    def __init__(self, control: socket.socket, null: int) -> None:
+    def __init__(self, control: socket.socket) -> None:
         self.control = control
-        self.null = null
+        self.own_pid = os.getpid()
         self.workers: dict[socket.socket, int] = {}
         self.selector = selectors.DefaultSelector()
         self.selector.register(control, selectors.EVENT_READ)
@@ -116,11 +116,17 @@ class Zygote:
         """Start a worker on (requests, replies, output, warden)."""
         *pipes, warden_descriptor = descriptors
         warden = socket.socket(fileno=warden_descriptor)
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:  # no memory or no processes left: the other side sees a closed warden
+            warden.close()
+            return
+        finally:
+            if os.getpid() == self.own_pid:
+                for pipe in pipes:
+                    os.close(pipe)
         if pid == 0:
             self.become_worker(plan, *pipes)
-        for pipe in pipes:
-            os.close(pipe)
         self.workers[warden] = pid
         self.selector.register(warden, selectors.EVENT_READ)
         tell(warden, {"pid": pid})

@@ -38,7 +38,7 @@ class Adjectives:
 
     def decorate(self, phrase: NounPhrase) -> None:
         """Sometimes gives a noun phrase an adjective, rarely two, one of them as a superlative."""
-        if phrase.content is not None or not self.tools.share("adjective"):
+        if phrase.content is not None or phrase.determiner == "no" or not self.tools.share("adjective"):
             return
         found = self._attribute(phrase)
         if found is None:

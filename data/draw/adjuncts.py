@@ -64,6 +64,9 @@ class Adjuncts:
             return Prepositional(french, "to" if is_direction else "in", nominal)
         if not isinstance(nominal, NounPhrase):
             return None
+        if nominal.noun.class_name in ("room", "furniture", "container") and self.chance.happens(0.15):
+            nominal.determiner = "my"
+            nominal.owner, nominal.owner_is_thing = self.nominals.determiners.owner(clause.subject, context)
         near = NEAR.get(nominal.noun.class_name, ())
         if is_static and near and self.chance.happens(0.3):
             return Prepositional(*self.chance.pick(near), nominal)

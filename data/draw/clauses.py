@@ -58,7 +58,7 @@ class Clauses:
         if verb is None:
             return None
         subject = subject or self.nominals.subject(verb.subject, context, subjects)
-        if subject is None:
+        if subject is None or ("third" in verb.options and subject.agreement.person != 3):
             return None
         clause = Clause(subject, verb, self.chance.synonym(verb.english), tense or self.tenses.tense(verb))
         if can_negate and clause.tense not in NEVER_NEGATED:
@@ -70,7 +70,7 @@ class Clauses:
 
     def negate(self, clause: Clause) -> None:
         """Sometimes negates the clause, in a way that fits its tense and object."""
-        if isinstance(clause.subject, Indefinite) or not self.tools.share("negation"):
+        if is_quantified(clause.subject) or not self.tools.share("negation"):
             return
         clause.negation = self.chance.weighted(self._negations(clause))
         if clause.negation in ("jamais", "plus") and clause.tense == "progressive":
@@ -98,6 +98,13 @@ class Clauses:
             if classes & CONSUMED:
                 allowed.add("que")
         return {name: weight for name, weight in NEGATIONS.items() if name in allowed}
+
+
+def is_quantified(subject: Nominal | None) -> bool:
+    """Whether a negation would be ambiguous with this subject: *tous les enfants ne dorment pas*."""
+    if isinstance(subject, NounPhrase):
+        return subject.determiner in ("every", "all", "many", "several", "number", "a")
+    return isinstance(subject, Indefinite)
 
 
 def admits(selection: Selection, subject: Nominal) -> bool:

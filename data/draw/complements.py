@@ -15,6 +15,7 @@ PERSONS = Selection(PERSON_CLASSES)
 DATIVES = ("je", "tu", "nous", "vous", "ils")
 INFINITIVE_TENSES = {"to": "to_infinitive", "ing": "gerund", "bare": "infinitive"}
 NEVER_PRONOUNS = frozenset(("language", "subject", "sport", "feeling", "quality", "meal"))
+PLAIN_FRAMES = ("intransitive", "expression", "transitive", "oblique", "dative", "locative")
 NOTHING = {"rien": ("rien", "anything"), "personne": ("personne", "anyone")}
 
 
@@ -73,20 +74,22 @@ class Complements:
 
     def _pronoun(self, selection: Selection, clause: Clause, context: Context) -> Pronoun | None:
         """*me, te, le ...*: a person where the verb's objects can be persons, else a thing."""
+        if selection.number == "sg":
+            return None
         if "human" in selection.classes:
             return self.adjuncts.other_person(clause.subject, context, EVERYONE)
-        if selection.only_classes & NEVER_PRONOUNS:
+        if selection.only_classes & NEVER_PRONOUNS or not context.can_point:
             return None
         number, gender = self.chance.weighted({("sg", "m"): 5, ("sg", "f"): 5, ("pl", "m"): 4})
         return Pronoun(Agreement(3, number, gender), "thing")
 
     def _oblique(self, clause: Clause, context: Context) -> bool:
-        verb = clause.verb
+        verb, only = clause.verb, clause.verb.object.only_classes
         if "bare" not in verb.options and self.tools.share("object_pronoun"):
             if "human" in verb.object.classes:
                 names = DATIVES if "dative" in verb.options else EVERYONE
                 clause.oblique = self.adjuncts.other_person(clause.subject, context, names)
-            elif verb.options & {"y", "en"} and not verb.object.only_classes & NEVER_PRONOUNS:
+            elif verb.options & {"y", "en"} and context.can_point and not only & NEVER_PRONOUNS:
                 clause.oblique = Pronoun(Agreement(3, "sg", "m"), "thing")
         if clause.oblique is None:
             around = Surroundings(clause.subject, clause.tense, options=verb.options)
@@ -110,7 +113,8 @@ class Complements:
         if not is_third and self.tools.share("object_pronoun"):
             clause.object = self._pronoun(clause.verb.object, clause, context)
         if clause.object is None:
-            clause.object = self.nominals.object(clause.verb.object, context, self.around(clause))
+            around = self.around(clause, is_plain=not isinstance(recipient, Pronoun))
+            clause.object = self.nominals.object(clause.verb.object, context, around)
         return clause.object is not None
 
     def _control(self, clause: Clause, context: Context) -> bool:
@@ -134,7 +138,9 @@ class Complements:
         if "skill" in outer.options:
             verb = self.chance.by_order(self._skills, "verb")
         else:
-            weights = {n: w for n, w in self.tools.settings.frame.items() if n not in ("swap", "control")}
+            is_purpose = outer.french == "venir"  # come to do something: not to go on to another place
+            allowed = ("transitive", "dative") if is_purpose else PLAIN_FRAMES
+            weights = {name: self.tools.settings.frame[name] for name in allowed}
             verb = self.chance.by_order(self._wanted[self.chance.weighted(weights)], "verb")
         if verb.french == outer.french:
             return None

@@ -18,6 +18,8 @@ class Context:
     hearer: str
     address: str
     said: set[str] = field(default_factory=set)
+    can_relate: bool = True  # relative clauses and complements of nouns
+    can_point: bool = True  # pronouns for things that were not said
 
     def hearer_agreement(self) -> Agreement:
         """Person and number in which the hearer is addressed."""

@@ -13,6 +13,7 @@ from .context import Context, Tools
 WITH_SOME = frozenset(
     ("past", "perfect", "future", "going_to", "just", "imperative", "to_infinitive", "infinitive", "conditional")
 )
+OWNED = 0.25
 NOT_OWNED = frozenset(("measure", "time", "sky"))
 COUNTS = {2: 10, 3: 7, 4: 4, 5: 3, 6: 2, 7: 1, 8: 1, 10: 1, 12: 1}
 
@@ -46,6 +47,8 @@ class Determiners:
             return "pl"
         if noun.is_mass or noun.is_unique or noun.is_generic or noun.is_english_plural_only:
             return "sg"
+        if noun.is_singular_only:
+            return "sg"
         return fixed or ("pl" if self.tools.share("plural") else "sg")
 
     def of_subject(self, phrase: NounPhrase, context: Context) -> None:
@@ -78,10 +81,13 @@ class Determiners:
             is_singular = noun.is_mass or (noun.is_generic and not noun.is_plural_only)
             phrase.number = "sg" if is_singular else "pl"
             phrase.determiner = "generic"
+        elif "definite" in options:
+            phrase.number = phrase.number if noun.is_plural_only else "sg"
+            phrase.determiner = "the"
         elif self.chance.happens(self.owned_share(noun)) and "indefinite" not in options:
             phrase.owner, phrase.owner_is_thing = self.owner(around.subject, context)
             phrase.determiner = "my"
-        elif noun.is_unique or noun.class_name == "kin" or "definite" in options:
+        elif noun.is_unique or (noun.class_name == "kin" and "indefinite" not in options):
             phrase.number = phrase.number if noun.is_plural_only else "sg"
             phrase.determiner = "the"
         else:
@@ -92,14 +98,18 @@ class Determiners:
         noun = phrase.noun
         indefinite = "no" if around.is_negated_object else "some" if around.tense in WITH_SOME else "a"
         if "indefinite" in around.options:
-            return {indefinite: 1.0}
+            is_counted = number_fits(noun) and phrase.number == "pl" and not around.is_negated_object
+            return {indefinite: 1.0, "number": 1.5 if is_counted else 0.0}
         if noun.class_name == "friend":
             return {"the": 5.0, "this": 1.0}
         weights = {"the": 42.0, indefinite: 40.0, "this": 8.0}
+        if around.is_negated_object and around.tense == "imperative":
+            weights["no"] = 0.0
         if noun.is_mass:
             weights["many"] = 4.0
         elif number_fits(noun) and phrase.number == "pl" and not around.is_negated_object:
-            weights |= {"number": 14.0, "many": 4.0, "a_few": 4.0, "several": 3.0, "all": 2.0}
+            is_person = noun.class_name in ("human", "job")
+            weights |= {"number": 4.0 if is_person else 14.0, "many": 4.0, "a_few": 4.0, "several": 3.0, "all": 2.0}
         return weights
 
     def count(self, phrase: NounPhrase) -> None:
@@ -130,7 +140,9 @@ class Determiners:
 
     def owned_share(self, noun: Noun) -> float:
         """How often the noun has a possessive."""
-        if noun.class_name in NOT_OWNED or noun.is_unique:
+        if noun.class_name in NOT_OWNED or noun.is_unique or noun.owning == "public":
             return 0.0
+        if noun.owning == "owned":
+            return OWNED
         owned = self.tools.lexicon.classes[noun.class_name].owned
         return 0.15 if owned is None else owned

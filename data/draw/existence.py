@@ -22,6 +22,15 @@ IDENTITIES = Selection(
 )
 
 
+ON_AND_IN = Selection(
+    frozenset(("room",)),
+    frozenset(
+        [("furniture", name) for name in ("table", "lit", "chaise", "bureau", "étagère", "tapis", "armoire")]
+        + [("container", name) for name in ("sac", "boîte", "valise", "panier", "poubelle", "coffre")]
+    ),
+)
+
+
 class Existence:
     """Draws clauses with a noun after *être*, and those whose subject says nothing."""
 
@@ -83,7 +92,7 @@ class Existence:
             return None
         number = "pl" if self.chance.happens(0.15) and not noun.is_english_mass else "sg"
         phrase = NounPhrase(noun, self.chance.synonym(noun.english), number, "a")
-        if noun.class_name in ("kin", "friend") or self.chance.happens(0.2):
+        if noun.class_name in ("kin", "friend") or (noun.class_name != "job" and self.chance.happens(0.2)):
             phrase.determiner, phrase.owner = "my", self.nominals.determiners.owner(None, context)[0]
         elif self.chance.happens(0.15):
             phrase.determiner = "the"
@@ -140,7 +149,7 @@ class Existence:
             return Selection(frozenset(("room", "area", "building", "shop")))
         if noun.class_name in ("furniture", "insect"):
             return Selection(frozenset(("room",)))
-        return Selection(frozenset(("room", "furniture", "container")))
+        return ON_AND_IN
 
     def _number(self, noun: Noun) -> str:
         if noun.is_plural_only:

@@ -12,6 +12,7 @@ from .predicates import Predicates
 SIMPLE = ("je", "tu", "il", "elle", "nous", "vous", "ils", "name", "noun")
 BECAUSE = ("parce que", "because")
 PAST = ("past", "imperfect", "past_progressive", "used_to", "perfect")
+WISHED = ("riche", "libre", "jeune", "prêt", "célèbre", "patient", "courageux", "prudent", "grand")
 CONTRAST = (("mais", "but"), ("et", "and"), ("donc", "so"))
 
 
@@ -27,6 +28,7 @@ class Links:
 
     def draw(self, context: Context) -> Linked | None:
         """One of the kinds of links."""
+        context.can_relate = context.can_point = False
         kind = self.chance.weighted(
             {self._reason: 28, self._contrast: 16, self._condition: 16, self._unreal: 6, self._when: 14,
              self._whenever: 10, self._while: 10}
@@ -74,7 +76,7 @@ class Links:
             if clause is not None:
                 clause.subject = back
             return clause
-        if not is_reason:
+        if not is_reason and self.chance.happens(0.3):
             return self._plain(context, back, "" if tense == "present" else "past")
         if self.chance.happens(0.5):
             return self.predicates.adjective(context, back, tense, only_states=True)
@@ -86,7 +88,9 @@ class Links:
 
     def _reason(self, context: Context) -> Linked | None:
         first = self._plain(context, kinds="verb")
-        if first is None or isinstance(first.subject, Indefinite):
+        if first is None or isinstance(first.subject, Indefinite) or first.verb.aspect == "state":
+            return None
+        if first.tense not in ("progressive", "past"):
             return None
         second = self._second(first, context, is_reason=True)
         if second is None:
@@ -119,7 +123,10 @@ class Links:
     def _unreal(self, context: Context) -> Linked | None:
         """*si j'avais le temps je viendrais*: imperfect, then conditional."""
         first = self._plain(context, tense="conditional", kinds="verb")
-        condition = self._plain(context, tense="imperfect")
+        if self.chance.happens(0.3):
+            condition: Clause | None = self.existence.weather("imperfect")
+        else:
+            condition = self.predicates.adjective(context, None, "imperfect", SIMPLE, False, only=WISHED)
         if first is None or condition is None or first.verb.aspect == "state":
             return None
         self._shorten(first, condition)
@@ -138,8 +145,9 @@ class Links:
 
     def _whenever(self, context: Context) -> Linked | None:
         """*quand il pleut je reste ici*: what happens each time."""
-        first = self._plain(context, tense="present")
-        second = self.existence.weather("present") if self.chance.happens(0.4) else self._plain(context, tense="present")
+        first = self._plain(context, tense="present", kinds="verb")
+        second = self.existence.weather("present") if self.chance.happens(0.4) else None
+        second = second or self._plain(context, tense="present", kinds="verb")
         if first is None or second is None:
             return None
         self._shorten(first, second)

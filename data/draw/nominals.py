@@ -153,7 +153,7 @@ class Nominals:
     ) -> NounPhrase | None:
         """A noun phrase after a verb."""
         noun = self.noun(selection, context)
-        if noun is None:
+        if noun is None or (noun.is_singular_only and "indefinite" in around.options):
             return None
         measured = self._measured(noun, around)
         if measured is not None:
@@ -194,10 +194,10 @@ class Nominals:
                 phrase.complement = self.name()
         if around.is_plain or is_kin or phrase.determiner in ("generic", "bare"):
             return phrase
-        if phrase.determiner == "the" and self.tools.share("complement"):
+        if phrase.determiner == "the" and context.can_relate and self.tools.share("complement"):
             phrase.complement = self._possessor(phrase.noun, context)
         self.adjectives.decorate(phrase)
-        can_relate = phrase.determiner in ("the", "a", "some") and not phrase.complement
+        can_relate = context.can_relate and phrase.determiner in ("the", "a", "some") and not phrase.complement
         if can_relate and not phrase.modifiers and self.tools.share("relative"):
             phrase.relative = self.relative(phrase, context)
         return phrase
@@ -206,7 +206,8 @@ class Nominals:
         """Whose a thing is (*de paul, de mon frère*), or what it is part of (*de la maison*)."""
         if noun.class_name == "part":
             return self._simple(ROOMS, context)
-        if noun.class_name not in OWNED_THINGS:
+        is_owned = noun.class_name in OWNED_THINGS and noun.owning != "public"
+        if not is_owned or (noun.class_name == "building" and noun.owning != "owned"):
             return None
         return self.name() if self.chance.happens(0.5) else self._simple(OWNERS, context)
 

@@ -15,14 +15,14 @@ from ..meaning.nodes import (
 from ..meaning.nominals import is_thing
 from ..words.entries import Adjective, Selection, Verb
 from .adjectives import Adjectives
-from .clauses import Clauses
+from .clauses import Clauses, is_quantified
 from .complements import PERSONS
 from .context import Context, Tools
 from .determiners import Surroundings
 from .tenses import Tenses
 
 COPULA_TENSES = {"present": 80, "imperfect": 12, "future": 5}
-NOT_TOO = frozenset(("un peu", "trop"))
+DEAD = "mort"
 THINGS = Selection(
     frozenset(
         ("clothing", "vehicle", "furniture", "container", "device", "text", "film", "song", "building", "room",
@@ -59,6 +59,7 @@ class Predicates:
         subjects: tuple[str, ...] = (),
         can_negate: bool = True,
         only_states: bool = False,
+        only: tuple[str, ...] = (),
     ) -> Clause | None:
         """*je suis content*: a person or thing, a copula, an adjective that fits."""
         if subject is None:
@@ -68,10 +69,10 @@ class Predicates:
             return None
         if isinstance(subject, Indefinite) and is_thing(subject):
             return None
-        verb = self._copula(subject)
+        verb = self._copulas[0] if only else self._copula(subject)
         if tense and verb.aspect == "point" and tense in ("present", "imperfect"):
             verb = self._copulas[0]
-        modifier = self.modifier(subject, verb, context, only_states)
+        modifier = self.modifier(subject, verb, context, only_states, only)
         if modifier is None:
             return None
         clause = Clause(subject, verb, self.chance.synonym(verb.english), tense or self.tense(verb), attribute=modifier)
@@ -103,12 +104,17 @@ class Predicates:
         return self.chance.weighted(COPULA_TENSES)
 
     def modifier(
-        self, subject: Nominal, verb: Verb, context: Context, only_states: bool = False
+        self,
+        subject: Nominal,
+        verb: Verb,
+        context: Context,
+        only_states: bool = False,
+        only: tuple[str, ...] = (),
     ) -> Modifier | None:
         """A predicate adjective for the subject, with degree, complement, infinitive or clause."""
         adjectives = self._adjectives_for(subject)
-        if verb.manners:
-            adjectives = [a for a in adjectives if a.french in verb.manners]
+        if verb.manners or only:
+            adjectives = [a for a in adjectives if a.french in (verb.manners or only)]
         elif verb.french != "être":
             adjectives = [a for a in adjectives if a.is_gradable]
         if only_states:
@@ -127,15 +133,20 @@ class Predicates:
             modifier.infinitive = self.clauses.complements.infinitive(bare, subject, context)
         elif adjective.is_gradable and self.tools.share("degree"):
             modifier.degree = self.adjectives.degree()
-        elif self.chance.happens(0.06):
+        elif adjective.use == "predicate" and not is_thing(subject) and self.chance.happens(0.1):
             modifier.degree = self.adjectives.degree(self.chance.pick(self._still))
         return modifier
 
     def _adjectives_for(self, subject: Nominal) -> list[Adjective]:
         if isinstance(subject, NounPhrase):
-            return list(self.adjectives.fitting(subject.noun, "predicate"))
-        gender = subject.agreement.gender
-        return [a for a in self._persons if a.selection.gender in ("", gender)]
+            said = {modifier.adjective.french for modifier in subject.modifiers}
+            return [a for a in self.adjectives.fitting(subject.noun, "predicate") if a.french not in said]
+        agreement = subject.agreement
+        return [
+            a
+            for a in self._persons
+            if a.selection.gender in ("", agreement.gender) and (agreement.person == 3 or a.french != DEAD)
+        ]
 
     def _complement(self, selection: Selection, subject: Nominal, context: Context) -> Nominal | None:
         around = Surroundings(subject, "present", options=frozenset(("definite",)))
@@ -146,9 +157,10 @@ class Predicates:
 
     def negate(self, clause: Clause) -> None:
         """Sometimes *ne ... pas*, *plus* or *jamais*."""
-        if isinstance(clause.subject, Indefinite) or not self.tools.share("negation"):
+        if is_quantified(clause.subject) or not self.tools.share("negation"):
             return
-        clause.negation = self.chance.weighted({"pas": 85, "plus": 10, "jamais": 5})
+        never = 5 if isinstance(clause.attribute, Modifier) else 0
+        clause.negation = self.chance.weighted({"pas": 85, "plus": 10, "jamais": never})
         if clause.tense != "present" and clause.negation == "plus":
             clause.negation = "pas"
 

@@ -135,7 +135,10 @@ class Questions:
         if verb is None:
             return None
         clause = Clause(subject, verb, self.chance.synonym(verb.english), "imperative")
-        if subject.agreement.person == 2 and self.chance.happens(0.25):
+        is_bad = "bad" in verb.options
+        if is_bad and subject.agreement.person == 1:
+            return None
+        if is_bad or (subject.agreement.person == 2 and self.chance.happens(0.25)):
             clause.negation = "jamais" if self.chance.happens(0.1) else "pas"
         if not self.clauses.complements.fill(clause, context):
             return None

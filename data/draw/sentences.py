@@ -7,6 +7,7 @@ from ..settings import Settings
 from ..words.entries import Verb
 from ..words.lexicon import Lexicon
 from .adjectives import Adjectives
+from .adjuncts import same
 from .chance import Chance
 from .clauses import Clauses
 from .context import Context, Tools, new_context, pronoun
@@ -20,6 +21,7 @@ from .tenses import Tenses
 NOT_BEFORE_INFINITIVE = (
     "perfect", "used_to", "in_progress", "since_progressive", "just", "past_progressive",
 )  # fmt: skip
+EVENT_ADVERBS = ("soudain", "enfin", "finalement")
 FUTURE_CONTENT = ("espérer", "promettre")
 
 
@@ -75,7 +77,10 @@ class Sentences:
             return None
         sentence = Sentence(body)
         if isinstance(body, Clause) and kind in ("adjective", "verb") and self.tools.share("front"):
-            sentence.front = self.tenses.adverb("attitude")
+            front = self.tenses.adverb("attitude")
+            is_event = front.adverb.french in EVENT_ADVERBS
+            if body.verb.aspect != "state" and body.tense == "past" or not is_event:
+                sentence.front = front
         return sentence
 
     def _identity(self, context: Context) -> Clause | None:
@@ -115,8 +120,11 @@ class Sentences:
         if "negative" in verb.options:
             clause.negation = "pas"
         tense = "imperfect" if is_past else "future" if verb.french in FUTURE_CONTENT else ""
+        context.can_relate = False
         clause.content = self._embedded(context, tense)
         if clause.content is None or clause.content.subject is None:
+            return None
+        if same(clause.content.subject, subject):
             return None
         speaks_of_self = clause.content.subject.agreement.person == subject.agreement.person != 3
         return None if speaks_of_self and verb.french not in FUTURE_CONTENT else clause

@@ -20,9 +20,10 @@ ADVERBS = {
     "progressive": "now", "past": "past", "future": "future", "going_to": "future", "present": "habit",
     "perfect": "perfect", "used_to": "former", "imperfect": "former",
 }  # fmt: skip
+LONG_ACTIVITIES = ("travailler", "étudier", "apprendre", "voyager", "souffrir")
+LONG_UNITS = ("an", "mois", "jour", "semaine")
+SHORT_UNITS = ("heure", "minute", "jour")
 SPAN_UNITS = {
-    "for": ("heure", "jour", "mois", "an", "minute", "semaine"),
-    "since": ("an", "mois", "heure", "jour", "semaine"),
     "ago": ("jour", "an", "heure", "semaine", "mois", "minute"),
     "in": ("jour", "semaine", "heure", "minute", "mois", "an"),
 }
@@ -64,9 +65,9 @@ class Tenses:
         """Adds an adverb or span of time where the tense asks for one or chance has it."""
         tense = clause.tense
         if tense in ("since", "since_progressive"):
-            clause.adjuncts.append(self.span("since"))
+            clause.adjuncts.append(self.span("since", self._units_of(clause.verb)))
             return
-        if clause.negation in ("plus", "jamais", "encore"):
+        if clause.negation in ("plus", "jamais", "encore") or "past" in clause.verb.options:
             return
         if tense == "present" and clause.verb.aspect == "state":
             return
@@ -74,12 +75,14 @@ class Tenses:
         if not required and not self.tools.share("adverb"):
             return
         if tense in DURATIVE and "duration" in clause.verb.options and self.tools.share("duration"):
-            clause.adjuncts.append(self.span("for") if self.chance.happens(0.6) else self.adverb("duration"))
+            units = self._units_of(clause.verb)
+            is_counted = self.chance.happens(0.6)
+            clause.adjuncts.append(self.span("for", units) if is_counted else self.adverb("duration"))
             return
         span = {"past": "ago", "future": "in", "going_to": "in"}.get(tense)
         if span and self.chance.happens(0.18):
             clause.adjuncts.append(self.span(span))
-        elif span and clause.verb.aspect != "state" and self.chance.happens(0.12):
+        elif span and "involuntary" not in clause.verb.options and self.chance.happens(0.12):
             clause.adjuncts.append(self.clock("at"))
         else:
             kind = ADVERBS.get(tense)
@@ -97,9 +100,14 @@ class Tenses:
             adverb = self.chance.by_order(adverbs, "adverb")
         return Adverbial(adverb, self.chance.synonym(adverb.english))
 
-    def span(self, kind: str) -> TimeSpan:
+    @staticmethod
+    def _units_of(verb: Verb) -> tuple[str, ...]:
+        """Units of how long one does it: *depuis deux heures* or *depuis deux ans*."""
+        return LONG_UNITS if verb.aspect == "state" or verb.french in LONG_ACTIVITIES else SHORT_UNITS
+
+    def span(self, kind: str, units: tuple[str, ...] = ()) -> TimeSpan:
         """*pendant deux heures* and its kin."""
-        unit = self._units[self.chance.by_order(SPAN_UNITS[kind], "adverb")]
+        unit = self._units[self.chance.by_order(units or SPAN_UNITS[kind], "adverb")]
         count = self.chance.weighted({n: w for n, w in COUNTS.items() if fits(n, unit)})
         return TimeSpan(kind, count, unit)
 

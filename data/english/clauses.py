@@ -20,14 +20,13 @@ from ..meaning.nodes import (
 from ..meaning.nominals import english_agreement, english_number, head_key
 from ..meaning.tenses import TENSES
 from ..meaning.tokens import Word, word, words
-from .inflection import plural
+from .inflection import article, plural
 from .noun_phrases import EnglishNominals, number_word
 from .verb_group import build_chain, contracted, support_do, with_not
 
-UNCONTRACTED = (("there", "are"),)
 SEPARABLE = ("on", "off", "up", "away", "out", "down", "back")
-INUNCONTRACTED = (("there", "are"),)
-SEPARABLE = ("operate on",)
+INSEPARABLE = ("operate on",)
+UNCONTRACTED = (("there", "are"),)
 SPANS = {"for": "for", "since": "for", "in": "in", "at": "at"}
 
 
@@ -62,7 +61,7 @@ class EnglishClauses:
         if name in ("base", "to", "ing") and is_negative:
             first = [word("not", node, "negation", (node, "verb"))]
         elif is_negative:
-            after = is_pronoun and not is_inverted and bool(own)
+            after = is_pronoun and not is_inverted and bool(own) and own[0].text != "there"
             first = with_not(node, chain, agreement, self.style.is_negation_contracted, after)
         elif chain.auxiliaries:
             text = chain.auxiliaries.pop(0)
@@ -205,6 +204,8 @@ class EnglishClauses:
         if node.kind in ("at", "clock"):
             at = words(SPANS.get(node.kind, ""), node, "prep", head)
             return [*at, *count, *words("o clock", node, "head")]
+        if node.count == 1 and node.kind != "age":
+            count = [word(article(node.unit.english[0]), node, "count", head)]
         unit = node.unit.english[0] if node.count == 1 else plural(node.unit.english[0])
         measured = [*count, *words(unit, node, "head")]
         if node.kind == "age":

@@ -64,6 +64,8 @@ class Noun:
     is_aspirated: bool = False
     is_unique: bool = False
     is_generic: bool = False
+    is_singular_only: bool = False
+    owning: str = ""  # public: nobody's; owned: somebody's, unlike others of its class
     places: tuple[tuple[str, str], ...] = ()
     measures: tuple[str, ...] = ()
 

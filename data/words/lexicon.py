@@ -114,7 +114,7 @@ def read_adjectives(folder: Path, reader: SelectionReader) -> tuple[Adjective, .
         prep = tuple(options.get("prep", ":").split(":"))
         adjective = Adjective(
             french=row["french"],
-            english=tuple(row["english"].split("|")),
+            english=row.english(),
             selection=reader.read(row, row["applies_to"]),
             is_before=row.one_of("position", ("before", "after")) == "before",
             use=row.one_of("use", ("both", "attribute", "predicate")),
@@ -161,7 +161,7 @@ def read_adverbs(folder: Path) -> tuple[Adverb, ...]:
         kind = row.one_of("kind", ADVERB_KINDS)
         french, english = row.one_of("french_position", POSITIONS), row.one_of("english_position", POSITIONS)
         rank = counts.get(kind, 0)
-        adverbs.append(Adverb(kind, row["french"], tuple(row["english"].split("|")), french, english, rank))
+        adverbs.append(Adverb(kind, row["french"], row.english(), french, english, rank))
         counts[kind] = rank + 1
     return tuple(adverbs)
 

@@ -11,6 +11,7 @@ NOUN_COLUMNS = ("french", "gender", "english", "class", "options")
 NOUN_OPTIONS = (
     "plural", "en_plural", "mass", "plural_only", "en_plural_only", "en_mass", "aspirated", "unique", "generic",
     "loc", "measure",
+    "singular", "public", "owned",
 )  # fmt: skip
 PLACE_COLUMNS = ("french", "gender", "english", "class", "options")
 NAME_COLUMNS = ("french", "gender", "english")
@@ -49,7 +50,7 @@ def _records(row: Row, rank: int, word_class: WordClass) -> list[Noun]:
     options = row.options("options", NOUN_OPTIONS)
     genders = {"m": "m", "f": "f", "m/f": "mf"}[row.one_of("gender", ("m", "f", "m/f"))]
     french = row["french"].split("/")
-    english = row["english"].split("/")
+    english = "|".join(row.english()).split("/")
     if len(french) != len(genders) or len(english) > len(genders):
         raise row.error(f"{row['french']!r} and {row['english']!r} need one form for gender {row['gender']!r} each")
     places = tuple(tuple(pair.split(":")) for pair in options.get("loc", "").split(",") if pair)
@@ -71,6 +72,8 @@ def _records(row: Row, rank: int, word_class: WordClass) -> list[Noun]:
             is_english_mass="en_mass" in options,
             is_aspirated="aspirated" in options,
             is_unique="unique" in options,
+            is_singular_only="singular" in options,
+            owning="public" if "public" in options else "owned" if "owned" in options else "",
             is_generic="generic" in options or word_class.generic,
             places=places or word_class.places,
             measures=tuple(filter(None, options.get("measure", "").split(","))),
@@ -82,7 +85,7 @@ def _records(row: Row, rank: int, word_class: WordClass) -> list[Noun]:
 def read_proper_names(folder: Path) -> tuple[tuple[ProperName, ...], tuple[ProperName, ...]]:
     """First names, then cities and countries."""
     first_names = tuple(
-        ProperName(row["french"], row["english"], row.one_of("gender", ("m", "f")), "name", rank)
+        ProperName(row["french"], row.english()[0], row.one_of("gender", ("m", "f")), "name", rank)
         for rank, row in enumerate(read_table(folder / "first_names.tsv", NAME_COLUMNS))
     )
     places: list[ProperName] = []
@@ -95,7 +98,7 @@ def read_proper_names(folder: Path) -> tuple[tuple[ProperName, ...], tuple[Prope
         gender = row.one_of("gender", ("m", "f"))
         places.append(
             ProperName(
-                row["french"], row["english"], gender, class_name, rank, "plural" in options, "aspirated" in options
+                row["french"], row.english()[0], gender, class_name, rank, "plural" in options, "aspirated" in options
             )
         )
     return first_names, tuple(places)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 EMPTY = "-"
+ENGLISH_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz '-|/")
 
 
 class LexiconError(ValueError):
@@ -29,6 +30,13 @@ class Row:
     def error(self, message: str) -> LexiconError:
         """An error that points to this line."""
         return LexiconError(f"{self.path}:{self.line}: {message}")
+
+    def english(self, column: str = "english") -> tuple[str, ...]:
+        """English words of a cell, separated by ``|``: lower case without accents, as the corpus has them."""
+        text = self[column]
+        if not text or not all(letter in ENGLISH_LETTERS for letter in text):
+            raise self.error(f"{column} is {text!r}, expected lower-case letters without accents")
+        return tuple(text.split("|"))
 
     def one_of(self, column: str, allowed: tuple[str, ...]) -> str:
         """The cell's text, which must be one of ``allowed``."""

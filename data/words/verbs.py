@@ -43,6 +43,8 @@ VERB_OPTIONS = {
     "to": "the recipient has to",
     "for": "the recipient has for",
     "from": "the recipient has from",
+    "third": "only with a third person",
+    "bad": "as a command only with a negation",
     "seen": "what one says of others (il a l'air triste)",
     "negatable": "takes a negation before its infinitive",
     "involuntary": "not something that one wants, decides or commands",
@@ -72,7 +74,7 @@ def _verb(row: Row, frame: str, rank: int, reader: SelectionReader) -> Verb:
     return Verb(
         frame=frame,
         french=row["french"],
-        english=tuple(row["english"].split("|")),
+        english=row.english(),
         aspect=row.one_of("aspect", ("state", "activity", "point")),
         rank=rank,
         subject=reader.read(row, row["subject"]),

@@ -72,10 +72,8 @@ def keeps_private(workspace: Workspace) -> Verdict:
             faults.append(f"{path}: is the same as {contents[content]}")
         found = _sentences(content) & secrets
         if found:
-            faults.append(
-                f"{path}: holds {len(found)} references of the test split, such as {min(found)[:60]!r}"
-            )
-    summary = f"{n_files} files, {len(secrets)} test references looked for"
+            faults.append(f"{path}: holds {len(found)} lines of data/private/, such as {min(found)[:60]!r}")
+    summary = f"{n_files} files, {len(secrets)} private lines looked for"
     return Verdict(summary, faults)
 
 
@@ -90,7 +88,7 @@ def shipped_files(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
 
 
 def _secret_sentences(root: Path) -> set[str]:
-    """The private sentences that are long enough to tell, and that students are not given anyway."""
+    """The private lines that are long enough to tell, and that students are not given anyway."""
     secret: set[str] = set()
     for path in sorted((root / "data" / "private").glob("*")):
         secret |= _sentences(path.read_bytes())

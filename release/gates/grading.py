@@ -28,7 +28,7 @@ def reference_earns_all(workspace: Workspace) -> Verdict:
         workspace.release.assignment.tasks if has_translations else coded_tasks(workspace.release.assignment)
     )
     try:
-        rows = grade(project.root, project.reference)
+        rows = grade(project.root, project.reference, workspace.package)
     except GradingError as error:
         return Verdict("no result", [str(error)])
     faults = []
@@ -47,7 +47,7 @@ def skeleton_earns_none(workspace: Workspace) -> Verdict:
     """No task has a point, and each that is judged by code tells the student what is to be done."""
     assignment = workspace.release.assignment
     try:
-        rows = grade(workspace.project.root, workspace.package)
+        rows = grade(workspace.project.root, workspace.package, workspace.package)
     except GradingError as error:
         return Verdict("no result", [str(error)])
     faults = [
@@ -74,23 +74,21 @@ def shows_todo(output: str, messages: list[str]) -> bool:
     return any(" ".join(message.split()) in flat for message in messages)
 
 
-def grade(root: Path, submission: Path) -> dict[str, dict]:
+def grade(root: Path, submission: Path, skeleton: Path) -> dict[str, dict]:
     """Runs the autograder as an instructor does; its results by task number.
+
+    Args:
+        root: of the project.
+        submission: the folder to grade.
+        skeleton: the new one, from which the autograder takes files that a submission lacks.
 
     Raises:
         GradingError: where it fails, takes too long, or its results are not in Gradescope's shape.
     """
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         results = Path(folder) / "results.json"
-        command = [
-            sys.executable,
-            "-m",
-            "autograder",
-            "grade",
-            str(submission.resolve()),
-            "--results",
-            str(results),
-        ]
+        paths = [str(submission.resolve()), "--results", str(results), "--release", str(skeleton.resolve())]
+        command = [sys.executable, "-m", "autograder", "grade", *paths]
         try:
             finished = subprocess.run(
                 command,
@@ -104,14 +102,15 @@ def grade(root: Path, submission: Path) -> dict[str, dict]:
             )
         except subprocess.TimeoutExpired:
             raise GradingError(f"`{COMMAND} {submission}` took more than {GRADE_SECONDS} s") from None
+        said = (finished.stderr.strip() or finished.stdout.strip() or "it said nothing")[-400:]
+        ended = f"`{COMMAND} {submission}` ended with status {finished.returncode}"
+        if finished.returncode != 0:
+            raise GradingError(f"{ended}: {said}")
         try:
             tests = json.loads(results.read_text(encoding="utf-8"))["tests"]
             return {str(row["number"]): _checked(row) for row in tests}
         except (OSError, ValueError, KeyError, TypeError) as error:
-            said = (finished.stderr.strip() or finished.stdout.strip() or "it said nothing")[-400:]
-            reason = f"{type(error).__name__}: {error}" if results.exists() else "it wrote no results"
-            what = f"`{COMMAND} {submission}` ended with status {finished.returncode}; {reason}; {said}"
-            raise GradingError(what) from None
+            raise GradingError(f"{ended}; results: {type(error).__name__}: {error}; {said}") from None
 
 
 def _checked(row: dict) -> dict:

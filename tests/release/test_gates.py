@@ -86,8 +86,8 @@ def test_a_surviving_solution_closes(with_files: Doctor) -> None:
         ("assignment/data/private/x", b"x", "stays with the instructor"),
         ("assignment/reference/x.py", b"x = 1", "stays with the instructor"),
         ("assignment/tests/x.py", b"x = 1", "stays with the instructor"),
-        ("assignment/notes.txt", b"the cow is eating over there .\n", "holds 1 references of the test split"),
-        ("assignment/notes.bpe", b"x|||the c@@ ow is eating over there .\n", "holds 1 references"),
+        ("assignment/notes.txt", b"the cow is eating over there .\n", "holds 1 lines of data/private/"),
+        ("assignment/notes.bpe", b"x|||the c@@ ow is eating over there .\n", "holds 1 lines"),
     ],
 )
 def test_private_data_closes(with_files: Doctor, path: str, content: bytes, says: str) -> None:
@@ -190,7 +190,8 @@ def test_bleu_counts_where_there_are_translations(
         ),
         (rows(number="9.9"), "task 1.2 (attention) is not in the results"),
         (rows(score=None), "TypeError"),
-        ("sys.exit('cannot start')", "status 1; it wrote no results; cannot start"),
+        ("sys.exit('cannot start')", "status 1: cannot start"),
+        ("pass", "status 0; results: FileNotFoundError"),
         ("results.write_text('{')", "JSONDecodeError"),
         ("results.write_text('{}')", "KeyError: 'tests'"),
     ],

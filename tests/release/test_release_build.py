@@ -11,6 +11,7 @@ import pytest
 from release import build
 from release.archive import checksum
 from release.build import Project, compare_folder, make_release, write_files, write_release
+from release.closure import needed_modules
 from release.kit import ARCHIVE_FOLDER, collect_kit, read_requirements, versions_of
 from release.problems import ReleaseError
 
@@ -27,7 +28,7 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
         "data/corpus/fren.train.bpe",
         "data/corpus/fren.dev.bpe",
         "data/corpus/fren.test.src.bpe",
-        "autograder/__main__.py",
+        "autograder/scale.py",
         "autograder/assignment.toml",
         "autograder/tests/conftest.py",
         "autograder/tests/test_table.py",
@@ -35,11 +36,22 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
     assert sorted(example_release.folder) == ["README.md", "__init__.py", "mean.py", "table.py"]
 
 
-def test_parts_of_the_grading_server_stay(project: Project) -> None:
-    for folder in ("sandbox", "misconceptions"):
-        (project.root / "autograder" / folder).mkdir()
-        (project.root / "autograder" / folder / "secret.py").write_text("x = 1\n")
-    assert not any("secret" in path for path in make_release(project).archives["student.zip"])
+def test_modules_are_needed_where_something_imports_them() -> None:
+    files = {
+        "a/__init__.py": b"",
+        "a/tests/__init__.py": b"",
+        "a/tests/test.py": b"import a.b\nfrom ..c import d\ndef f():\n    from ..e import g\nimport json\n",
+        "a/b.py": b"from . import h",
+        "a/c/__init__.py": b"from .i import x",
+        "a/c/d.py": b"",
+        "a/c/i.py": b"",
+        "a/e.py": b"from a.j import y",
+        "a/h.py": b"",
+        "a/j.py": b"",
+        "a/server.py": b"from .b import z",
+        "b/__init__.py": b"",
+    }
+    assert needed_modules(files, "a", ["a/tests/test.py"]) == set(files) - {"a/server.py", "b/__init__.py"}
 
 
 def test_the_handout_names_every_task(example_release) -> None:
@@ -74,7 +86,7 @@ def test_what_is_missing_is_named_at_once(project: Project) -> None:
     with pytest.raises(ReleaseError) as caught:
         collect_kit(project.root, "student", {}, b"", requirements)
     assert [problem.path for problem in caught.value.problems] == ["data/corpus/fren.dev.bpe", "grade.py"]
-    assert "python -m data" in str(caught.value)
+    assert "python -m data generate" in str(caught.value)
 
 
 @pytest.mark.parametrize(

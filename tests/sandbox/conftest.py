@@ -1,4 +1,4 @@
-"""Fixtures of the sandbox's tests: one zygote for all of them, and submissions made of text or of a folder."""
+"""Fixtures of the sandbox's tests: one zygote for all of them, and submissions of text or of a folder."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,9 +17,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def read(folder: Path) -> dict[str, tuple[str, str]]:
     """The modules of a folder, as a sandbox takes them."""
-    sources = {
-        path.stem: (path.name, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.py"))
-    }
+    sources = {path.stem: (path.name, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.py"))}
     return {"__init__": ("__init__.py", ""), **sources}
 
 
@@ -36,7 +34,7 @@ def example_sources() -> dict[str, tuple[str, str]]:
 
 @pytest.fixture
 def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., Sandbox]]:
-    """Makes sandboxes: `sandbox(limit=...)` for the example, `sandbox({"layers": text})` for other modules."""
+    """Makes sandboxes: `sandbox(limit=...)` of the example, `sandbox({"layers": text})` of other modules."""
     made = []
 
     def make(texts: dict[str, str] | None = None, **limits: float) -> Sandbox:

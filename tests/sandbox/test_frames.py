@@ -1,4 +1,4 @@
-"""Frames: any split of the bytes gives the same frame; anything over the limits or out of shape is refused."""
+"""Frames: any split of the bytes gives the same frame; what is over the limits or out of shape is refused."""
 
 import json
 import os
@@ -40,9 +40,7 @@ def test_lengths_over_the_limits_are_refused_before_the_content_comes(header: in
         FrameReader(LIMITS).feed(PREFIX.pack(MAGIC, header, body))
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"[]", b"{", b"\xff\xff", b"1", b"[" * 900, b'{"a": ' + b"9" * 900 + b"}x"]
-)
+@pytest.mark.parametrize("text", [b"", b"[]", b"{", b"\xff\xff", b"1", b"[" * 900, b'{"a": ' + b"9" * 900 + b"}x"])
 def test_a_header_that_is_no_object_is_refused(text: bytes):
     with pytest.raises(FrameError):
         FrameReader(LIMITS).feed(PREFIX.pack(MAGIC, len(text), 0) + text)

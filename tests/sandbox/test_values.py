@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from autograder.worker.values import Decoder, Encoder, MalformedValue, UnsendableValue
 
-SCALARS = (
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
-)
+SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
 TREES = st.recursive(
     SCALARS,
     lambda inner: (

@@ -1,0 +1,123 @@
+"""Grades one submission: its components in the sandbox, its translations by BLEU.
+
+Nothing here imports, unpickles or evaluates any of the submission.
+"""
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .assignment import Assignment
+from .intake import Intake
+from .marks import TaskResult, tests_of, total_score
+from .sandbox import Limits, Zygote
+from .scoring import Score, ScoringError, explain, judge, read_references, read_translations, score
+
+TRANSLATIONS = "translations.txt"
+
+
+@dataclass
+class Record:
+    """All that is known of one graded submission."""
+
+    submission: str
+    assignment: Assignment
+    results: list[TaskResult]
+    bleu: Score | None = None
+    seconds: float = 0.0
+    sandbox: str = ""
+    seed_id: str = ""
+    notes: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    printed: str = ""
+
+    @property
+    def score(self) -> float:
+        """Points, bonus included."""
+        return total_score(self.results)
+
+
+def grade(
+    intake: Intake,
+    assignment: Assignment,
+    references: Path,
+    *,
+    seed: int | None = None,
+    level: str = "auto",
+    zygote: Zygote | None = None,
+    progress: bool = False,
+    after_each: Callable[["Record"], None] | None = None,
+) -> Record:
+    """Grades a submission that has been taken in.
+
+    Args:
+        intake: its files.
+        assignment: tasks, points, thresholds, limits.
+        references: the test split, `source|||target` lines.
+        seed: of the tests' random inputs; None = a fresh secret one.
+        level: of containment; see `autograder.sandbox`.
+        zygote: to fork the worker from; None = one of its own.
+        progress: shows a progress bar.
+        after_each: called with the record once it exists and after each part, to write it down.
+
+    Raises:
+        SandboxUnavailable: where the machine cannot contain the submission as asked. No points are lost for that.
+    """
+    start = time.perf_counter()
+    seed = secrets.randbits(48) if seed is None else seed
+    record = Record(intake.name, assignment, [], notes=list(intake.notes), files=intake.hashes)
+    # A hash names the seed without telling it: the same seed can be recognised, and no input foretold.
+    record.seed_id = hashlib.sha256(f"seed {seed}".encode()).hexdigest()[:12]
+    record.results = grade_translations(intake, assignment, references, record)
+    if after_each:
+        after_each(record)
+    own_zygote = None if zygote else Zygote(level)  # before this process imports torch: both take their time at once
+    try:
+        from .sandbox import Sandbox
+        from .test_run import run_tests
+
+        limits = Limits(**vars(assignment.limits))
+        with Sandbox(intake.sources, limits, zygote=zygote or own_zygote) as submission:
+            markers = [task.marker for task in assignment.tasks if task.judges]
+            outcomes = run_tests(submission, seed, markers, progress)
+            record.sandbox, record.printed = submission.level, submission.output
+    finally:
+        if own_zygote:
+            own_zygote.close()
+    order = {task.number: index for index, task in enumerate(assignment.tasks)}
+    record.results += tests_of(assignment, outcomes)
+    record.results.sort(key=lambda result: order[result.task.number])
+    record.seconds = time.perf_counter() - start
+    if after_each:
+        after_each(record)
+    return record
+
+
+def grade_translations(intake: Intake, assignment: Assignment, references: Path, record: Record) -> list[TaskResult]:
+    """Results of the tasks that are judged by BLEU; the score goes into the record."""
+    tasks = [task for task in assignment.tasks if task.threshold]
+
+    def all_in(state: str, message: str) -> list[TaskResult]:
+        return [TaskResult(task, state, 0.0, message) for task in tasks]
+
+    if intake.translations is None:
+        return all_in("not attempted", f"no {TRANSLATIONS}: expected one line for each test sentence, in order")
+    try:
+        targets = read_references(references)
+    except ScoringError as error:
+        return all_in("grader error", f"the references cannot be read: {error}")
+    try:
+        name, notes = TRANSLATIONS, record.notes
+        lines = read_translations(intake.translations, expected=len(targets), name=name, note=notes.append)
+        record.bleu = score(lines, targets)
+    except ScoringError as error:
+        return all_in("error", str(error))
+    results = []
+    for task in tasks:
+        [verdict] = judge(record.bleu, {task.threshold: assignment.thresholds[task.threshold]})
+        state, points = ("passed", task.points) if verdict.is_reached else ("failed", 0.0)
+        results.append(TaskResult(task, state, points, explain(verdict, record.bleu)))
+    return results

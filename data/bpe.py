@@ -1,0 +1,83 @@
+"""Byte-pair encoding with the library ``tokenizers``, written with ``@@`` behind each piece that goes on.
+
+The encoding is learnt on the training split only. Its size is chosen so that the *distinct tokens of the encoded
+training split*, with the three special ids, are as near as may be to the vocabulary asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+from tokenizers import Tokenizer  # noqa: E402
+from tokenizers.models import BPE  # noqa: E402
+from tokenizers.pre_tokenizers import WhitespaceSplit  # noqa: E402
+from tokenizers.trainers import BpeTrainer  # noqa: E402
+
+END_OF_WORD = "</w>"
+CONTINUES = "@@"
+SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but no tokens of the corpus
+ATTEMPTS = 8
+
+
+class Subwords:
+    """One language's encoding."""
+
+    def __init__(self, sentences: Sequence[Sequence[str]], merged_size: int):
+        """Learns pieces from tokenized sentences; ``merged_size`` counts letters and merges."""
+        model = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
+        model.pre_tokenizer = WhitespaceSplit()
+        trainer = BpeTrainer(
+            vocab_size=merged_size, end_of_word_suffix=END_OF_WORD, show_progress=False, special_tokens=[]
+        )
+        # sorted, so that ties do not depend on the order of sentences
+        lines = sorted(" ".join(sentence) for sentence in sentences)
+        model.train_from_iterator(lines, trainer)
+        self._model = model
+        self._pieces: dict[str, tuple[str, ...]] = {}
+
+    def pieces(self, word: str) -> tuple[str, ...]:
+        """The word in pieces: ``lower -> low@@ er``. Letters that training never saw stand alone."""
+        if word not in self._pieces:
+            tokens = self._model.encode(word).tokens
+            plain = [token.removesuffix(END_OF_WORD) for token in tokens]
+            if "".join(plain) != word:
+                plain = list(word)
+            self._pieces[word] = tuple(piece + CONTINUES for piece in plain[:-1]) + (plain[-1],)
+        return self._pieces[word]
+
+    def length(self, sentence: Iterable[str]) -> int:
+        """How many tokens the sentence has."""
+        return sum(len(self.pieces(word)) for word in sentence)
+
+    def encode(self, sentence: Iterable[str]) -> str:
+        """The sentence as a line of the corpus."""
+        return " ".join(piece for word in sentence for piece in self.pieces(word))
+
+    def vocabulary(self, sentences: Iterable[Sequence[str]]) -> set[str]:
+        """Distinct tokens of the encoded sentences."""
+        return {piece for sentence in sentences for word in sentence for piece in self.pieces(word)}
+
+
+def learn(sentences: Sequence[Sequence[str]], vocabulary: int) -> Subwords:
+    """The encoding whose vocabulary on ``sentences`` is nearest to ``vocabulary`` (special ids included)."""
+    wanted = vocabulary - SPECIAL_IDS
+    size = wanted
+    best: tuple[int, Subwords] | None = None
+    for _ in range(ATTEMPTS):
+        subwords = Subwords(sentences, size)
+        found = len(subwords.vocabulary(sentences))
+        if best is None or abs(found - wanted) < best[0]:
+            best = abs(found - wanted), subwords
+        if found == wanted:
+            break
+        size += wanted - found
+    assert best is not None
+    return best[1]
+
+
+def join_pieces(line: str) -> str:
+    """A line without BPE marks: words again."""
+    return line.replace(CONTINUES + " ", "")

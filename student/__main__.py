@@ -1,0 +1,179 @@
+"""The command line: train, translate, attention."""
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from .checkpoint import Checkpoint, CheckpointError
+from .config import ConfigError, add_config_flags, config_from_flags
+from .data import Batch, DataError, read_lines, read_pairs
+from .experiment import Experiment, build_model
+from .translate import attention_weights, translate
+from .vocab import BOS
+
+PACKAGE = __package__
+CORPUS = Path("data/corpus")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command; returns the exit status: 0, or 2 for bad input."""
+    options = make_parser().parse_args(arguments)
+    # On a busy machine several threads for such small models are much slower than one.
+    torch.set_num_threads(options.threads)
+    try:
+        return options.run(options)
+    except (DataError, ConfigError, CheckpointError) as error:
+        print(f"{PACKAGE}: {error}", file=sys.stderr)
+        return 2
+    except NotImplementedError as error:
+        print(f"{PACKAGE}: this part is still to be written: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\n{PACKAGE}: stopped; go on with: python -m {PACKAGE} train --resume", file=sys.stderr)
+        return 130
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The three commands with their flags."""
+    parser = argparse.ArgumentParser(prog=f"python -m {PACKAGE}", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="train | translate | attention")
+
+    def command(name: str, run, text: str, example: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=f"example: python -m {PACKAGE} {name} {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        sub.set_defaults(run=run)
+        sub.add_argument("--device", default="cpu", help="cpu, cuda, … (default: cpu)")
+        sub.add_argument("--threads", type=int, default=1, help="of PyTorch (default: 1)")
+        return sub
+
+    train = command("train", run_train, "Train a model; dev BLEU after every epoch.", "--preset fast --epochs 3")
+    train.add_argument("--train", type=Path, default=CORPUS / "fren.train.bpe", help="`source|||target` lines")
+    train.add_argument("--dev", type=Path, default=CORPUS / "fren.dev.bpe", help="likewise")
+    train.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
+    train.add_argument("--resume", action="store_true", help="go on from last.pt in the run's folder")
+    add_config_flags(train)
+
+    text = "Translate a file, one sentence a line."
+    translating = command("translate", run_translate, text, "--output translations.txt")
+    add_model_flag(translating)
+    translating.add_argument("--input", type=Path, default=CORPUS / "fren.test.src.bpe", help="subwords, or pairs")
+    translating.add_argument("--output", type=Path, default=Path("translations.txt"), help="plain text")
+    translating.add_argument("--beam-size", type=int, help="1 = greedy; default: as trained")
+    translating.add_argument("--cached", action="store_true", help="the reference's key/value cache")
+
+    text = "Draw where a sentence and its translation attend."
+    attention = command("attention", run_attention, text, '--sentence "je suis ici ." --output attention.png')
+    add_model_flag(attention)
+    attention.add_argument("--sentence", required=True, help="source, in subwords")
+    attention.add_argument("--target", help="target in subwords; default: the model's own translation")
+    attention.add_argument("--kind", choices=("encoder", "decoder", "cross"), default="cross")
+    attention.add_argument("--layer", type=int, default=-1, help="1 is the first; default: the last")
+    attention.add_argument("--output", type=Path, default=Path("attention.png"), help=".png, .svg or .pdf")
+    return parser
+
+
+def add_model_flag(parser: argparse.ArgumentParser) -> None:
+    """Adds `--checkpoint`."""
+    parser.add_argument("--checkpoint", type=Path, default=Path("runs/latest/best.pt"), help="what `train` saved")
+
+
+def run_train(options: argparse.Namespace) -> int:
+    """Trains from the start or goes on."""
+    train_pairs, dev_pairs = read_pairs(options.train), read_pairs(options.dev)
+    if options.resume:
+        run = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device)
+    else:
+        run = Experiment(config_from_flags(options), train_pairs, dev_pairs, options.device)
+    n_parameters = sum(parameter.numel() for parameter in run.model.parameters())
+    print(
+        f"{len(train_pairs)} training and {len(dev_pairs)} dev pairs, "
+        f"vocabularies {len(run.src_vocab)} and {len(run.tgt_vocab)}, {n_parameters:,} parameters"
+    )
+    run.run(options.output)
+    print(f"best dev BLEU {max(line['dev_bleu'] for line in run.history):.3f}; saved in {options.output}")
+    print(f"next: python -m {PACKAGE} translate --checkpoint {options.output / 'best.pt'}")
+    return 0
+
+
+def load_model(options: argparse.Namespace) -> tuple[Checkpoint, torch.nn.Module]:
+    """The checkpoint and its model, ready for translation."""
+    saved = Checkpoint.load(options.checkpoint, options.device)
+    model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).to(options.device)
+    saved.load_weights(model, options.checkpoint)
+    return saved, model.eval()
+
+
+def run_translate(options: argparse.Namespace) -> int:
+    """Writes one translation a line."""
+    saved, model = load_model(options)
+    config = saved.config
+    if options.beam_size is not None:
+        config = replace(config, beam_size=options.beam_size)
+    search = None
+    if options.cached:
+        try:
+            from .cached_decode import cached_greedy_decode as search
+        except ImportError:
+            raise ConfigError("--cached: this package has no cached_decode.py; only the reference has one") from None
+    # Pairs are welcome as well: what stands after ||| is not looked at.
+    sentences = [line.split("|||")[0].split() for line in read_lines(options.input)]
+    lines = translate(
+        model,
+        sentences,
+        saved.src_vocab,
+        saved.tgt_vocab,
+        config,
+        diagonal=saved.diagonal,
+        search=search,
+        progress=True,
+    )
+    unfinished = options.output.with_name(options.output.name + ".tmp")
+    unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    unfinished.replace(options.output)
+    print(f"{len(lines)} translations in {options.output}")
+    return 0
+
+
+def run_attention(options: argparse.Namespace) -> int:
+    """Draws one layer's attention maps."""
+    from .pictures import plot_attention, save_figure
+
+    saved, model = load_model(options)
+    source = options.sentence.split()
+    if not source:
+        raise DataError("--sentence: it has no tokens")
+    if options.target is None:
+        found = translate(
+            model, [source], saved.src_vocab, saved.tgt_vocab, saved.config, diagonal=saved.diagonal, subwords=True
+        )
+        target = found[0].split()
+    else:
+        target = options.target.split()
+    sides = [saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)]
+    batch = Batch.from_ids(*sides, saved.diagonal).to(options.device)
+    encoder, decoder, cross = attention_weights(model, batch)
+    read, written = source, [BOS, *target]
+    weights, queries, keys = {
+        "encoder": (encoder, read, read),
+        "decoder": (decoder, written, written),
+        "cross": (cross, written, read),
+    }[options.kind]
+    layer = options.layer if options.layer > 0 else len(weights) + 1 + options.layer
+    if not 1 <= layer <= len(weights):
+        raise ConfigError(f"--layer {options.layer}: expected 1 to {len(weights)}")
+    title = f"{options.kind} attention, layer {layer}"
+    save_figure(plot_attention(weights[layer - 1][0], queries, keys, title), options.output)
+    print(f"{title}: {options.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""All that a run needs to go on, in one file.
+
+The file is a dictionary of tensors, numbers and strings, so it is read with `weights_only=True`: loading a
+checkpoint runs no code from it.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .config import Config, ConfigError
+from .vocab import SPECIAL_TOKENS, Vocabulary
+
+FORMAT = 1
+
+
+class CheckpointError(ValueError):
+    """A file that is no checkpoint of this program, or of another version; the message says which."""
+
+
+@dataclass
+class Checkpoint:
+    """A model with what belongs to it; the last four fields matter for going on with training only."""
+
+    config: Config
+    src_vocab: Vocabulary
+    tgt_vocab: Vocabulary
+    weights: dict[str, Tensor]
+    diagonal: Tensor | None  # the encoder's diagonal mask at the greatest length
+    epoch: int  # epochs that are done
+    optimizer: dict[str, Any]
+    scheduler: dict[str, Any]
+    rng_state: Tensor
+    history: list[dict[str, float]]
+
+    def save(self, path: Path | str) -> None:
+        """Writes the file in one piece or not at all."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(path.name + ".tmp")
+        content = {
+            **vars(self),
+            "format": FORMAT,
+            "config": self.config.to_dict(),
+            "src_vocab": self.src_vocab.tokens[len(SPECIAL_TOKENS) :],
+            "tgt_vocab": self.tgt_vocab.tokens[len(SPECIAL_TOKENS) :],
+        }
+        torch.save(content, unfinished)
+        os.replace(unfinished, path)
+
+    @classmethod
+    def load(cls, path: Path | str, device: torch.device | str = "cpu") -> "Checkpoint":
+        """Reads what `save` wrote.
+
+        Raises:
+            CheckpointError: where the file is missing, damaged, or something else.
+        """
+        try:
+            content = torch.load(path, map_location=device, weights_only=True)
+        except OSError as error:
+            raise CheckpointError(f"{path}: {error.strerror or error}") from None
+        except Exception:  # torch.load raises a dozen kinds for a damaged file
+            raise CheckpointError(f"{path}: not a checkpoint, or a damaged one") from None
+        found = content.pop("format", None) if isinstance(content, dict) else None
+        if found != FORMAT:
+            raise CheckpointError(f"{path}: checkpoint format {found!r}, expected {FORMAT}")
+        try:
+            content["config"] = Config.from_dict(content["config"])
+        except ConfigError as error:
+            raise CheckpointError(f"{path}: {error}") from None
+        for side in ("src_vocab", "tgt_vocab"):
+            content[side] = Vocabulary(content[side])
+        content["rng_state"] = content["rng_state"].cpu()
+        return cls(**content)
+
+    def load_weights(self, model: nn.Module, path: Path | str) -> None:
+        """Puts the weights into a model made from the same configuration.
+
+        Raises:
+            CheckpointError: where the model's code has changed since, so that names or shapes differ.
+        """
+        try:
+            model.load_state_dict(self.weights)
+        except RuntimeError as error:
+            first = str(error).strip().splitlines()[1].strip()
+            raise CheckpointError(f"{path}: does not fit this model: {first}") from None

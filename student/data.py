@@ -1,0 +1,166 @@
+"""From `source|||target` lines to batches with masks.
+
+Shapes: b batch · s source length · t target length (with bos or eos).
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from .masks import causal_mask, padding_mask
+from .vocab import BOS_ID, EOS_ID, PAD_ID, Vocabulary
+
+SEPARATOR = "|||"
+
+Pair = tuple[list[str], list[str]]
+
+
+class DataError(ValueError):
+    """A corpus that cannot be used; the message says where and why."""
+
+
+def read_lines(path: Path | str) -> list[str]:
+    """Reads the lines of a UTF-8 text file; only "\\n" (or "\\r\\n") ends a line.
+
+    Raises:
+        DataError: where the file is missing, is not UTF-8, or has no lines.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    if lines == [""]:
+        raise DataError(f"{path}: the file is empty")
+    return lines
+
+
+def read_pairs(path: Path | str) -> list[Pair]:
+    """Reads lines `source|||target`, each side's tokens separated by spaces.
+
+    Raises:
+        DataError: where a line has not exactly two sides, or an empty one.
+    """
+    pairs = []
+    for number, line in enumerate(read_lines(path), start=1):
+        sides = [side.split() for side in line.split(SEPARATOR)]
+        if len(sides) != 2 or not all(sides):
+            raise DataError(f"{path}:{number}: expected `source{SEPARATOR}target`, found {line[:80]!r}")
+        pairs.append((sides[0], sides[1]))
+    return pairs
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one training step needs.
+
+    The model reads `tgt_input` (bos, then the sentence) and learns to say `labels` (the sentence, then eos).
+    """
+
+    src: Tensor  # int64 (b, s)
+    src_mask: Tensor  # bool (b, 1, 1, s): no attention to padding
+    encoder_mask: Tensor  # src_mask, or with a diagonal mask (b, 1, s, s): for the encoder's self-attention
+    tgt_input: Tensor  # int64 (b, t)
+    tgt_mask: Tensor  # bool (b, 1, t, t): neither padding nor later positions
+    labels: Tensor  # int64 (b, t)
+
+    @classmethod
+    def from_ids(cls, sources: list[list[int]], targets: list[list[int]], diagonal: Tensor | None = None) -> "Batch":
+        """Pads sentences (ids without bos and eos) to one length and makes the masks."""
+        src = pad_ids(sources)
+        tgt_input = pad_ids([[BOS_ID, *target] for target in targets])
+        labels = pad_ids([[*target, EOS_ID] for target in targets])
+        src_mask = padding_mask(src, PAD_ID)
+        return cls(
+            src=src,
+            src_mask=src_mask,
+            encoder_mask=restrict_to_diagonal(src_mask, diagonal),
+            tgt_input=tgt_input,
+            tgt_mask=padding_mask(tgt_input, PAD_ID) & causal_mask(tgt_input.size(1)),
+            labels=labels,
+        )
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same batch on `device`."""
+        return replace(self, **{field.name: getattr(self, field.name).to(device) for field in fields(self)})
+
+
+def pad_ids(sequences: list[list[int]]) -> Tensor:
+    """Lists of ids to one int64 tensor (b, longest), filled up with PAD_ID."""
+    return pad_sequence([torch.tensor(ids, dtype=torch.int64) for ids in sequences], True, PAD_ID)
+
+
+def restrict_to_diagonal(src_mask: Tensor, diagonal: Tensor | None) -> Tensor:
+    """The mask of the encoder's self-attention.
+
+    Args:
+        src_mask: (b, 1, 1, s).
+        diagonal: one mask drawn at the greatest length, bool (n, n) with n >= s, or None. It is cut
+            to size, so that a position sees the same neighbours in training and in decoding.
+
+    Returns:
+        src_mask itself, or (b, 1, s, s). A padded position may have nothing left to attend to.
+    """
+    if diagonal is None:
+        return src_mask
+    length = src_mask.size(-1)
+    if length > diagonal.size(0):
+        raise DataError(f"a source of {length} tokens, but the diagonal mask was drawn for {diagonal.size(0)}")
+    return src_mask & diagonal[:length, :length].to(src_mask.device)
+
+
+class BatchLoader:
+    """Cuts a corpus into batches; each pass over it yields them in a new order.
+
+    The order depends on the seed and the number of the pass alone, so that a resumed run sees what an
+    uninterrupted one would have seen.
+    """
+
+    POOL = 20  # batches that are sorted by length together
+
+    def __init__(
+        self,
+        pairs: list[Pair],
+        src_vocab: Vocabulary,
+        tgt_vocab: Vocabulary,
+        batch_size: int,
+        *,
+        bucketing: bool = False,
+        diagonal: Tensor | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Takes the corpus; with `bucketing` sentences of like length share a batch, which saves padding."""
+        self.examples = [(src_vocab.encode(src), tgt_vocab.encode(tgt)) for src, tgt in pairs]
+        self.batch_size = batch_size
+        self.bucketing = bucketing
+        self.diagonal = diagonal
+        self.seed = seed
+
+    def __len__(self) -> int:
+        """Batches in one pass."""
+        return -(-len(self.examples) // self.batch_size)
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """Yields the batches of pass `number` (0 is the first)."""
+        shuffler = random.Random(f"{self.seed}/{number}")
+        order = shuffler.sample(range(len(self.examples)), len(self.examples))
+        if self.bucketing:
+            pool = self.POOL * self.batch_size
+            pools = [order[start : start + pool] for start in range(0, len(order), pool)]
+            order = [index for part in pools for index in sorted(part, key=self._length)]
+        chunks = [order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size)]
+        if self.bucketing:
+            shuffler.shuffle(chunks)
+        for chunk in chunks:
+            yield Batch.from_ids(*zip(*(self.examples[index] for index in chunk), strict=True), self.diagonal)
+
+    def _length(self, index: int) -> tuple[int, int]:
+        source, target = self.examples[index]
+        return len(target), len(source)

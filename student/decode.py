@@ -1,0 +1,96 @@
+"""From the model's predictions to a translation: greedy search and beam search.
+
+Both work with any model that offers the contract's `encode`, `decode` and `get_predictions`.
+Shapes: b batch · s source length · t target length so far.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from .masks import causal_mask
+
+
+@torch.no_grad()
+def greedy_decode(
+    model: nn.Module,
+    src: Tensor,
+    src_mask: Tensor,
+    encoder_mask: Tensor | None = None,
+    *,
+    bos_id: int,
+    eos_id: int,
+    pad_id: int,
+    max_length: int,
+) -> list[list[int]]:
+    """Takes the most probable token at each step, for all sentences of the batch at once.
+
+    A sentence that has ended leaves the batch; the search stops when none is left.
+
+    Args:
+        model: is put into eval mode, and back into the mode it was in.
+        src: ids, int64, (b, s).
+        src_mask: (b, 1, 1, s).
+        encoder_mask: for the encoder's self-attention, broadcastable to (b, 1, s, s); None = src_mask.
+        bos_id, eos_id, pad_id: the special ids of the target vocabulary.
+        max_length: greatest number of tokens, eos included.
+
+    Returns:
+        For each sentence its ids, without bos and eos.
+    """
+    was_training = model.training
+    model.eval()
+    memory, _ = model.encode(src, src_mask if encoder_mask is None else encoder_mask)
+    tokens = torch.full((src.size(0), max_length + 1), pad_id, dtype=torch.int64, device=src.device)
+    tokens[:, 0] = bos_id
+    active = torch.arange(src.size(0), device=src.device)  # the rows that have not ended
+    for length in range(1, max_length + 1):
+        output, _, _ = model.decode(tokens[active, :length], memory, src_mask, causal_mask(length, src.device))
+        chosen = model.get_predictions(output[:, -1:])[:, -1].argmax(dim=-1)  # (rows,)
+        tokens[active, length] = chosen
+        goes_on = chosen != eos_id
+        if not goes_on.any():
+            break
+        active, memory, src_mask = active[goes_on], memory[goes_on], src_mask[goes_on]
+    model.train(was_training)
+    return [cut_sentence(row, eos_id, pad_id) for row in tokens[:, 1:].tolist()]
+
+
+def cut_sentence(ids: list[int], eos_id: int, pad_id: int) -> list[int]:
+    """Drops eos and what follows it, and the padding of a sentence that never ended."""
+    if eos_id in ids:
+        return ids[: ids.index(eos_id)]
+    while ids and ids[-1] == pad_id:
+        ids = ids[:-1]
+    return ids
+
+
+@torch.no_grad()
+def beam_decode(
+    model: nn.Module,
+    src: Tensor,
+    src_mask: Tensor,
+    encoder_mask: Tensor | None = None,
+    *,
+    bos_id: int,
+    eos_id: int,
+    pad_id: int,
+    max_length: int,
+    beam_size: int = 4,
+    length_penalty: float = 0.6,
+) -> list[list[int]]:
+    """Keeps the `beam_size` best beginnings of each sentence instead of one.
+
+    A hypothesis is scored by log p / length ** length_penalty, where eos counts as a token (Wu et al. 2016,
+    section 7, with a simpler penalty). The search for a sentence ends when `beam_size` hypotheses have ended,
+    or at `max_length`; `beam_size=1` gives what `greedy_decode` gives.
+
+    Args, returns: as `greedy_decode`, and
+        beam_size: beginnings that are kept, at least 1.
+        length_penalty: 0 = compare bare log-probabilities; larger values favour longer sentences.
+    """
+    # TODO E.3: (extension) extend every live beginning by every token, keep the best, set the ended
+    # ones aside, and return the hypothesis with the best score of each sentence.
+    raise NotImplementedError(
+        "TODO E.3: (extension) extend every live beginning by every token, keep the best, set the ended ones "
+        "aside, and return the hypothesis with the best score of each sentence."
+    )

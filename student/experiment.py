@@ -1,0 +1,200 @@
+"""One training run, from the settings to the best checkpoint.
+
+A run has a folder of its own with `last.pt` (to go on from), `best.pt` (highest dev BLEU), `history.jsonl`
+(one line an epoch) and, where matplotlib is installed, `curves.png`.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from .checkpoint import Checkpoint, CheckpointError
+from .config import Config
+from .data import Batch, BatchLoader, Pair
+from .masks import diagonal_mask
+from .model import Transformer
+from .schedule import make_scheduler
+from .train import batch_loss, train_epoch
+from .translate import bleu, translate
+from .vocab import PAD_ID, Vocabulary, join_subwords
+
+GREATEST_SOURCE = 512  # tokens; the diagonal mask is drawn at this size
+
+
+def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
+    """A fresh model: initialisation and tying are done here, so that they work with any layout inside."""
+    model = Transformer(
+        src_vocab_size,
+        tgt_vocab_size,
+        config.d_model,
+        config.n_heads,
+        config.d_ff,
+        config.n_layers,
+        config.dropout,
+        config.norm_first,
+    )
+    if config.initialisation == "xavier":
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+        for table in (*model.src_embedding.parameters(), *model.tgt_embedding.parameters()):
+            # Times sqrt(d_model) this is variance 1, about that of the positions which are added.
+            nn.init.normal_(table, std=config.d_model**-0.5)
+    if config.tie_output:
+        model.output_projection.weight = next(model.tgt_embedding.parameters())
+    return model
+
+
+def draw_diagonal(config: Config) -> Tensor | None:
+    """The encoder's diagonal mask at the greatest length, or None where `diagonal_width` is 0."""
+    if config.diagonal_width == 0:
+        return None
+    generator = torch.Generator().manual_seed(config.seed)
+    return diagonal_mask(GREATEST_SOURCE, config.diagonal_width, config.diagonal_random, generator)
+
+
+class Experiment:
+    """A model in training with all its state."""
+
+    def __init__(self, config: Config, train_pairs: list[Pair], dev_pairs: list[Pair], device: str = "cpu") -> None:
+        """Builds the vocabularies from `train_pairs` alone, and a fresh model."""
+        torch.manual_seed(config.seed)
+        self.config, self.dev_pairs, self.device = config, dev_pairs, device
+        self.src_vocab = Vocabulary.build((src for src, _ in train_pairs), config.min_count)
+        self.tgt_vocab = Vocabulary.build((tgt for _, tgt in train_pairs), config.min_count)
+        self.diagonal = draw_diagonal(config)
+        self.model = build_model(config, len(self.src_vocab), len(self.tgt_vocab)).to(device)
+        self.criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=config.label_smoothing)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate)
+        self._make_loaders(train_pairs)
+        steps = config.epochs * -(-len(self.loader) // config.accumulate)
+        self.scheduler = make_scheduler(self.optimizer, config.schedule, config.warmup_steps, steps)
+        self.history: list[dict[str, float]] = []
+
+    def _make_loaders(self, train_pairs: list[Pair]) -> None:
+        config, vocabularies = self.config, (self.src_vocab, self.tgt_vocab)
+        self.loader = BatchLoader(
+            train_pairs,
+            *vocabularies,
+            config.batch_size,
+            bucketing=config.bucketing,
+            diagonal=self.diagonal,
+            seed=config.seed,
+        )
+        self.dev_loader = BatchLoader(self.dev_pairs, *vocabularies, 128, bucketing=True, diagonal=self.diagonal)
+
+    @classmethod
+    def resume(cls, path: Path, train_pairs: list[Pair], dev_pairs: list[Pair], device: str = "cpu") -> "Experiment":
+        """Goes on from a checkpoint as if there had been no interruption.
+
+        Raises:
+            CheckpointError: where the training data differ from those the checkpoint was made with.
+        """
+        saved = Checkpoint.load(path, device)
+        run = cls(saved.config, train_pairs, dev_pairs, device)
+        if (run.src_vocab.tokens, run.tgt_vocab.tokens) != (saved.src_vocab.tokens, saved.tgt_vocab.tokens):
+            raise CheckpointError(f"{path}: was trained on other data: the vocabularies differ")
+        saved.load_weights(run.model, path)
+        run.diagonal = saved.diagonal
+        run._make_loaders(train_pairs)
+        run.optimizer.load_state_dict(saved.optimizer)
+        run.scheduler.load_state_dict(saved.scheduler)
+        run.history = saved.history
+        torch.set_rng_state(saved.rng_state)
+        return run
+
+    def checkpoint(self) -> Checkpoint:
+        """The run as it stands."""
+        return Checkpoint(
+            config=self.config,
+            src_vocab=self.src_vocab,
+            tgt_vocab=self.tgt_vocab,
+            weights=self.model.state_dict(),
+            diagonal=self.diagonal,
+            epoch=len(self.history),
+            optimizer=self.optimizer.state_dict(),
+            scheduler=self.scheduler.state_dict(),
+            rng_state=torch.get_rng_state(),
+            history=self.history,
+        )
+
+    def run_epoch(self, progress: bool = True) -> list[str]:
+        """Trains one epoch, measures it on dev, and adds a line to the history.
+
+        Returns:
+            The translations of the dev sources.
+        """
+        number, start = len(self.history), time.perf_counter()
+        batches = self._batches(number, progress)
+        train_loss = train_epoch(
+            batches,
+            self.model,
+            self.optimizer,
+            self.criterion,
+            accumulate=self.config.accumulate,
+            scheduler=self.scheduler,
+            max_grad_norm=self.config.max_grad_norm or None,
+        )
+        translations = self.translate_dev()
+        references = [join_subwords(tgt) for _, tgt in self.dev_pairs]
+        self.history.append(
+            {
+                "epoch": number + 1,
+                "train_loss": round(train_loss, 4),
+                "dev_loss": round(self.dev_loss(), 4),
+                "dev_bleu": round(bleu(translations, references), 4),
+                "seconds": round(time.perf_counter() - start, 1),
+            }
+        )
+        return translations
+
+    def _batches(self, number: int, progress: bool) -> Iterator[Batch]:
+        total, label = len(self.loader), f"epoch {number + 1}/{self.config.epochs}"
+        for batch in tqdm(self.loader.epoch(number), label, total, unit="batch", leave=False, disable=not progress):
+            yield batch.to(self.device)
+
+    def translate_dev(self) -> list[str]:
+        """Translations of the dev sources, as text."""
+        sources = [src for src, _ in self.dev_pairs]
+        return translate(
+            self.model, sources, self.src_vocab, self.tgt_vocab, self.config, diagonal=self.diagonal
+        )
+
+    @torch.no_grad()
+    def dev_loss(self) -> float:
+        """Mean loss of the dev batches, in eval mode."""
+        self.model.eval()
+        losses = [batch_loss(self.model, batch.to(self.device), self.criterion) for batch in self.dev_loader.epoch(0)]
+        return torch.stack(losses).mean().item()
+
+    def run(self, folder: Path, progress: bool = True) -> None:
+        """Trains the epochs that are left; saves after each, and shows how it goes."""
+        folder.mkdir(parents=True, exist_ok=True)
+        while len(self.history) < self.config.epochs:
+            translations = self.run_epoch(progress)
+            checkpoint, last = self.checkpoint(), self.history[-1]
+            checkpoint.save(folder / "last.pt")
+            if last["dev_bleu"] >= max(line["dev_bleu"] for line in self.history):
+                checkpoint.save(folder / "best.pt")
+            (folder / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in self.history))
+            self._draw_curves(folder / "curves.png")
+            print("  ".join(f"{name} {value:g}" for name, value in last.items()), flush=True)
+            self._show_samples(translations)
+
+    def _draw_curves(self, path: Path) -> None:
+        try:
+            from .pictures import plot_history, save_figure
+        except ImportError:  # matplotlib is no must for training
+            return
+        save_figure(plot_history(self.history), path)
+
+    def _show_samples(self, translations: list[str], count: int = 2) -> None:
+        step = max(1, len(translations) // count)
+        for index in list(range(0, len(translations), step))[:count]:
+            source, reference = (join_subwords(side) for side in self.dev_pairs[index])
+            print(f"    {source}\n    -> {translations[index]}\n    == {reference}", flush=True)

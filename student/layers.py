@@ -1,0 +1,148 @@
+"""One layer of the encoder, one of the decoder, and what they are made of.
+
+Shapes: b batch · s source length · t target length · h heads · d = d_model.
+Masks are boolean, True = may attend.
+Papers: Vaswani et al. 2017, sections 3.1 and 3.3 (the paper's d_ff is `d_ff`); Ba et al. 2016, "Layer
+Normalization", section 3; for `norm_first` Xiong et al. 2020, "On Layer Normalization in the Transformer
+Architecture", figure 1b.
+"""
+
+from torch import Tensor, nn
+
+
+class LayerNorm(nn.Module):
+    """Gives the features of every position mean 0 and variance 1, then a learned gain and shift (Ba et al.).
+
+    y = gamma * (x - mu) / sqrt(var + epsilon) + beta
+
+    mu and var are taken over the last axis, for each position by itself; var is the population
+    variance (divided by d, not by d - 1).
+    """
+
+    def __init__(self, d_model: int, epsilon: float = 1e-6) -> None:
+        """Makes one gain and one shift for each of `d_model` features."""
+        super().__init__()
+        self.epsilon = epsilon
+        # TODO 1.4: create the learned gain (1 at first) and shift (0 at first) of each feature.
+        raise NotImplementedError(
+            "TODO 1.4: create the learned gain (1 at first) and shift (0 at first) of each feature."
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalises x, (..., d), over its last axis; the shape stays."""
+        # TODO 1.4: normalise over the last axis, then apply gain and shift.
+        raise NotImplementedError("TODO 1.4: normalise over the last axis, then apply gain and shift.")
+
+
+class FeedForward(nn.Module):
+    """The same small network for every position by itself (section 3.3, equation 2).
+
+    FFN(x) = W_2 relu(W_1 x + b_1) + b_2
+    """
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        """Makes the two affine maps, d_model -> d_ff -> d_model, both with bias."""
+        super().__init__()
+        # TODO 1.5: create the two affine maps.
+        raise NotImplementedError("TODO 1.5: create the two affine maps.")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(b, s, d) -> (b, s, d)."""
+        # TODO 1.5: apply the first map, the nonlinearity, and the second map.
+        raise NotImplementedError("TODO 1.5: apply the first map, the nonlinearity, and the second map.")
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each with dropout, a residual connection and a LayerNorm (section 3.1).
+
+    post-norm, as in the paper:  x <- LayerNorm(x + dropout(sublayer(x)))
+    pre-norm (`norm_first`):     x <- x + dropout(sublayer(LayerNorm(x)))
+
+    Each sublayer has a LayerNorm of its own.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False
+    ) -> None:
+        """Makes both sublayers (`MultiHeadedAttention`, `FeedForward`), their `LayerNorm`s and the dropout."""
+        super().__init__()
+        self.norm_first = norm_first
+        # TODO 2.1: create the attention, the feed-forward network, a LayerNorm for each of the two,
+        # and the dropout.
+        raise NotImplementedError(
+            "TODO 2.1: create the attention, the feed-forward network, a LayerNorm for each of the two, and "
+            "the dropout."
+        )
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Applies the layer.
+
+        Args:
+            x: (b, s, d).
+            mask: which positions may attend to which, broadcastable to (b, h, s, s).
+
+        Returns:
+            x (b, s, d), and the attention weights (b, h, s, s).
+        """
+        if self.norm_first:
+            # TODO E.2: (extension) the same two sublayers with the normalisation before each of them
+            # instead of after it.
+            raise NotImplementedError(
+                "TODO E.2: (extension) the same two sublayers with the normalisation before each of them "
+                "instead of after it."
+            )
+        # TODO 2.1: self-attention and feed-forward, each followed by dropout, residual connection
+        # and normalisation.
+        raise NotImplementedError(
+            "TODO 2.1: self-attention and feed-forward, each followed by dropout, residual connection and "
+            "normalisation."
+        )
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, cross-attention to the source, then feed-forward (section 3.1).
+
+    Residual connections, dropout and LayerNorm are placed as in the `EncoderLayer`. In cross-attention the
+    query comes from the decoder, key and value are the `memory`, which is not normalised again in pre-norm.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False
+    ) -> None:
+        """Makes the three sublayers, a `LayerNorm` for each, and the dropout."""
+        super().__init__()
+        self.norm_first = norm_first
+        # TODO 2.2: create both attentions, the feed-forward network, a LayerNorm for each of the
+        # three, and the dropout.
+        raise NotImplementedError(
+            "TODO 2.2: create both attentions, the feed-forward network, a LayerNorm for each of the three, "
+            "and the dropout."
+        )
+
+    def forward(
+        self, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Applies the layer.
+
+        Args:
+            x: (b, t, d).
+            memory: the encoder's output, (b, s, d).
+            src_mask: which source positions may be attended to, broadcastable to (b, h, t, s).
+            tgt_mask: which target positions may attend to which, broadcastable to (b, h, t, t).
+
+        Returns:
+            x (b, t, d), the weights of self-attention (b, h, t, t) and of cross-attention (b, h, t, s).
+        """
+        if self.norm_first:
+            # TODO E.2: (extension) the same three sublayers with the normalisation before each of
+            # them; the memory is not normalised again.
+            raise NotImplementedError(
+                "TODO E.2: (extension) the same three sublayers with the normalisation before each of them; "
+                "the memory is not normalised again."
+            )
+        # TODO 2.2: self-attention, cross-attention and feed-forward, each followed by dropout,
+        # residual connection and normalisation.
+        raise NotImplementedError(
+            "TODO 2.2: self-attention, cross-attention and feed-forward, each followed by dropout, residual "
+            "connection and normalisation."
+        )

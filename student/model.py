@@ -1,0 +1,168 @@
+"""Encoder, decoder, and the whole Transformer.
+
+Shapes: b batch · s source length · t target length · h heads · d = d_model.
+Masks are boolean, True = may attend.
+Paper: Vaswani et al. 2017, section 3 and figure 1.
+"""
+
+from torch import Tensor, nn
+
+
+class Encoder(nn.Module):
+    """A stack of `n_layers` encoder layers, each with parameters of its own.
+
+    A pre-norm stack ends with a LayerNorm: the sum that its residual connections build up is
+    normalised nowhere else (Xiong et al. 2020, section 3.1).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+    ) -> None:
+        """Makes the layers, and the last LayerNorm where `norm_first`."""
+        super().__init__()
+        # TODO 2.3: create the stack of layers in an nn.ModuleList.
+        raise NotImplementedError("TODO 2.3: create the stack of layers in an nn.ModuleList.")
+        self.norm_first = norm_first
+        if norm_first:
+            # TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack.
+            raise NotImplementedError(
+                "TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack."
+            )
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, list[Tensor]]:
+        """Applies all layers in turn.
+
+        Args:
+            x: (b, s, d).
+            mask: broadcastable to (b, h, s, s).
+
+        Returns:
+            x (b, s, d), and a list of the layers' weights, each (b, h, s, s), first layer first.
+        """
+        # TODO 2.3: apply the layers in turn and collect their weights in the list `all_weights`.
+        raise NotImplementedError(
+            "TODO 2.3: apply the layers in turn and collect their weights in the list `all_weights`."
+        )
+        if self.norm_first:
+            # TODO E.2: (extension) normalise x once more.
+            raise NotImplementedError("TODO E.2: (extension) normalise x once more.")
+        return x, all_weights
+
+
+class Decoder(nn.Module):
+    """A stack of `n_layers` decoder layers; with a last LayerNorm where `norm_first`, as in the `Encoder`."""
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+    ) -> None:
+        """Makes the layers, and the last LayerNorm where `norm_first`."""
+        super().__init__()
+        # TODO 2.3: create the stack of layers in an nn.ModuleList.
+        raise NotImplementedError("TODO 2.3: create the stack of layers in an nn.ModuleList.")
+        self.norm_first = norm_first
+        if norm_first:
+            # TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack.
+            raise NotImplementedError(
+                "TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack."
+            )
+
+    def forward(
+        self, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+    ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+        """Applies all layers in turn.
+
+        Args:
+            x: (b, t, d).
+            memory: the encoder's output, (b, s, d).
+            src_mask: broadcastable to (b, h, t, s).
+            tgt_mask: broadcastable to (b, h, t, t).
+
+        Returns:
+            x (b, t, d), and two lists with the weights of each layer, first layer first:
+            self-attention (b, h, t, t) and cross-attention (b, h, t, s).
+        """
+        # TODO 2.3: apply the layers in turn and collect their weights in the lists `all_self_weights`
+        # and `all_cross_weights`.
+        raise NotImplementedError(
+            "TODO 2.3: apply the layers in turn and collect their weights in the lists `all_self_weights` "
+            "and `all_cross_weights`."
+        )
+        if self.norm_first:
+            # TODO E.2: (extension) normalise x once more.
+            raise NotImplementedError("TODO E.2: (extension) normalise x once more.")
+        return x, all_self_weights, all_cross_weights
+
+
+class Transformer(nn.Module):
+    """The sequence-to-sequence model (figure 1): embeddings, encoder, decoder, output projection.
+
+    Training and decoding call `encode`, `decode` and `get_predictions`; nobody calls `forward`.
+    """
+
+    def __init__(
+        self,
+        src_vocab_size: int,
+        tgt_vocab_size: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+    ) -> None:
+        """Makes all parts; `dropout` reaches the positional encodings and every layer."""
+        super().__init__()
+        # TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder`
+        # and the `Decoder`.
+        raise NotImplementedError(
+            "TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder` "
+            "and the `Decoder`."
+        )
+        self.output_projection = nn.Linear(d_model, tgt_vocab_size)
+
+    def encode(self, src: Tensor, encoder_mask: Tensor | None) -> tuple[Tensor, list[Tensor]]:
+        """Reads the source.
+
+        Args:
+            src: ids, int64, (b, s).
+            encoder_mask: what each source position may attend to, broadcastable to (b, h, s, s).
+
+        Returns:
+            memory (b, s, d), and the encoder's weights by layer, each (b, h, s, s).
+        """
+        # TODO 2.4: embed the source, add positions, and apply the encoder.
+        raise NotImplementedError("TODO 2.4: embed the source, add positions, and apply the encoder.")
+
+    def decode(
+        self, tgt: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+    ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+        """Reads the target so far and the memory.
+
+        Args:
+            tgt: ids, int64, (b, t), beginning with bos.
+            memory: the encoder's output, (b, s, d).
+            src_mask: broadcastable to (b, h, t, s).
+            tgt_mask: broadcastable to (b, h, t, t).
+
+        Returns:
+            output (b, t, d), of which position i predicts the token after tgt[:, i]; the weights by layer
+            of self-attention, each (b, h, t, t), and of cross-attention, each (b, h, t, s).
+        """
+        # TODO 2.4: embed the target, add positions, and apply the decoder.
+        raise NotImplementedError("TODO 2.4: embed the target, add positions, and apply the decoder.")
+
+    def get_predictions(self, output: Tensor) -> Tensor:
+        """Log-probabilities of the next token: (b, t, d) -> (b, t, tgt_vocab_size)."""
+        return self.output_projection(output).log_softmax(dim=-1)

@@ -1,0 +1,38 @@
+"""How the learning rate changes from step to step.
+
+Each schedule is a factor on `learning_rate`, which is the highest rate it reaches.
+"""
+
+import math
+
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
+
+SCHEDULES = ("constant", "inverse_sqrt", "cosine")
+
+
+def learning_rate_factor(schedule: str, step: int, warmup_steps: int, total_steps: int) -> float:
+    """The factor at optimizer step `step` (0 is the first).
+
+    constant      warm-up, then 1
+    inverse_sqrt  warm-up, then sqrt(warmup_steps / step), the shape of Vaswani et al. 2017, equation 3
+    cosine        warm-up, then down to 0 along half a cosine (Loshchilov and Hutter 2017, equation 5)
+
+    The warm-up rises in a straight line over `warmup_steps` steps; 0 = none.
+    """
+    step += 1
+    if step <= warmup_steps:
+        return step / warmup_steps
+    if schedule == "constant":
+        return 1.0
+    if schedule == "inverse_sqrt":
+        return math.sqrt(max(warmup_steps, 1) / step)
+    if schedule == "cosine":
+        progress = min(1.0, (step - warmup_steps) / max(1, total_steps - warmup_steps))
+        return 0.5 * (1.0 + math.cos(math.pi * progress))
+    raise ValueError(f"unknown schedule {schedule!r}; there are {', '.join(SCHEDULES)}")
+
+
+def make_scheduler(optimizer: Optimizer, schedule: str, warmup_steps: int, total_steps: int) -> LambdaLR:
+    """A scheduler whose `step()` is called after each step of the optimizer."""
+    return LambdaLR(optimizer, lambda step: learning_rate_factor(schedule, step, warmup_steps, total_steps))

@@ -1,0 +1,68 @@
+"""The vocabulary of one language: tokens to ids and back.
+
+A vocabulary is built from the training split alone. Whatever it has not seen there is `<unk>`.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
+SPECIAL_TOKENS = (PAD, BOS, EOS, UNK)
+PAD_ID, BOS_ID, EOS_ID, UNK_ID = range(len(SPECIAL_TOKENS))
+
+CONTINUES = "@@"  # ends a subword that the next one continues: `trans@@ la@@ tion`
+
+
+class Vocabulary:
+    """A fixed list of tokens; the special ones come first and have the ids above."""
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        """Takes the ordinary tokens, in the order of their ids.
+
+        Raises:
+            ValueError: where a token stands twice or is a special one.
+        """
+        self.tokens = [*SPECIAL_TOKENS, *tokens]
+        self.ids = {token: index for index, token in enumerate(self.tokens)}
+        if len(self.ids) != len(self.tokens):
+            twice = next(token for token, count in Counter(self.tokens).items() if count > 1)
+            raise ValueError(f"the token {twice!r} stands twice in the vocabulary")
+
+    @classmethod
+    def build(cls, sentences: Iterable[list[str]], min_count: int = 1) -> "Vocabulary":
+        """Collects the tokens that occur at least `min_count` times, the most frequent first."""
+        counts = Counter(token for sentence in sentences for token in sentence)
+        frequent = [token for token, count in counts.items() if count >= min_count]
+        return cls(sorted(frequent, key=lambda token: (-counts[token], token)))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def encode(self, sentence: list[str]) -> list[int]:
+        """Tokens to ids; an unknown token becomes UNK_ID."""
+        return [self.ids.get(token, UNK_ID) for token in sentence]
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """Ids to tokens, special ones included."""
+        return [self.tokens[index] for index in ids]
+
+    def save(self, path: Path | str) -> None:
+        """Writes the ordinary tokens as a JSON list, in one piece or not at all."""
+        path = Path(path)
+        unfinished = path.with_name(path.name + ".tmp")
+        ordinary = self.tokens[len(SPECIAL_TOKENS) :]
+        unfinished.write_text(json.dumps(ordinary, ensure_ascii=False, indent=0), encoding="utf-8")
+        unfinished.replace(path)
+
+    @classmethod
+    def load(cls, path: Path | str) -> "Vocabulary":
+        """Reads what `save` wrote."""
+        return cls(json.loads(Path(path).read_text(encoding="utf-8")))
+
+
+def join_subwords(tokens: Iterable[str]) -> str:
+    """Undoes the byte-pair encoding (Sennrich et al. 2016): ["trans@@", "lation", "."] -> "translation ."."""
+    text = "".join(token.removesuffix(CONTINUES) if token.endswith(CONTINUES) else token + " " for token in tokens)
+    return text.strip()

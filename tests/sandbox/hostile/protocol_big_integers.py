@@ -1,0 +1,29 @@
+"""Sends integers of thousands of digits, which take long to read.
+
+Bites: the protocol.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    service = sys.modules["worker.service"]
+
+    def forged(header, body=b""):
+        text = b'{"id":' + b"9" * 900_000 + b"}"
+        return sys.modules["worker.frames"].PREFIX.pack(b"TAK1", len(text), 0) + text
+
+    service.pack = forged
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

@@ -1,0 +1,30 @@
+"""Describes errors of kinds that would end the grader.
+
+Bites: the protocol.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    service = sys.modules["worker.service"]
+    pack = service.pack
+
+    def forged(header, body=b""):
+        frames = [["layers.py", 10**9, "evil\n"], ["../../etc/passwd", 1, "f"]]
+        return pack({"id": header["id"], "error": {"kind": "KeyboardInterrupt", "message": "stop", "frames": frames}})
+
+    service.pack = forged
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

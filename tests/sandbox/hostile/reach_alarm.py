@@ -1,0 +1,24 @@
+"""Sets timers that send signals.
+
+Bites: reach.
+"""
+
+import signal
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    signal.setitimer(signal.ITIMER_REAL, 1000)
+    print("REACHED")
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

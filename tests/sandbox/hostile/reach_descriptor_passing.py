@@ -1,0 +1,26 @@
+"""Takes a descriptor out of the parent process (pidfd_getfd).
+
+Bites: reach.
+"""
+
+import ctypes
+import os
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(434, os.getppid(), 0) >= 0:
+        print("REACHED")
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

@@ -1,0 +1,26 @@
+"""Forks, to outlive the time limit.
+
+Bites: reach.
+"""
+
+import os
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    if os.fork() == 0:
+        print("REACHED", flush=True)
+        os._exit(0)
+    os.wait()
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

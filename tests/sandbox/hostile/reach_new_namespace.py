@@ -1,0 +1,24 @@
+"""Moves into a new user namespace, where it would be root.
+
+Bites: reach.
+"""
+
+import ctypes
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    if ctypes.CDLL(None, use_errno=True).unshare(0x10000000) == 0:
+        print("REACHED")
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

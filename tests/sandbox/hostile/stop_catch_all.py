@@ -1,0 +1,29 @@
+"""Loops, and catches whatever should end the loop.
+
+Bites: stop.
+"""
+
+import signal
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            continue
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

@@ -1,0 +1,26 @@
+"""Raises an exception whose text is never finished.
+
+Bites: stop.
+"""
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    class Endless(Exception):
+        def __str__(self):
+            while True:
+                pass
+
+    raise Endless
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

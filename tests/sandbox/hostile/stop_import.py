@@ -1,0 +1,7 @@
+"""Never finishes importing.
+
+Bites: stop.
+"""
+
+while True:
+    pass

@@ -1,0 +1,23 @@
+"""Matches a pattern that takes exponential time, in C and without a chance to interrupt it.
+
+Bites: stop.
+"""
+
+import re
+
+import torch
+from torch import nn
+
+
+def attack(x, module):
+    re.match(r"(a+)+b", "a" * 60)
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        attack(x, self)
+        return torch.zeros_like(x)

@@ -1,0 +1,194 @@
+"""What a submission does wrong becomes an exception here, with its reason, within its limits."""
+
+import time
+
+import pytest
+import torch
+
+from autograder.sandbox import SubmissionDied, SubmissionError, SubmissionTimeout
+from autograder.sandbox.errors import MAX_MESSAGE, MIRRORED
+
+CALL = "decode.greedy_decode"
+
+
+@pytest.mark.parametrize("name", [name for name in MIRRORED if name not in ("KeyError", "SyntaxError")])
+def test_a_builtin_exception_arrives_as_itself(example, name):
+    with pytest.raises(SubmissionError) as caught:
+        example.call(CALL, "raise", name)
+    assert isinstance(caught.value, vars(__import__("builtins"))[name]) and caught.value.message == "a message"
+    assert str(caught.value) == "a message"
+
+
+@pytest.mark.parametrize(
+    "name, kind, message",
+    [
+        ("KeyError", KeyError, "'the key'"),
+        ("Own", SubmissionError, "Own: own message"),
+        ("SystemExit", SubmissionError, "SystemExit: 3"),
+    ],
+)
+def test_other_exceptions_say_what_they_were(example, name, kind, message):
+    with pytest.raises(kind) as caught:
+        example.call(CALL, "raise", name)
+    assert isinstance(caught.value, SubmissionError) and str(caught.value) == message
+
+
+def test_a_message_is_cut_and_cleaned(example):
+    with pytest.raises(SubmissionError) as caught:
+        example.call(CALL, "message")
+    message = caught.value.message
+    assert len(message) <= MAX_MESSAGE and message.endswith("[cut]")
+    assert "\x1b" not in message and "\u202e" not in message and "\r" not in message and "red" in message
+
+
+def test_a_traceback_shows_the_submissions_lines_and_no_others(example):
+    with pytest.raises(SubmissionError) as caught:
+        example.call(CALL, "traceback")
+    lines = caught.value.student_traceback.splitlines()
+    assert [line.split(", ")[0] for line in lines[::2]] == ["decode.py"] * 3
+    assert lines[-2].endswith("in deeper") and lines[-1].strip() == "return torch.zeros(2) @ torch.zeros(3)"
+
+
+def test_endless_recursion_arrives_with_both_ends_of_its_traceback(example):
+    with pytest.raises(RecursionError) as caught:
+        example.call(CALL, "recursion")
+    assert 10 < len(caught.value.student_traceback.splitlines()) <= 32
+
+
+def test_a_syntax_error_costs_its_own_module(sandbox):
+    submission = sandbox({"attention": "def scaled_dot_product_attention(:\n    pass\n"})
+    with pytest.raises(SyntaxError) as caught:
+        submission.call("attention.scaled_dot_product_attention", 1, 2, 3)
+    assert "attention.py, line 1" in caught.value.student_traceback
+    assert "def scaled_dot_product_attention(:" in caught.value.student_traceback
+    submission.build("layers.LayerNorm", 4)(torch.zeros(4))
+
+
+@pytest.mark.parametrize("kind", ["raise ValueError('at import')", "raise SystemExit", "import no_such_package_here"])
+def test_an_import_that_fails_costs_its_own_module(sandbox, kind):
+    submission = sandbox({"attention": kind})
+    with pytest.raises(SubmissionError):
+        submission.build("attention.MultiHeadedAttention", 4, 2)
+    submission.build("layers.LayerNorm", 4)(torch.zeros(4))
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("numpy", "numpy.ndarray"),
+        ("object", "Own"),
+        ("module", "Linear"),
+        ("huge", "64 bits"),
+        ("sparse", "sparse"),
+        ("complex", "complex64"),
+        ("expanded", "more than can be sent"),
+        ("deep", "nested"),
+        ("cyclic", "nested"),
+        ("keys", "tuple"),
+    ],
+)
+def test_results_that_cannot_be_sent_are_named(example, name, words):
+    with pytest.raises(TypeError, match=words) as caught:
+        example.call(CALL, "return", name)
+    assert isinstance(caught.value, SubmissionError)
+
+
+def test_odd_results_arrive_in_a_harmless_form(example):
+    assert example.call(CALL, "return", "surrogate") == "?"
+    high, low, none = example.call(CALL, "return", "inf")
+    assert high == float("inf") == -low and none != none
+
+
+def test_out_of_memory_is_a_memory_error_and_the_worker_lives(sandbox):
+    submission = sandbox(memory_mb=300)
+    for kind in ("memory", "big_tensor"):
+        with pytest.raises(MemoryError) as caught:
+            submission.call(CALL, kind)
+        assert isinstance(caught.value, SubmissionError) and not isinstance(caught.value, SubmissionDied)
+        submission.restart()
+
+
+@pytest.mark.parametrize(
+    "kind, argument, words", [("exit", 7, "status 7"), ("exit", 0, "status 0"), ("crash", 0, "SIGSEGV")]
+)
+def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, kind, argument, words):
+    submission = sandbox()
+    module = submission.build("layers.LayerNorm", 4)
+    y = module(torch.zeros(4)).sum()
+    with pytest.raises(SubmissionDied, match=words):
+        submission.call(CALL, kind, argument)
+    for use in (lambda: module(torch.zeros(4)), y.backward, lambda: module.eval()):
+        with pytest.raises(SubmissionDied, match=words):
+            use()
+    with pytest.raises(SubmissionDied, match=words):
+        submission.call(CALL, "layout", [module])
+    assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
+
+
+@pytest.mark.parametrize("kind", ["loop", "sleep"])
+def test_a_loop_ends_and_is_not_tried_a_third_time(sandbox, kind):
+    submission = sandbox(call_seconds=0.3)
+    for _ in range(2):
+        with pytest.raises(SubmissionTimeout, match="0.3 s"):
+            submission.call(CALL, kind)
+    started = time.monotonic()
+    with pytest.raises(SubmissionTimeout, match="not called any more"):
+        submission.call(CALL, kind)
+    assert time.monotonic() - started < 0.1
+    assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
+    assert 0.6 < submission.seconds < 1.5
+
+
+def test_the_total_of_wall_time_ends_everything(sandbox):
+    submission = sandbox(total_seconds=0.5)
+    with pytest.raises(SubmissionTimeout, match="no answer"):
+        submission.call(CALL, "sleep")
+    with pytest.raises(SubmissionTimeout, match="total"):
+        submission.build("layers.LayerNorm", 4)
+
+
+def test_cpu_time_is_limited_over_all_workers(sandbox):
+    submission = sandbox(cpu_seconds=1)
+    with pytest.raises(SubmissionTimeout, match="CPU time"):
+        submission.call(CALL, "loop")
+    assert 0.95 < submission.cpu_seconds < 2.5
+    with pytest.raises(SubmissionTimeout, match="CPU time"):
+        submission.build("layers.LayerNorm", 4)
+
+
+def test_output_is_kept_cut_and_cleaned(sandbox):
+    submission = sandbox(output_kb=1)
+    submission.call(CALL, "print", 2)
+    assert submission.output.count("0123456789") == 20 and submission.output.endswith("to stderr\n")
+    submission.call(CALL, "print", 20_000)
+    assert len(submission.output) < 1100 and submission.output.endswith("more bytes were printed]")
+
+
+def test_output_of_a_worker_that_dies_is_kept(sandbox):
+    submission = sandbox()
+    submission.call(CALL, "print", 1)
+    with pytest.raises(SubmissionDied):
+        submission.call(CALL, "exit", 1)
+    assert submission.output.startswith("0123456789")
+
+
+def test_more_threads_are_not_started(example):
+    assert example.call(CALL, "threads") == 1
+
+
+@pytest.mark.parametrize("line, words", [("import os; os._exit(3)", "status 3"), ("while True: pass", "within 0.5 s")])
+def test_a_module_that_ends_its_process_at_import_costs_only_itself(sandbox, line, words):
+    """`model` and `layers` import it, and are not blamed for it."""
+    submission = sandbox({"attention": line}, call_seconds=0.5)
+    assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
+    assert submission.build("model.Transformer", 7, 4, isolated=False).parameter_names
+    with pytest.raises(ImportError, match=words):
+        submission.build("attention.MultiHeadedAttention", 4, 2)
+
+
+def test_two_modules_that_end_their_process_are_both_found(sandbox):
+    submission = sandbox({"attention": "import os; os._exit(3)", "embedding": "import os; os.abort()"})
+    for component in ("attention.MultiHeadedAttention", "embedding.InputEmbedding"):
+        with pytest.raises(ImportError, match="ended its process"):
+            submission.build(component)
+    assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)

@@ -1,0 +1,81 @@
+"""Replies that a submission has forged: each is a breach or a plain failure, never another exception."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.sandbox.replies import Breach, Failure, read_call, read_gradients, read_object, read_reply
+from autograder.worker.values import Decoder, Encoder
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["id", "result", "tensors", "error", "kind", "message", "frames", "value", "graph", "changed"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(["id", "result", "tensors", "error"]), JSON), st.binary(max_size=20))
+def test_any_header_is_a_reply_or_a_breach(header: dict, body: bytes):
+    try:
+        reply = read_reply(header, body, 1)
+    except Breach:
+        return
+    assert isinstance(reply, (tuple, Failure))
+
+
+@settings(deadline=None)
+@given(JSON)
+def test_any_result_is_read_or_a_breach(result: object):
+    decoder = Decoder([], b"")
+    for read in (
+        lambda: read_object(result, decoder),
+        lambda: read_call(result, decoder, 2),
+        lambda: read_gradients(result, decoder, [(torch.Size([2]), torch.float32)]),
+    ):
+        try:
+            read()
+        except Breach:
+            pass
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"id": 2, "result": None, "tensors": []},
+        {"id": True, "result": None, "tensors": []},
+        {"result": None, "tensors": []},
+        {"id": 1, "result": None, "tensors": [], "more": 1},
+        {"id": 1, "error": {"kind": "ValueError", "message": "x", "frames": [["a.py", "1", "f"]]}},
+        {"id": 1, "error": {"kind": 1, "message": "x", "frames": []}},
+        {"id": 1, "error": "x"},
+    ],
+)
+def test_forged_replies_are_breaches(header: dict):
+    with pytest.raises(Breach):
+        read_reply(header, b"", 1)
+
+
+@pytest.mark.parametrize("value", [torch.zeros(3), torch.zeros(2, dtype=torch.float64), torch.zeros(2, 1)])
+def test_gradients_of_another_shape_or_dtype_are_breaches(value: torch.Tensor):
+    encoder = Encoder()
+    encoder.add(value)
+    decoder = Decoder(encoder.records, encoder.body())
+    with pytest.raises(Breach):
+        read_gradients([0], decoder, [(torch.Size([2]), torch.float32)])
+
+
+def test_a_body_of_very_many_tensors_is_not_even_parsed():
+    text = b'{"' + b" " * 500_000 + b'":1}'
+    with pytest.raises(Breach, match="more than the tensors"):
+        read_reply({"id": 1, "result": None, "tensors": []}, len(text).to_bytes(8, "little") + text, 1)
