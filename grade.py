@@ -15,9 +15,7 @@ try:
 except ModuleNotFoundError as missing:
     if missing.name not in ("numpy", "sacrebleu"):
         raise
-    sys.stderr.write(
-        f"grade.py: {missing.name} is not installed for this Python; activate the kit's environment\n"
-    )
+    sys.stderr.write(f"grade.py: {missing.name} is not installed for this Python; activate the kit's environment\n")
     raise SystemExit(2) from None
 
 DESCRIPTION = "Scores translations: BLEU with its 95% interval, chrF, and a verdict for each threshold."
@@ -55,17 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Scores what the arguments name and prints it; returns the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # a terminal that knows ASCII only is no reason to stop
+            stream.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only is no reason to stop
     options = parse(arguments)
     try:
         thresholds = scoring.choose_thresholds(options.thresholds, options.threshold)
         references = scoring.read_references(options.references)
         notes: list[str] = []
-        translations = scoring.read_translations(
-            options.translations, expected=len(references), note=notes.append
-        )
+        translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
         if os.path.samefile(options.translations, options.references):
             notes.append("translations and references are the same file")
         score = scoring.score(translations, references, samples=options.samples, seed=options.seed)
@@ -104,9 +98,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE.toml",
         help="judge by the table [thresholds] of this file (default: autograder/assignment.toml)",
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object (see autograder/scoring/report.py)"
-    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object (see autograder/scoring/report.py)")
     parser.add_argument(
         "--samples",
         metavar="N",
@@ -130,9 +122,7 @@ def write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # else Python fails once more as it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python fails once more as it ends
         if not isinstance(error, BrokenPipeError):
             raise scoring.ScoringError(f"the report cannot be written ({error.strerror})") from None
 

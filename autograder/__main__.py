@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .assignment import DEFAULT_PATH, AssignmentError, read_assignment
 from .intake import IntakeError, take_in
+from .proof.command import add_parser as add_prove
 from .sandbox import SandboxUnavailable
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
 def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
     parser = argparse.ArgumentParser(prog="python -m autograder", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="grade")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
     grade = commands.add_parser(
         "grade",
         help="grade one submission",
@@ -45,6 +46,7 @@ def make_parser() -> argparse.ArgumentParser:
     references = ROOT / "data" / "private" / "fren.test.bpe"
     grade.add_argument("--references", type=Path, default=references, help="default: data/private/fren.test.bpe")
     grade.add_argument("--level", default="auto", help="of containment (default: auto, the best that works)")
+    add_prove(commands)
     return parser
 
 

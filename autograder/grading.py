@@ -67,11 +67,13 @@ def grade(
         SandboxUnavailable: where the machine cannot contain the submission as asked. No points are lost for that.
     """
     start = time.perf_counter()
-    seed = secrets.randbits(48) if seed is None else seed
+    seed = secrets.randbits(128) if seed is None else seed
     record = Record(intake.name, assignment, [], notes=list(intake.notes), files=intake.hashes)
     # A hash names the seed without telling it: the same seed can be recognised, and no input foretold.
     record.seed_id = hashlib.sha256(f"seed {seed}".encode()).hexdigest()[:12]
-    record.results = grade_translations(intake, assignment, references, record)
+    pending = [TaskResult(task, "grader error", 0.0, "not judged yet") for task in assignment.tasks if task.judges]
+    by_bleu = grade_translations(intake, assignment, references, record)
+    record.results = in_order(assignment, by_bleu + pending)
     if after_each:
         after_each(record)
     own_zygote = None if zygote else Zygote(level)  # before this process imports torch: both take their time at once
@@ -87,13 +89,16 @@ def grade(
     finally:
         if own_zygote:
             own_zygote.close()
-    order = {task.number: index for index, task in enumerate(assignment.tasks)}
-    record.results += tests_of(assignment, outcomes)
-    record.results.sort(key=lambda result: order[result.task.number])
+    record.results = in_order(assignment, by_bleu + tests_of(assignment, outcomes))
     record.seconds = time.perf_counter() - start
     if after_each:
         after_each(record)
     return record
+
+
+def in_order(assignment: Assignment, results: list[TaskResult]) -> list[TaskResult]:
+    """Results in the order of the assignment's tasks."""
+    return sorted(results, key=lambda result: assignment.tasks.index(result.task))
 
 
 def grade_translations(intake: Intake, assignment: Assignment, references: Path, record: Record) -> list[TaskResult]:

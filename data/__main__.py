@@ -62,7 +62,11 @@ def _parser() -> argparse.ArgumentParser:
         ("check", check, "draw the corpus again and compare it with the manifest and the files"),
     ):
         command = commands.add_parser(
-            name, help=text, description=text, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+            name,
+            help=text,
+            description=text,
+            epilog=EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.set_defaults(run=run)
         command.add_argument("--output", type=Path, default=DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
@@ -100,7 +104,9 @@ def generate(options: argparse.Namespace) -> int:
     write_files(options.output, files)
     counts = ", ".join(f"{count} {name}" for name, count in manifest.counts.items())
     print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
-    print(f"vocabulary: {manifest.vocabulary['french']} French, {manifest.vocabulary['english']} English subwords")
+    print(
+        f"vocabulary: {manifest.vocabulary['french']} French, {manifest.vocabulary['english']} English subwords"
+    )
     if is_default_place and not is_recorded and not options.update_manifest:
         print("note: not the corpus that data/manifest.json records; --update-manifest makes it so")
     return 0

@@ -1,7 +1,7 @@
 """Gold word alignments, read off the meaning from which both sides were written.
 
-Links join words whose primary keys meet; a word that is left over goes with the first of its fallback keys that
-has a counterpart. In the corpus each link of two words becomes links of all their BPE tokens.
+Links join words whose primary keys meet; a word that is left over goes with the first of its fallback keys
+that has a counterpart. In the corpus each link of two words becomes links of all their BPE tokens.
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ def align(source: Sequence[Word], target: Sequence[Word]) -> list[Link]:
     """Links between positions of words, sorted: (source, target)."""
     by_source, by_target = _index(source), _index(target)
     links = {
-        (i, j)
-        for key, positions in by_source.items()
-        for i in positions
-        for j in by_target.get(key, ())
+        (i, j) for key, positions in by_source.items() for i in positions for j in by_target.get(key, ())
     }
     linked_source, linked_target = {i for i, _ in links}, {j for _, j in links}
     extra: set[Link] = set()

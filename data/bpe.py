@@ -1,7 +1,7 @@
 """Byte-pair encoding with the library ``tokenizers``, written with ``@@`` behind each piece that goes on.
 
-The encoding is learnt on the training split only. Its size is chosen so that the *distinct tokens of the encoded
-training split*, with the three special ids, are as near as may be to the vocabulary asked for.
+The encoding is learnt on the training split only. Its size is chosen so that the *distinct tokens of the
+encoded training split*, with the three special ids, are as near as may be to the vocabulary asked for.
 """
 
 from __future__ import annotations

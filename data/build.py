@@ -1,13 +1,17 @@
 """Building a corpus: draws sentences, writes them in both languages, splits and encodes them.
 
-Each split has its own stream of chance: ``train`` and ``dev`` hang on the seed, ``test`` on the test seed, so that
-a fresh test set leaves the other splits and the encoding as they are. No French side stands twice in a corpus.
+A hash of its French side decides for ever which split a sentence may stand in. So no French side is shared
+between splits, not even those of different seeds, and all splits have one distribution. Training and dev
+split come from one stream of chance, that of the seed; the test split has its own, so that a fresh test set
+leaves the others and the encoding as they are.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from .alignment import Link, align
 from .bpe import Subwords, learn
@@ -15,11 +19,10 @@ from .draw.chance import Chance
 from .draw.sentences import Sentences
 from .english.sentences import write_english
 from .french.sentences import write_french
-from .settings import Settings
+from .settings import Settings, Size
 from .words.lexicon import Lexicon
 
 DEFAULT_SEED = 2024
-MAX_WORDS = 15
 Progress = Callable[[int], object]
 
 
@@ -46,24 +49,44 @@ class Corpus:
 
 
 class PairStream:
-    """Endless pairs from one stream of chance, each French side once and none of ``taken``."""
+    """Endless pairs of some of the splits from one stream of chance, each French side once, none ``taken``."""
 
-    def __init__(self, lexicon: Lexicon, settings: Settings, seed: str, taken: set[tuple[str, ...]]):
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        settings: Settings,
+        seed: str,
+        splits: tuple[str, ...],
+        taken: set[tuple[str, ...]] | None = None,
+    ):
         self._sentences = Sentences(lexicon, settings, Chance(seed, settings))
-        self._taken = taken
+        self._size = settings.size
+        self._splits = splits
+        self._taken = set() if taken is None else taken
 
-    def __iter__(self) -> Iterator[Pair]:
+    def __iter__(self) -> Iterator[tuple[str, Pair]]:
+        """Pairs with the split that each belongs to."""
         while True:
             sentence = self._sentences.draw()
             source = write_french(sentence)
             french = tuple(word.text for word in source)
-            if french in self._taken or len(french) > MAX_WORDS:
+            if french in self._taken or len(french) > self._size.max_tokens:
+                continue
+            split = split_of(french, self._size)
+            if split not in self._splits:
                 continue
             target = write_english(sentence)
-            if len(target) > MAX_WORDS:
+            if len(target) > self._size.max_tokens:
                 continue
             self._taken.add(french)
-            yield Pair(french, tuple(word.text for word in target), tuple(align(source, target)))
+            yield split, Pair(french, tuple(word.text for word in target), tuple(align(source, target)))
+
+
+def split_of(french: tuple[str, ...], size: Size) -> str:
+    """The split of a sentence: its hash is a point on a line that is divided as the splits' sizes."""
+    digest = hashlib.sha256(" ".join(french).encode()).digest()
+    point = int.from_bytes(digest[:8], "big") / 2**64 * (size.train + size.dev + size.test)
+    return "train" if point < size.train else "dev" if point < size.train + size.dev else "test"
 
 
 def build(
@@ -73,54 +96,58 @@ def build(
     test_seed: int | None = None,
     progress: Progress = lambda count: None,
 ) -> Corpus:
-    """Draws a corpus. ``test_seed`` draws another test split; it then shares nothing with the usual one either.
+    """Draws a corpus. ``test_seed`` (default: the seed) draws another test split beside the same others.
 
     :param progress: called with the number of pairs made since the last call.
     """
     size = settings.size
-    taken: set[tuple[str, ...]] = set()
-    stream = iter(PairStream(lexicon, settings, f"train {seed}", taken))
-    train, french, english = _training_split(stream, settings, progress)
-    # what was too long for training is free again
-    taken = {pair.french for pair in train}
+    test_seed = seed if test_seed is None else test_seed
+    main = iter(PairStream(lexicon, settings, f"train and dev {seed}", ("train", "dev")))
+    train, dev, french, english = _train_and_dev(main, size, progress)
 
-    def draw(name: str, count: int) -> tuple[Pair, ...]:
-        found: list[Pair] = []
-        for pair in PairStream(lexicon, settings, name, taken):
-            if fits(pair, french, english, size.max_tokens):
-                found.append(pair)
-                progress(1)
-                if len(found) == count:
-                    break
-        return tuple(found)
+    def draw_test(number: int, taken: set[tuple[str, ...]]) -> tuple[Pair, ...]:
+        stream = PairStream(lexicon, settings, f"test {number}", ("test",), taken)
+        pairs = (pair for _, pair in stream if fits(pair, french, english, size.max_tokens))
+        found = tuple(islice(pairs, size.test))
+        progress(len(found))
+        return found
 
-    dev = draw(f"dev {seed}", size.dev)
-    test = draw(f"test {seed}", size.test)
-    if test_seed is not None and test_seed != seed:
-        test = draw(f"test {test_seed} of {seed}", size.test)
-    return Corpus(seed, seed if test_seed is None else test_seed, train, dev, test, french, english)
+    test = draw_test(seed, set())
+    if test_seed != seed:
+        test = draw_test(test_seed, {pair.french for pair in test})
+    return Corpus(seed, test_seed, train, dev, test, french, english)
 
 
-def _training_split(
-    stream: Iterator[Pair], settings: Settings, progress: Progress
-) -> tuple[tuple[Pair, ...], Subwords, Subwords]:
-    """Draws until the split is full of pairs that are short enough in the encoding learnt on just this split.
+def _train_and_dev(
+    stream: Iterator[tuple[str, Pair]], size: Size, progress: Progress
+) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Subwords, Subwords]:
+    """Draws until both splits are full of pairs that are short enough in the encoding learnt on the first.
 
-    Dropping a pair changes the encoding, so it is learnt again until nothing more is dropped.
+    Dropping a pair from training changes the encoding, so it is learnt again until nothing more is dropped.
     """
-    size = settings.size
-    pairs: list[Pair] = []
+    train: list[Pair] = []
+    dev: list[Pair] = []
+
+    def draw() -> None:
+        split, pair = next(stream)
+        kind, wanted = (train, size.train) if split == "train" else (dev, size.dev)
+        kind.append(pair)
+        progress(len(kind) <= wanted)
+
     while True:
-        progress(size.train - len(pairs))
-        while len(pairs) < size.train:
-            pairs.append(next(stream))
-        french = learn([pair.french for pair in pairs], size.french_vocabulary)
-        english = learn([pair.english for pair in pairs], size.english_vocabulary)
-        kept = [pair for pair in pairs if fits(pair, french, english, size.max_tokens)]
-        if len(kept) == len(pairs):
-            return tuple(pairs), french, english
-        progress(len(kept) - len(pairs))
-        pairs = kept
+        while len(train) < size.train:
+            draw()
+        french = learn([pair.french for pair in train], size.french_vocabulary)
+        english = learn([pair.english for pair in train], size.english_vocabulary)
+        kept = [pair for pair in train if fits(pair, french, english, size.max_tokens)]
+        if len(kept) == len(train):
+            break
+        progress(len(kept) - len(train))
+        train = kept
+    full = tuple(train)
+    while len(short := [pair for pair in dev if fits(pair, french, english, size.max_tokens)]) < size.dev:
+        draw()
+    return full, tuple(short[: size.dev]), french, english
 
 
 def fits(pair: Pair, french: Subwords, english: Subwords, max_tokens: int) -> bool:

@@ -110,7 +110,9 @@ def _alignments(text: Mapping[str, list[str]], pairs: Mapping[str, list[tuple[st
         if len(text[name]) != len(pairs[corpus]):
             problems.append(f"{name}: {len(text[name])} lines, {corpus} has {len(pairs[corpus])}")
             continue
-        for number, (line, (french, english)) in enumerate(zip(text[name], pairs[corpus], strict=True), start=1):
+        for number, (line, (french, english)) in enumerate(
+            zip(text[name], pairs[corpus], strict=True), start=1
+        ):
             links = [tuple(map(int, link.split("-"))) for link in line.split()]
             sources, targets = {link[0] for link in links}, {link[-1] for link in links}
             if sources != set(range(len(french.split()))) or targets != set(range(len(english.split()))):

@@ -105,7 +105,7 @@ def read_manifest(path: Path = MANIFEST) -> Manifest:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Writes all files beside their places first and then moves them there, so that none is ever half written."""
+    """Writes all files beside their places first, then moves them there: none is ever half written."""
     waiting: list[tuple[Path, Path]] = []
     try:
         for name, content in files.items():

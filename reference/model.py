@@ -31,9 +31,7 @@ class Encoder(nn.Module):
         super().__init__()
         # TODO 2.3: create the stack of layers in an nn.ModuleList.
         ### BEGIN SOLUTION
-        self.layers = nn.ModuleList(
-            EncoderLayer(d_model, n_heads, d_ff, dropout, norm_first) for _ in range(n_layers)
-        )
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_ff, dropout, norm_first) for _ in range(n_layers))
         ### END SOLUTION
         self.norm_first = norm_first
         if norm_first:
@@ -83,9 +81,7 @@ class Decoder(nn.Module):
         super().__init__()
         # TODO 2.3: create the stack of layers in an nn.ModuleList.
         ### BEGIN SOLUTION
-        self.layers = nn.ModuleList(
-            DecoderLayer(d_model, n_heads, d_ff, dropout, norm_first) for _ in range(n_layers)
-        )
+        self.layers = nn.ModuleList(DecoderLayer(d_model, n_heads, d_ff, dropout, norm_first) for _ in range(n_layers))
         ### END SOLUTION
         self.norm_first = norm_first
         if norm_first:

@@ -19,9 +19,7 @@ FAILED_CHECK = 1
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command. Returns the exit status: 0; 1 for a failed gate or check; 2 for bad input."""
     options = make_parser().parse_args(arguments)
-    project = Project(
-        options.root, options.reference or options.root / "reference", options.output or options.root
-    )
+    project = Project(options.root, options.reference or options.root / "reference", options.output or options.root)
     try:
         return options.run(options, project)
     except ReleaseError as error:
@@ -52,13 +50,11 @@ def make_parser() -> argparse.ArgumentParser:
         "build",
         help="strip, run the gates, write student/ and dist/",
         description="Strip the reference, run every gate, and only then write student/ and dist/.",
-        epilog="example: python -m release build --output /tmp/trial --json",
+        epilog="example: python -m release build --output trial --json",
     )
     build.set_defaults(run=run_build)
     build.add_argument("--json", action="store_true", help="print the gate results as JSON")
-    build.add_argument(
-        "--force", action="store_true", help="overwrite files in student/ that were edited by hand"
-    )
+    build.add_argument("--force", action="store_true", help="overwrite files in student/ that were edited by hand")
     check = commands.add_parser(
         "check",
         help="compare student/ with what the reference makes",
@@ -67,9 +63,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     check.set_defaults(run=run_check)
     for command in (build, check):
-        command.add_argument(
-            "--root", type=Path, default=ROOT, help="the project (default: where this package is)"
-        )
+        command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
         command.add_argument("--reference", type=Path, help="the marked solution (default: ROOT/reference)")
         command.add_argument("--output", type=Path, help="gets student/ and dist/ (default: ROOT)")
     return parser

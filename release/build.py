@@ -39,9 +39,7 @@ class Project:
         """The reference as the user knows it: relative to the root where it is in there."""
         path = self.reference.resolve()
         return (
-            path.relative_to(self.root.resolve()).as_posix()
-            if path.is_relative_to(self.root.resolve())
-            else str(path)
+            path.relative_to(self.root.resolve()).as_posix() if path.is_relative_to(self.root.resolve()) else str(path)
         )
 
 
@@ -167,18 +165,14 @@ def compare_folder(project: Project) -> list[str]:
     return lines
 
 
-def _written_by_hand(
-    present: Mapping[str, bytes], new: Mapping[str, bytes], target: Path, manifest: Path
-) -> set[str]:
+def _written_by_hand(present: Mapping[str, bytes], new: Mapping[str, bytes], target: Path, manifest: Path) -> set[str]:
     """The files that neither the last build nor git knows as they are now."""
     try:
         last = json.loads(manifest.read_text(encoding="utf-8"))["student"]
     except (OSError, ValueError, KeyError):
         last = {}
     unknown = {
-        name
-        for name, content in present.items()
-        if new.get(name) != content and last.get(name) != checksum(content)
+        name for name, content in present.items() if new.get(name) != content and last.get(name) != checksum(content)
     }
     return unknown - _unchanged_in_git(target, unknown)
 

@@ -94,9 +94,7 @@ def _plain_texts(where: str, text: str, depth: int) -> Iterator[Text]:
         except (ValueError, RecursionError):
             pass  # it only began like JSON: what follows treats it as text
     if _ESCAPED.search(text):
-        yield Text(
-            where + "!unescaped", _ESCAPED.sub(lambda match: _ESCAPES.get(match[0][1], match[0][1]), text)
-        )
+        yield Text(where + "!unescaped", _ESCAPED.sub(lambda match: _ESCAPES.get(match[0][1], match[0][1]), text))
     yield from _blob_texts(where, text, depth)
 
 

@@ -104,9 +104,7 @@ def blank_names(tokens: Sequence[str], fixed: Set[str]) -> list[str]:
 def agreement(ours: Sequence[str], theirs: Sequence[str], fixed: Set[str]) -> float:
     """How consistently the free names of one sequence stand for those of the other: 1 = a plain renaming."""
     pairs = [
-        (a, b)
-        for a, b in zip(ours, theirs, strict=True)
-        if is_name(a) and a not in fixed and not keyword.iskeyword(a)
+        (a, b) for a, b in zip(ours, theirs, strict=True) if is_name(a) and a not in fixed and not keyword.iskeyword(a)
     ]
     if not pairs:
         return 1.0

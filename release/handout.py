@@ -31,9 +31,7 @@ def _row(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:
 
 def _files(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:
     paths = [
-        path
-        for path, found in skeleton.regions.items()
-        if any(region.hint.number == task.number for region in found)
+        path for path, found in skeleton.regions.items() if any(region.hint.number == task.number for region in found)
     ]
     return ", ".join(f"`{assignment.package}/{path}`" for path in sorted(paths))
 
@@ -44,11 +42,7 @@ def _bleu(assignment: Assignment) -> str:
         for task in assignment.tasks
         if task.threshold is not None
     ]
-    return (
-        f"BLEU of your `translations.txt`: {', '.join(goals)}."
-        if goals
-        else "BLEU is shown and earns no points."
-    )
+    return f"BLEU of your `translations.txt`: {', '.join(goals)}." if goals else "BLEU is shown and earns no points."
 
 
 def _extensions(tasks: list[Task]) -> str:

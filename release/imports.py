@@ -109,9 +109,7 @@ def _without(after: Source, statement: ast.Import | ast.ImportFrom, gone: set[in
         _remove_names(lines, statement, gone, after)
     else:
         parent = next(
-            node
-            for node in ast.walk(after.tree)
-            if any(child is statement for child in ast.iter_child_nodes(node))
+            node for node in ast.walk(after.tree) if any(child is statement for child in ast.iter_child_nodes(node))
         )
         _remove_statement(lines, statement, parent)
     return "".join(lines)
@@ -122,22 +120,18 @@ def _remove_statement(lines: list[str], statement: ast.stmt, parent: ast.AST) ->
     block = next(
         block
         for field in ("body", "orelse", "finalbody")
-        if isinstance(block := getattr(parent, field, None), list)
-        and any(node is statement for node in block)
+        if isinstance(block := getattr(parent, field, None), list) and any(node is statement for node in block)
     )
     first, last = statement.lineno, statement.end_lineno or statement.lineno
     shares_line = any(
-        node is not statement and node.lineno <= last and (node.end_lineno or node.lineno) >= first
-        for node in block
+        node is not statement and node.lineno <= last and (node.end_lineno or node.lineno) >= first for node in block
     )
     if shares_line:  # `import a; import b`: leave the line's other statements as they are
         line = lines[first - 1]
         end = statement.end_col_offset or len(line)
         tail = line[end:].lstrip()
         head = line[: statement.col_offset]
-        lines[first - 1] = (
-            head + tail[1:].lstrip() if tail.startswith(";") else head.rstrip().rstrip(";") + tail
-        )
+        lines[first - 1] = head + tail[1:].lstrip() if tail.startswith(";") else head.rstrip().rstrip(";") + tail
         return
     if len(block) == 1 and not isinstance(parent, ast.Module):
         if isinstance(parent, ast.If) and block is parent.body and not parent.orelse:
@@ -152,9 +146,7 @@ def _remove_statement(lines: list[str], statement: ast.stmt, parent: ast.AST) ->
         del lines[first - 1]  # the paragraph is gone: one of its two blank lines goes too
 
 
-def _remove_names(
-    lines: list[str], statement: ast.Import | ast.ImportFrom, gone: set[int], after: Source
-) -> None:
+def _remove_names(lines: list[str], statement: ast.Import | ast.ImportFrom, gone: set[int], after: Source) -> None:
     names = statement.names
     first = statement.lineno
     last = statement.end_lineno or first
@@ -171,9 +163,7 @@ def _remove_names(
     if isinstance(statement, ast.ImportFrom):
         head += f"from {'.' * statement.level}{statement.module or ''} "
     one_line = f"{head}import {', '.join(shown)}{tail}"
-    has_comments = any(
-        token.type == tokenize.COMMENT and first <= token.start[0] < last for token in after.tokens
-    )
+    has_comments = any(token.type == tokenize.COMMENT and first <= token.start[0] < last for token in after.tokens)
     if len(one_line.rstrip()) <= 110 and not has_comments:
         lines[first - 1 : last] = [one_line]
         return

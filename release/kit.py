@@ -93,7 +93,9 @@ def collect_kit(
         problems.append(Problem(SCORER, 0, "does not exist", "students need it to score their translations"))
     if problems:
         raise ReleaseError(problems)
-    kit = {path: files[path] for path in (*needed_modules(files, GRADER, [*tests, SCORER]), ASSIGNMENT)}
+    others = [path for path in files if path.startswith(f"{GRADER}/tests/") and not path.endswith(".py")]
+    names = {*needed_modules(files, GRADER, [*tests, SCORER]), *others, ASSIGNMENT}
+    kit = {path: files[path] for path in names}
     kit |= {f"{package}/{path}": content for path, content in skeleton.items()}
     kit |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
     kit[HANDOUT] = handout

@@ -51,9 +51,7 @@ def pair_markers(path: str, markers: list[Marker]) -> tuple[list[tuple[Marker, M
             opened = marker
         elif opened is None:
             what = f"`{END}` without a `{BEGIN}` before it"
-            problems.append(
-                Problem(path, marker.line, what, f"put `{BEGIN}` above the solution, or remove this")
-            )
+            problems.append(Problem(path, marker.line, what, f"put `{BEGIN}` above the solution, or remove this"))
         else:
             pairs.append((opened, marker))
             opened = None

@@ -44,11 +44,7 @@ def code_of(source: Source) -> str:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
     for node in ast.walk(source.tree):
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        ):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             for row in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                 lines[row - 1] = ""
     return "\n".join(lines)

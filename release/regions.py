@@ -73,12 +73,8 @@ def find_regions(source: Source, tasks: Collection[str]) -> tuple[list[Region], 
     for hint in hints.values():
         is_inside = any(hint.first_line in lines for lines in solutions)
         if is_inside or hint.last_line + 1 not in below_hint:
-            what = f"`# TODO {hint.number}:` " + (
-                "inside a solution" if is_inside else "without a solution below it"
-            )
-            problems.append(
-                Problem(source.path, hint.first_line, what, f"`{BEGIN}` has to follow in the next line")
-            )
+            what = f"`# TODO {hint.number}:` " + ("inside a solution" if is_inside else "without a solution below it")
+            problems.append(Problem(source.path, hint.first_line, what, f"`{BEGIN}` has to follow in the next line"))
     return regions, problems
 
 
@@ -97,14 +93,10 @@ def _shape(source: Source, begin: Marker, end: Marker) -> tuple[str | None, list
         if begin.line < _first_line(statement) and _last_line(statement) < end.line
     ]
     if not inside:
-        return refuse(
-            begin.line, "the region holds no whole statement", "put the solution's statements in it"
-        )
+        return refuse(begin.line, "the region holds no whole statement", "put the solution's statements in it")
     block, top, owners = inside[0]
     tops = [statement for other, statement, _ in inside if other is block]
-    covered = {
-        line for statement in tops for line in range(_first_line(statement), _last_line(statement) + 1)
-    }
+    covered = {line for statement in tops for line in range(_first_line(statement), _last_line(statement) + 1)}
     for token in source.tokens:
         is_code = token.type not in (
             tokenize.COMMENT,
@@ -124,16 +116,12 @@ def _shape(source: Source, begin: Marker, end: Marker) -> tuple[str | None, list
         return refuse(begin.line, "the marker is not indented like the solution", "indent both alike")
     if not any(isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef)) for owner in owners):
         what = "the region stands outside of any function"
-        return refuse(
-            begin.line, what, "the skeleton could not be imported: mark the statements inside functions"
-        )
+        return refuse(begin.line, what, "the skeleton could not be imported: mark the statements inside functions")
     if isinstance([owner for owner in owners if isinstance(owner, _DEFINITION)][-1], ast.ClassDef):
         what = "the region stands in the body of a class"
         return refuse(begin.line, what, "mark the statements inside the methods")
     if _is_docstring(top, owners[-1]):
-        return refuse(
-            begin.line, "the region holds the function's docstring", "docstrings stay: begin below it"
-        )
+        return refuse(begin.line, "the region holds the function's docstring", "docstrings stay: begin below it")
     return _qualified_name(owners), []
 
 
@@ -147,9 +135,7 @@ def _walk(
             yield from _walk(inner, below)
 
 
-def blocks_of(
-    node: ast.AST, owners: tuple[ast.AST, ...] = ()
-) -> Iterator[tuple[list[ast.stmt], tuple[ast.AST, ...]]]:
+def blocks_of(node: ast.AST, owners: tuple[ast.AST, ...] = ()) -> Iterator[tuple[list[ast.stmt], tuple[ast.AST, ...]]]:
     """The blocks directly below a compound statement: bodies, else and finally, handlers, match cases."""
     for field in ("body", "orelse", "finalbody"):
         block = getattr(node, field, None)

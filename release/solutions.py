@@ -120,9 +120,7 @@ def without_given(solutions: Solutions, copied: Collection[Piece], alike: Collec
 
     statements = {key: piece for key, piece in solutions.statements.items() if piece not in copied}
     windows = {
-        length: {
-            blanked: rest for blanked, pieces in group.items() if (rest := list(filter(is_secret, pieces)))
-        }
+        length: {blanked: rest for blanked, pieces in group.items() if (rest := list(filter(is_secret, pieces)))}
         for length, group in solutions.windows.items()
     }
     return Solutions(statements, windows, solutions.fixed)

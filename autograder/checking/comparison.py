@@ -1,6 +1,6 @@
 """Assertions whose messages teach: what was expected, what came, what to look at."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -10,6 +10,10 @@ TOLERANCE = 1e-6
 
 Correct code may compute a factor in float32 (3e-8 off); faults are a thousand times larger.
 """
+
+
+observers: list[Callable[[str, float, float], None]] = []
+"""Called with what was compared, the error and the tolerance; `prove` measures the tests through it."""
 
 
 class CheckFailed(AssertionError):
@@ -58,9 +62,12 @@ def expect_close(
     """Fails where values differ; the message shows the place where they differ most."""
     __tracebackhide__ = True
     expect_shape(actual, expected.shape, what, look_at)
-    if difference(actual, expected) <= tolerance:
+    relative = difference(actual, expected)
+    _observe(what, relative, tolerance)
+    if relative <= tolerance:
         return
-    error = (actual.detach().double() - expected.detach().double()).abs()
+    actual, expected = actual.detach(), expected.detach()
+    error = (actual.double() - expected.double()).abs()
     worst = tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
     wrong = int((error > tolerance * (1 + expected.abs())).sum())
     fail(
@@ -84,6 +91,7 @@ def expect_equal_to_one(
         if isinstance(actual, Tensor) and actual.shape == candidate.shape:
             error = difference(actual, candidate)
             if error <= tolerance:
+                _observe(what, error, tolerance)
                 return index
         else:
             error = torch.inf
@@ -93,6 +101,11 @@ def expect_equal_to_one(
         fail(what, "parameters in which the parts can be recognised", "none that fit", look_at)
     expect_close(actual, nearest, what, look_at, tolerance)
     raise AssertionError("unreachable")
+
+
+def _observe(what: str, error: float, tolerance: float) -> None:
+    for observer in observers:
+        observer(what, error, tolerance)
 
 
 def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "") -> None:

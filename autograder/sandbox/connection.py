@@ -48,6 +48,9 @@ class Connection:
     def __init__(self, worker: Worker, output: Output) -> None:
         self._worker = worker
         self._output = output
+        self._poll = select.poll()
+        self._poll.register(worker.replies, select.POLLIN)
+        self._poll.register(worker.output, select.POLLIN)
 
     def exchange(self, request: bytes, seconds: float) -> tuple[dict, bytes]:
         """Send a request and return the reply's header and body.
@@ -61,15 +64,22 @@ class Connection:
             FrameError: for bytes that are no frame, too large a frame, or a reply before the request.
         """
         deadline = time.monotonic() + seconds
-        if request and self._has_spoken():
+        reader = FrameReader(REPLY_LIMITS)
+        if request and self._read(1) is not None:
             raise FrameError("the worker wrote before it was asked")
-        unsent, reader = memoryview(request), FrameReader(REPLY_LIMITS)
+        unsent = self._send(memoryview(request))
+        if unsent:
+            self._poll.register(self._worker.requests, select.POLLOUT)
         while True:
-            ready = self._wait(bool(unsent), deadline)
-            if self._worker.output in ready:
+            ready = self._wait(deadline)
+            if ready.get(self._worker.output):
                 self.collect_output()
+                if ready[self._worker.output] == select.POLLHUP:  # closed: always ready, it would keep us busy
+                    self._poll.unregister(self._worker.output)
             if unsent and self._worker.requests in ready:
                 unsent = self._send(unsent)
+                if not unsent:
+                    self._poll.unregister(self._worker.requests)
             if self._worker.replies in ready:
                 frame = self._receive(reader)
                 if frame is not None:
@@ -77,7 +87,7 @@ class Connection:
                     return frame
 
     def collect_output(self) -> None:
-        """Take what lies in the output pipe, without waiting and without end only within reason."""
+        """Take what lies in the output pipe, without waiting, and not for ever."""
         for _ in range(16):
             try:
                 data = os.read(self._worker.output, PIECE)
@@ -87,42 +97,37 @@ class Connection:
                 return
             self._output.add(data)
 
-    def _wait(self, has_unsent: bool, deadline: float) -> set[int]:
+    def _wait(self, deadline: float) -> dict[int, int]:
         left = deadline - time.monotonic()
         if left <= 0:
             raise Deadline
-        poll = select.poll()
-        poll.register(self._worker.replies, select.POLLIN)
-        if not self._is_output_closed():
-            poll.register(self._worker.output, select.POLLIN)
-        if has_unsent:
-            poll.register(self._worker.requests, select.POLLOUT)
-        return {descriptor for descriptor, _ in poll.poll(left * 1000 + 1)}
-
-    def _is_output_closed(self) -> bool:
-        """A closed pipe is always ready: it would turn waiting into a busy loop."""
-        poll = select.poll()
-        poll.register(self._worker.output, select.POLLIN)
-        return any(event & select.POLLHUP and not event & select.POLLIN for _, event in poll.poll(0))
-
-    def _has_spoken(self) -> bool:
-        poll = select.poll()
-        poll.register(self._worker.replies, select.POLLIN)
-        return any(event & select.POLLIN for _, event in poll.poll(0))
+        return dict(self._poll.poll(left * 1000 + 1))
 
     def _send(self, unsent: memoryview) -> memoryview:
         try:
-            return unsent[os.write(self._worker.requests, unsent[:PIECE]) :]
+            while unsent:
+                unsent = unsent[os.write(self._worker.requests, unsent) :]
         except BlockingIOError:
-            return unsent
+            pass
         except BrokenPipeError as error:
             raise Gone from error
+        return unsent
 
     def _receive(self, reader: FrameReader) -> tuple[dict, bytes] | None:
+        """Read what is there; the frame, once it is complete."""
+        for _ in range(64):
+            piece = self._read(min(reader.wanted, 1 << 20))
+            frame = reader.feed(piece) if piece else None
+            if piece is None or frame is not None:
+                return frame
+        return None
+
+    def _read(self, size: int) -> bytes | None:
+        """Up to so many bytes of the reply pipe; None if there are none now. Raises Gone at its end."""
         try:
-            piece = os.read(self._worker.replies, min(reader.wanted, 1 << 20))
+            piece = os.read(self._worker.replies, size)
         except BlockingIOError:
             return None
         if not piece:
             raise Gone
-        return reader.feed(piece)
+        return piece

@@ -64,13 +64,14 @@ class SubmissionOutOfMemory(SubmissionDied, MemoryError):
 
 
 class SubmissionRefused(SubmissionError):
-    """The submission tried what the rules forbid, or is not called any more after failing repeatedly."""
+    """The submission used what it was to write itself."""
 
 
 _CLASSES = {
     name: type(f"Submission{name}", (SubmissionError, getattr(builtins, name)), {"__module__": __name__})
     for name in MIRRORED
 }
+_CLASSES["ForbiddenShortcut"] = SubmissionRefused
 
 
 def submission_error(kind: str, message: str, student_traceback: str = "") -> SubmissionError:

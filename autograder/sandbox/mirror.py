@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -16,22 +16,20 @@ from .replies import Breach, ObjectReply
 from .session import Session
 from .text import clean
 
-if TYPE_CHECKING:
-    from .submission import Sandbox
-
 
 class Handle:
     """Which object of which worker, the component it counts for, and the mirrors that it was made from."""
 
-    def __init__(self, sandbox: Sandbox, session: Session, number: int, component: str, parts: list) -> None:
-        self.sandbox, self.session, self.number = sandbox, session, number
-        self.component, self.parts = component, parts
+    def __init__(self, call: Callable, session: Session, number: int, component: str, parts: list[Handle]) -> None:
+        self._call = call
+        self.session, self.number, self.component, self.parts = session, number, component, parts
         self.mirror: weakref.ref | None = None
         weakref.finalize(self, session.release, "objects", number).atexit = False
 
     def call(self, method: str, *args: object, **kwargs: object) -> object:
         """Call a method of the object."""
-        return self.sandbox.call_method(self, method, args, kwargs)
+        target = {"object": self.number, "method": method}
+        return self._call(self.session, self.component, target, [self], args, kwargs)
 
 
 class RemoteObject:
@@ -81,6 +79,15 @@ class RemoteModule(nn.Module):
         self.parameter_names = [clean(name, 200) for name in reply.names]
         self._sent = [_state(parameter) for parameter in self._parameters.values()]
 
+    @property
+    def number(self) -> int:
+        """The worker's number for this module."""
+        return self._handle.number
+
+    def trainable_parameters(self) -> list[tuple[int, nn.Parameter]]:
+        """The parameters that need a gradient, by number."""
+        return [(i, p) for i, p in enumerate(self._parameters.values()) if p.requires_grad]
+
     def changed_parameters(self) -> list[tuple[int, nn.Parameter]]:
         """The parameters whose values here are not those last sent or received, by number."""
         changed = []
@@ -96,7 +103,7 @@ class RemoteModule(nn.Module):
 
     def train(self, mode: bool = True) -> RemoteModule:
         """Training or evaluation, there and here."""
-        self._handle.sandbox.set_mode(self._handle, bool(mode))
+        self._handle.session.set_mode(self.number, bool(mode))
         self.training = bool(mode)
         return self
 

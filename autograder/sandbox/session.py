@@ -43,6 +43,7 @@ class Session:
         self._connection = Connection(self._worker, output)
         self._last = HELLO
         self._released: dict[str, list[int]] = {"objects": [], "graphs": []}
+        self._modes: dict[int, bool] = {}
         self.is_alive = True
         self.has_timed_out = False
         self.cpu = 0.0
@@ -71,6 +72,12 @@ class Session:
         """Let the worker forget an object or a graph, with the next request."""
         self._released[kind].append(number)
 
+    def set_mode(self, number: int, is_training: bool) -> None:
+        """Switch a module between training and evaluation, with the next request."""
+        if not self.is_alive:
+            raise self._ended()
+        self._modes[number] = is_training
+
     def request(self, verb: str, content: dict, encoder: Encoder, seconds: float) -> tuple[object, Decoder]:
         """Ask, and return the result and the decoder of its tensors.
 
@@ -79,10 +86,9 @@ class Session:
             SubmissionTimeout, SubmissionDied: the worker has ended.
         """
         if not self.is_alive:
-            raise SubmissionDied(f"the process of this object has ended: {self.ended_because}")
+            raise self._ended()
         self._last += 1
-        released, self._released = self._released, {"objects": [], "graphs": []}
-        header = {"id": self._last, "verb": verb, "drop": released, "tensors": encoder.records, **content}
+        header = {"id": self._last, "verb": verb, "tensors": encoder.records, "changed": [], **self._news(), **content}
         try:
             reply = self._connection.exchange(pack(header, encoder.body()), seconds)
             answer = read_reply(*reply, self._last)
@@ -95,6 +101,16 @@ class Session:
         if isinstance(answer, Failure):
             raise submission_error(answer.kind, answer.message, self._quote(answer.frames))
         return answer
+
+    def _news(self) -> dict:
+        """What was let go and switched since the last request."""
+        released, self._released = self._released, {"objects": [], "graphs": []}
+        modes, self._modes = self._modes, {}
+        gone = set(released["objects"])
+        return {"drop": released, "modes": [[number, mode] for number, mode in modes.items() if number not in gone]}
+
+    def _ended(self) -> SubmissionDied:
+        return SubmissionDied(f"the process of this object has ended: {self.ended_because}")
 
     def time_out(self, reason: str) -> SubmissionTimeout:
         """End the worker; the exception to raise."""
@@ -135,6 +151,7 @@ class Session:
         number = os.WTERMSIG(ending.status)
         if number == signal.SIGXCPU or ending.cpu >= self._cpu_left:
             self.has_timed_out = True
+            self.cpu = max(self.cpu, self._cpu_left)
             return f"the submission's CPU time of {self._cpu_left:.0f} s is used up"
         if number == signal.SIGKILL:
             return "the process was ended by the system, most likely for its memory, or closed its pipe"

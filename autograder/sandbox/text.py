@@ -6,16 +6,15 @@ import re
 import unicodedata
 
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-_KEPT = "\n\t"
 _SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
 
 
 def clean(text: str, limit: int) -> str:
     """Replace control, format, private and unassigned characters by U+FFFD and cut to `limit` characters.
 
-    Newlines and tabs stay. What is cut is said.
+    Newlines and tabs stay, a carriage return (of a progress bar) becomes a newline. What is cut is said.
     """
-    text = _SUSPECT.sub(_replace, text[: limit + 1].replace("\r\n", "\n"))
+    text = _SUSPECT.sub(_replace, text[: limit + 1].replace("\r\n", "\n").replace("\r", "\n"))
     if len(text) > limit:
         note = " … [cut]"
         text = text[: limit - len(note)] + note

@@ -32,11 +32,16 @@ class Ending:
 
 
 class Worker:
-    """Our ends of one worker's pipes, and its warden."""
+    """Our ends of one worker's pipes, and its warden.
+
+    Attributes:
+        pid: as the zygote sees it, in its own namespace if it has one.
+    """
 
     def __init__(self, requests: int, replies: int, output: int, warden: socket.socket) -> None:
         self.requests, self.replies, self.output = requests, replies, output
         self._warden = warden
+        self.pid = 0
 
     def cpu_seconds(self) -> float:
         """CPU time so far."""
@@ -52,7 +57,8 @@ class Worker:
 
     def wait_for_fork(self, seconds: float) -> bool:
         """Wait until the zygote has forked; False if it has not, or is gone."""
-        return "pid" in self._receive("pid", seconds)
+        self.pid = self._receive("pid", seconds).get("pid", 0)
+        return self.pid != 0
 
     def _ask(self, word: str, key: str, seconds: float) -> dict:
         with contextlib.suppress(OSError):

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import traceback
 
+from .shortcuts import ForbiddenShortcut
+
 KINDS = (
+    ForbiddenShortcut,
     NotImplementedError,
     RecursionError,
     ZeroDivisionError,

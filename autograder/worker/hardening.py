@@ -12,6 +12,7 @@ import os
 import resource
 import struct
 import sys
+import threading
 from collections.abc import Callable
 
 from . import landlock
@@ -44,6 +45,7 @@ def hide_memory() -> None:
 
 def harden(plan: dict) -> list[str]:
     """Apply the layers in an order in which each is still permitted; return the names of those in force."""
+    _be_alone()
     _offer_to_oom_killer()
     _limit(plan["limits"])
     steps: dict[str, Callable[[], None]] = {
@@ -84,6 +86,15 @@ def _limit(limits: dict) -> None:
             except (ValueError, OSError):  # macOS has no usable RLIMIT_AS; the wall limit remains
                 if sys.platform == "linux":
                     raise
+
+
+def _be_alone() -> None:
+    """A helper that a library has started while it was imported would stay outside of all that follows."""
+    if threading.active_count() != 1 or (os.path.isdir("/proc/self/task") and len(os.listdir("/proc/self/task")) != 1):
+        raise LayerMissing("an import has started a thread")
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+        raise LayerMissing("an import has started a process")
 
 
 def _offer_to_oom_killer() -> None:

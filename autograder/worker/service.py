@@ -1,7 +1,8 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, stand_in, call, backward, mode, set_parameters, get_parameters. Every request carries an id that
-the reply repeats, and `drop`, the numbers of objects and graphs that the trusted side no longer holds.
+Verbs: load, import, build, stand_in, call, backward, get_parameters. Every request carries an id, which the reply
+repeats; `drop`, the numbers of objects and graphs that the trusted side no longer holds; and, to be done first,
+`changed`, the parameters that were written there, and `modes`, the modules that were set to training or evaluation.
 Everything a submission raises becomes an error reply; what it does to this process beyond that costs the process.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from . import shortcuts
 from .failures import describe
 from .frames import REQUEST_LIMITS, pack, read_frame, write_all
 from .objects import Graph, Held, Table
@@ -30,6 +32,7 @@ class Service:
         self._stand_ins = stand_ins
         self._package: object = None
         self._paths: frozenset[str] = frozenset()
+        self._has_begun = False
         self._objects = Table()
         self._graphs = Table()
 
@@ -43,12 +46,12 @@ class Service:
 
     def answer(self, request: dict, body: bytes) -> bytes:
         """Return the reply frame of one request."""
-        drop = request.get("drop", {})
-        self._objects.drop(drop.get("objects", []))
-        self._graphs.drop(drop.get("graphs", []))
+        self._objects.drop(request["drop"]["objects"])
+        self._graphs.drop(request["drop"]["graphs"])
         encoder = Encoder()
         try:
-            decoder = Decoder(request.get("tensors", []), body, lambda number: self._objects[number].value)
+            decoder = Decoder(request["tensors"], body, lambda number: self._objects[number].value)
+            self._catch_up(request, decoder)
             result = getattr(self, "do_" + request["verb"])(request, decoder, encoder)
             reply = {"id": request["id"], "result": result, "tensors": encoder.records}
             frame = pack(reply, encoder.body())
@@ -60,6 +63,13 @@ class Service:
             sys.stderr.flush()
         return frame
 
+    def _catch_up(self, request: dict, decoder: Decoder) -> None:
+        """Bring parameters and modes up to what they are on the other side."""
+        for number, index, place in request["changed"]:
+            self._objects[number].parameters[index].data.copy_(decoder.tensors[place])
+        for number, is_training in request["modes"]:
+            self._objects[number].value.train(is_training)
+
     def do_load(self, request: dict, decoder: Decoder, encoder: Encoder) -> None:
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._paths = frozenset(path for path, _ in sources.values())
@@ -68,7 +78,18 @@ class Service:
     def do_import(self, request: dict, decoder: Decoder, encoder: Encoder) -> None:
         importlib.import_module(f"{self._package.name}.{request['module']}")
 
+    def _begin(self) -> None:
+        """PyTorch's own layers are out of bounds from the first component on, and not while modules are imported."""
+        if self._has_begun:
+            return
+        self._has_begun = True
+        for name in self._package.sources:
+            if name != "__init__":
+                importlib.import_module(f"{self._package.name}.{name}")
+        shortcuts.forbid()
+
     def do_build(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
+        self._begin()
         component = request["component"]
         isolated = component if request["isolated"] else None
         self._package.isolate(isolated)
@@ -103,13 +124,6 @@ class Service:
         graph = self._graphs[request["graph"]]
         gradients = graph.gradients({index: decoder.tensors[place] for index, place in request["seeds"]})
         return [None if gradient is None else encoder.add(gradient) for gradient in gradients]
-
-    def do_mode(self, request: dict, decoder: Decoder, encoder: Encoder) -> None:
-        self._objects[request["object"]].value.train(request["training"])
-
-    def do_set_parameters(self, request: dict, decoder: Decoder, encoder: Encoder) -> None:
-        for (number, index), tensor in zip(request["parameters"], decoder.tensors, strict=True):
-            self._objects[number].parameters[index].data.copy_(tensor)
 
     def do_get_parameters(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
         held = self._objects[request["object"]]
@@ -148,11 +162,12 @@ class Service:
         return self._graphs.add(Graph(outputs, inputs))
 
     def _seed(self, request: dict) -> None:
-        torch.manual_seed(request["seed"])
+        torch.default_generator.manual_seed(request["seed"])  # torch.manual_seed formats the stack, for CUDA
         random.seed(request["seed"])
 
     def _find(self, target: dict) -> Callable:
         """The function or method that is meant, with stand-ins in the place of the other components."""
+        self._begin()
         if "function" in target:
             self._package.isolate(target["function"] if target["isolated"] else None)
             return self._package.get(target["function"])

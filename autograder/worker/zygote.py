@@ -43,8 +43,9 @@ def main() -> None:
     os.dup2(null, 0)
     for name in STANDARD.split() + INSTALLED.split():
         import_quietly(name)
-    from . import hardening, loading, service, stand_ins  # noqa: F401  (loaded before the first fork)
+    from . import absent, hardening, loading, service, stand_ins  # noqa: F401  (loaded before the first fork)
 
+    sys.meta_path.insert(0, absent.AbsentFinder())
     still_torch()
     warm_up()
     gc.collect()
@@ -69,8 +70,11 @@ def warm_up() -> None:
     from .values import Decoder, Encoder
 
     weight = torch.nn.Parameter(torch.ones(2, 2))
-    torch.optim.SGD([weight], lr=0.1)
-    (torch.ones(2, 2) @ weight).sum().backward()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    torch.nn.CrossEntropyLoss()(torch.ones(2, 2) @ weight, torch.tensor([0, 1])).backward()
+    torch.nn.utils.clip_grad_norm_([weight], 1.0)
+    optimizer.step()
+    repr(weight)
     encoder = Encoder()
     encoder.add(weight)
     Decoder(encoder.records, encoder.body())

@@ -1,1 +1,1 @@
-"""Drawing meanings at random: nominals, clauses, sentences. Nothing here writes a word of French or English."""
+"""Drawing meanings at random: nominals, clauses, sentences. Nothing here writes a word of a language."""

@@ -31,9 +31,11 @@ class Adjectives:
         """The adjective with one of its English words."""
         return Modifier(adjective, self.chance.synonym(adjective.english))
 
-    def degree(self, adverb: Adverb | None = None) -> Degree:
-        """An adverb of degree, *très* before others."""
+    def degree(self, adjective: Adjective, adverb: Adverb | None = None) -> Degree:
+        """An adverb of degree, *très* before others; *un peu* only for what one may be a little too much."""
         adverb = adverb or self.chance.by_order(self._degrees, "adverb")
+        if adverb.french == "un peu" and not adjective.takes_a_little:
+            adverb = self._degrees[0]
         return Degree(adverb, self.chance.synonym(adverb.english))
 
     def decorate(self, phrase: NounPhrase) -> None:
@@ -48,8 +50,9 @@ class Adjectives:
         countable = not phrase.noun.is_mass and not phrase.complement
         if gradable and countable and phrase.determiner == "the" and self.chance.happens(0.12):
             found.comparison = Comparison("most")
+            found.english = found.adjective.english[0]
         elif gradable and phrase.determiner == "a" and self.chance.happens(0.1):
-            found.degree = self.degree(self._degrees[0])
+            found.degree = self.degree(found.adjective, self._degrees[0])
         elif self.tools.share("second_adjective"):
             second = self._attribute(phrase)
             if second is not None and second.adjective.is_before != found.adjective.is_before:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..meaning.nodes import Clause, Name, Nominal, NounPhrase, Prepositional, Pronoun
 from ..meaning.nominals import french_subject_agreement
-from ..words.entries import Selection
+from ..words.entries import Noun, Selection
 from .context import Context, Tools, pronoun
 from .determiners import Surroundings
 from .nominals import Nominals
@@ -23,6 +23,7 @@ NEAR: dict[str, tuple[tuple[str, str], ...]] = {
     "area": (("près de", "near"), ("loin de", "far from")),
 }  # fmt: skip
 NEAR["shop"] = NEAR["building"]
+ENCLOSED = ("forêt", "jardin", "grotte", "bois", "jungle", "cour")
 STATIC = ("être", "y avoir")
 
 
@@ -44,7 +45,7 @@ class Adjuncts:
             found = self._companion(clause, context)
             if found is not None:
                 clause.adjuncts.append(Prepositional("avec", "with", found, "company"))
-        elif "place" in options and self.tools.share("place"):
+        elif "place" in options and clause.place is None and self.tools.share("place"):
             if self.chance.happens(0.3):
                 clause.adjuncts.append(self.tenses.adverb("place"))
                 return
@@ -74,7 +75,7 @@ class Adjuncts:
             return None
         french, english = nominal.noun.places[0]
         if is_direction:
-            english = "into" if french == "dans" else "to"
+            english = "into" if is_enclosed(nominal.noun) else "to"
         if french == "en":
             nominal.determiner, nominal.number, nominal.owner = "in", "sg", None
         return Prepositional(french, english, nominal)
@@ -101,6 +102,11 @@ class Adjuncts:
         is_we = isinstance(subject, Pronoun) and subject.kind == "on"
         is_same = french_subject_agreement(subject).person == person or (is_we and person == 1)
         return None if is_same else found
+
+
+def is_enclosed(noun: Noun) -> bool:
+    """Whether one goes *into* it."""
+    return noun.class_name == "room" or noun.lemma in ENCLOSED
 
 
 def same(one: Nominal | None, other: Nominal | None) -> bool:

@@ -1,4 +1,4 @@
-"""Drawing plain verb clauses: a frame, a verb, a subject that it admits, tense, negation, complements, time."""
+"""Drawing plain verb clauses: frame, verb, a subject that it admits, tense, negation, complements, time."""
 
 from __future__ import annotations
 
@@ -75,6 +75,8 @@ class Clauses:
         clause.negation = self.chance.weighted(self._negations(clause))
         if clause.negation in ("jamais", "plus") and clause.tense == "progressive":
             clause.tense = "present"
+        if clause.negation in ("pas", "rien", "personne", "que") and clause.tense == "present":
+            clause.tense = "present" if clause.verb.aspect == "state" else "progressive"
         if clause.negation in ("jamais", "encore") and clause.tense == "past":
             clause.tense = "perfect"
 

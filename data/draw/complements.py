@@ -14,7 +14,7 @@ PERSONS = Selection(PERSON_CLASSES)
 # lui would be him or her alike, so it is not said where nothing else tells
 DATIVES = ("je", "tu", "nous", "vous", "ils")
 INFINITIVE_TENSES = {"to": "to_infinitive", "ing": "gerund", "bare": "infinitive"}
-NEVER_PRONOUNS = frozenset(("language", "subject", "sport", "feeling", "quality", "meal"))
+NEVER_PRONOUNS = frozenset(("language", "subject", "sport", "feeling", "quality", "meal", "event"))
 PLAIN_FRAMES = ("intransitive", "expression", "transitive", "oblique", "dative", "locative")
 NOTHING = {"rien": ("rien", "anything"), "personne": ("personne", "anyone")}
 
@@ -34,7 +34,7 @@ class Complements:
             verb
             for frame in ("intransitive", "oblique", "transitive")
             for verb in by_frame[frame]
-            if "bien" in verb.manners and is_wanted(verb)
+            if "learnt" in verb.options and is_wanted(verb)
         )
         self._wanted = {
             frame: tuple(verb for verb in verbs if is_wanted(verb)) for frame, verbs in by_frame.items()
@@ -58,7 +58,8 @@ class Complements:
     @staticmethod
     def around(clause: Clause, is_plain: bool = False) -> Surroundings:
         """What a noun phrase in the clause must know."""
-        negated = clause.negation in ("pas", "plus", "jamais", "encore")
+        is_act = clause.verb.aspect != "state" or clause.verb.french in ("avoir", "voir", "entendre")
+        negated = is_act and clause.negation in ("pas", "plus", "jamais", "encore")
         return Surroundings(clause.subject, clause.tense, negated, clause.verb.options, is_plain)
 
     def _object(self, clause: Clause, context: Context) -> bool:
@@ -74,7 +75,7 @@ class Complements:
 
     def _pronoun(self, selection: Selection, clause: Clause, context: Context) -> Pronoun | None:
         """*me, te, le ...*: a person where the verb's objects can be persons, else a thing."""
-        if selection.number == "sg":
+        if selection.number == "sg" or "named" in clause.verb.options:
             return None
         if "human" in selection.classes:
             return self.adjuncts.other_person(clause.subject, context, EVERYONE)
@@ -92,7 +93,8 @@ class Complements:
             elif verb.options & {"y", "en"} and context.can_point and not only & NEVER_PRONOUNS:
                 clause.oblique = Pronoun(Agreement(3, "sg", "m"), "thing")
         if clause.oblique is None:
-            around = Surroundings(clause.subject, clause.tense, options=verb.options)
+            definite = {"definite"} if clause.negation else set()  # neither *some* nor *a few* after *not*
+            around = Surroundings(clause.subject, clause.tense, options=verb.options | definite)
             clause.oblique = self.nominals.object(verb.object, context, around)
         return clause.oblique is not None and not same(clause.oblique, clause.subject)
 
@@ -122,8 +124,9 @@ class Complements:
         if not self._recipient(clause, context, names):
             return False
         assert clause.recipient is not None
+        context.can_own = False
         clause.infinitive = self.infinitive(clause.verb, clause.recipient, context)
-        return clause.infinitive is not None
+        return clause.infinitive is not None and not speaks_of(clause.infinitive, clause.subject)
 
     def _locative(self, clause: Clause, context: Context) -> bool:
         clause.place = self.adjuncts.place(clause.verb.object, context, clause)
@@ -150,6 +153,13 @@ class Complements:
             return None
         inner.subject, inner.controller = None, french_subject_agreement(controller)
         return inner
+
+
+def speaks_of(clause: Clause, subject: Nominal | None) -> bool:
+    """Whether a pronoun in the clause means the first or second person that ``subject`` means."""
+    person = 3 if subject is None else french_subject_agreement(subject).person
+    pronouns = (clause.object, clause.recipient, clause.oblique)
+    return any(isinstance(p, Pronoun) and p.agreement.person == person != 3 for p in pronouns)
 
 
 def is_wanted(verb: Verb) -> bool:

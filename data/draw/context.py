@@ -20,6 +20,7 @@ class Context:
     said: set[str] = field(default_factory=set)
     can_relate: bool = True  # relative clauses and complements of nouns
     can_point: bool = True  # pronouns for things that were not said
+    can_own: bool = True  # a third person as owner: false where son could be one of two persons'
 
     def hearer_agreement(self) -> Agreement:
         """Person and number in which the hearer is addressed."""
@@ -45,12 +46,13 @@ class Tools:
         return self.chance.happens(self.settings.phrase[name])
 
 
-def new_context(chance: Chance) -> Context:
-    """A speaker and a hearer."""
+def new_context(chance: Chance, settings: Settings) -> Context:
+    """A speaker and a hearer, who is *tu* or *vous* in all of the sentence."""
+    tu, vous = settings.subject["tu"], settings.subject["vous"]
     return Context(
         speaker=chance.pick("mf"),
         hearer=chance.pick("mf"),
-        address=chance.weighted({"tu": 5, "formal": 3, "vous": 2}),
+        address=chance.weighted({"tu": tu, "formal": 0.6 * vous, "vous": 0.4 * vous}),
     )
 
 

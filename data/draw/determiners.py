@@ -11,7 +11,7 @@ from .context import Context, Tools
 
 # Tenses in which English says *some*: one event, not a habit.
 WITH_SOME = frozenset(
-    ("past", "perfect", "future", "going_to", "just", "imperative", "to_infinitive", "infinitive", "conditional")
+    ("past", "pluperfect", "perfect", "future", "going_to", "just", "imperative", "conditional")
 )
 OWNED = 0.25
 NOT_OWNED = frozenset(("measure", "time", "sky"))
@@ -49,6 +49,8 @@ class Determiners:
             return "sg"
         if noun.is_singular_only:
             return "sg"
+        if noun.is_paired and not fixed and self.chance.happens(0.8):
+            return "pl"
         return fixed or ("pl" if self.tools.share("plural") else "sg")
 
     def of_subject(self, phrase: NounPhrase, context: Context) -> None:
@@ -63,7 +65,9 @@ class Determiners:
         elif noun.class_name == "kin":
             phrase.determiner = "the"
         else:
-            weights = {"the": 60.0, "this": 10.0, "a": 4.0 if phrase.number == "sg" else 0.0}
+            weights = {"the": 60.0, "this": 10.0}
+            if phrase.is_person and phrase.number == "sg":
+                weights["a"] = 4.0
             if phrase.number == "pl" and number_fits(noun):
                 weights |= {"number": 6.0, "many": 3.0, "several": 2.0, "all": 4.0}
             elif number_fits(noun):
@@ -109,7 +113,13 @@ class Determiners:
             weights["many"] = 4.0
         elif number_fits(noun) and phrase.number == "pl" and not around.is_negated_object:
             is_person = noun.class_name in ("human", "job")
-            weights |= {"number": 4.0 if is_person else 14.0, "many": 4.0, "a_few": 4.0, "several": 3.0, "all": 2.0}
+            weights |= {
+                "number": 4.0 if is_person else 14.0,
+                "many": 4.0,
+                "a_few": 4.0,
+                "several": 3.0,
+                "all": 2.0,
+            }
         return weights
 
     def count(self, phrase: NounPhrase) -> None:
@@ -131,6 +141,8 @@ class Determiners:
             return context.owner(1, "pl"), False
         if agreement.person == 2:
             return context.owner(2), False
+        if agreement.person == 3 and not context.can_own:
+            return self.first_or_second(context), False
         return agreement, agreement.number == "sg" and is_thing(subject)
 
     def first_or_second(self, context: Context) -> Agreement:

@@ -14,11 +14,13 @@ from .predicates import Predicates
 THERE = Selection(
     frozenset(
         ("human", "job", "pet", "wild", "bird", "insect", "furniture", "container", "tool", "food", "fruit", "plant",
-         "text", "vehicle", "clothing", "toy", "picture", "landscape")
+         "text", "vehicle", "clothing", "toy", "picture")
     )
 )  # fmt: skip
 IDENTITIES = Selection(
-    frozenset(("job", "kin", "friend", "idea", "problem", "text", "film", "event", "picture", "building", "money"))
+    frozenset(
+        ("job", "kin", "friend", "idea", "problem", "text", "film", "event", "picture", "building", "money")
+    )
 )
 
 
@@ -109,7 +111,7 @@ class Existence:
         """*c'est vrai*, *c'est trop cher*."""
         modifier = self.adjectives.modifier(self.chance.by_order(self._ideas, "adjective"))
         if modifier.adjective.is_gradable and self.tools.share("degree"):
-            modifier.degree = self.adjectives.degree()
+            modifier.degree = self.adjectives.degree(modifier.adjective)
         clause = Clause(
             Pronoun(Agreement(3, "sg", "m"), "ce"), self._copulas[0], "be",
             "imperfect" if self.chance.happens(0.15) else "present", attribute=modifier,
@@ -133,7 +135,9 @@ class Existence:
         phrase.determiner = "no" if clause.negation else "some" if noun.is_mass else "a"
         counted = phrase.number == "pl" and not noun.is_plural_only and not noun.is_english_mass
         if counted and not clause.negation:
-            phrase.determiner = self.chance.weighted({"some": 3, "number": 4, "many": 3, "a_few": 1, "several": 1})
+            phrase.determiner = self.chance.weighted(
+                {"some": 3, "number": 4, "many": 3, "a_few": 1, "several": 1}
+            )
             phrase.count = self.chance.weighted({2: 5, 3: 5, 4: 2, 5: 1})
         self.adjectives.decorate(phrase)
         clause.object = phrase
@@ -191,7 +195,9 @@ class Existence:
     def weather(self, tense: str = "") -> Clause:
         """*il pleut*."""
         verb = self.chance.by_order(self.clauses.by_frame["impersonal"], "verb")
-        clause = Clause(impersonal(), verb, self.chance.synonym(verb.english), tense or self.tenses.tense(verb))
+        clause = Clause(
+            impersonal(), verb, self.chance.synonym(verb.english), tense or self.tenses.tense(verb)
+        )
         if clause.tense in ("used_to", "since_progressive", "perfect", "in_progress"):
             clause.tense = "past"
         self.tenses.add_time(clause)

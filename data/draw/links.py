@@ -1,4 +1,4 @@
-"""Drawing two clauses with a conjunction: reasons, conditions, times, contrasts, and pronouns that look back."""
+"""Drawing two clauses with a conjunction: reasons, conditions, times, and pronouns that look back."""
 
 from __future__ import annotations
 
@@ -40,9 +40,13 @@ class Links:
     ) -> Clause | None:
         """A short clause: an adjective, an expression or a verb."""
         if "adjective" in kinds and self.chance.happens(0.4 if "verb" in kinds else 1.0):
-            return self.predicates.adjective(context, subject, tense, () if subject else SIMPLE)
+            return self.predicates.adjective(
+                context, subject, tense, () if subject else SIMPLE, only_states=True
+            )
         frame = self.chance.weighted({"intransitive": 35, "expression": 25, "transitive": 40})
         clause = self.clauses.clause(context, subject, tense, frame=frame, subjects=() if subject else SIMPLE)
+        if clause is not None and clause.verb.aspect == "state" and clause.verb.frame == "transitive":
+            return None
         if clause is not None and len(clause.adjuncts) > 1:
             clause.adjuncts = clause.adjuncts[:1]
         return clause
@@ -54,7 +58,14 @@ class Links:
             return Pronoun(nominal.agreement, nominal.kind) if same else None
         if isinstance(nominal, Name | Pair):
             return Pronoun(nominal.agreement)
-        if isinstance(nominal, NounPhrase) and nominal.determiner in ("the", "my", "this", "a", "some", "number"):
+        if isinstance(nominal, NounPhrase) and nominal.determiner in (
+            "the",
+            "my",
+            "this",
+            "a",
+            "some",
+            "number",
+        ):
             if nominal.is_person:
                 return Pronoun(nominal.agreement)
             if nominal.noun.is_mass or nominal.content is not None:
@@ -80,7 +91,8 @@ class Links:
             return self._plain(context, back, "" if tense == "present" else "past")
         if self.chance.happens(0.5):
             return self.predicates.adjective(context, back, tense, only_states=True)
-        return self.clauses.clause(context, back, tense, frame="expression")
+        state = self.clauses.clause(context, back, tense, frame="expression")
+        return state if state is not None and state.verb.aspect == "state" else None
 
     @staticmethod
     def _same_time(first: Clause) -> str:
@@ -90,7 +102,7 @@ class Links:
         first = self._plain(context, kinds="verb")
         if first is None or isinstance(first.subject, Indefinite) or first.verb.aspect == "state":
             return None
-        if first.tense not in ("progressive", "past"):
+        if first.tense not in ("progressive", "past") or "involuntary" in first.verb.options:
             return None
         second = self._second(first, context, is_reason=True)
         if second is None:
@@ -104,9 +116,9 @@ class Links:
         second = self._second(first, context)
         if second is None or (first.tense in PAST) != (second.tense in PAST):
             return None
-        if first.verb.frame == second.verb.frame == "copula":
+        if first.verb.frame == second.verb.frame == "copula" or first.verb == second.verb:
             return None
-        self._shorten(second)
+        self.clauses.tenses.drop_time(second)
         french, english = self.chance.weighted(dict(zip(CONTRAST, (6, 4, 2), strict=True)))
         return Linked(first, Conjunction(french, english), second)
 
@@ -136,7 +148,12 @@ class Links:
         """*je dormais quand le téléphone a sonné*."""
         first = self._plain(context, tense="past_progressive", kinds="verb")
         second = self._plain(context, tense="past", kinds="verb")
-        if first is None or second is None or first.verb.aspect != "activity" or second.verb.aspect == "state":
+        if (
+            first is None
+            or second is None
+            or first.verb.aspect != "activity"
+            or second.verb.aspect == "state"
+        ):
             return None
         if "brief" in first.verb.options or first.negation or second.negation:
             return None

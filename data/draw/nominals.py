@@ -17,7 +17,7 @@ OWNED_THINGS = frozenset(
     ("clothing", "jewel", "vehicle", "furniture", "container", "tool", "device", "toy", "building", "room", "pet",
      "kin", "body", "money", "instrument")
 )  # fmt: skip
-MEASURED = ("drink", "food", "fruit", "sweet", "dish")
+MEASURED = ("drink", "food", "ingredient", "fruit", "sweet", "dish")
 INDEFINITES = {("quelqu'un", "someone"): 4, ("tout le monde", "everyone"): 5, ("personne", "nobody"): 3}
 
 
@@ -74,10 +74,8 @@ class Nominals:
     def subject(self, selection: Selection, context: Context, only: tuple[str, ...] = ()) -> Nominal | None:
         """A subject that a verb or adjective admits; ``only`` restricts to these kinds of ``[subject]``."""
         kind = self.chance.weighted(self._subject_weights(selection, context, only))
-        if kind == "vous" and selection.number == "pl":
-            context.address = "vous"
-        if kind in ("tu", "vous") and context.address != "vous":
-            context.address = "tu" if kind == "tu" else "formal"
+        if kind == "vous" and selection.number == "pl" and context.address != "vous":
+            return None
         if kind == "noun":
             return self._subject_phrase(selection, context)
         if kind == "name":
@@ -153,8 +151,10 @@ class Nominals:
     ) -> NounPhrase | None:
         """A noun phrase after a verb."""
         noun = self.noun(selection, context)
-        if noun is None or (noun.is_singular_only and "indefinite" in around.options):
+        if noun is None:
             return None
+        if "indefinite" in around.options and (noun.is_singular_only or noun.owning == "public"):
+            return None  # one does not say that somebody has a father or a subway
         measured = self._measured(noun, around)
         if measured is not None:
             return measured
@@ -172,7 +172,7 @@ class Nominals:
         """*une tasse de café* in the place of *du café*."""
         if noun.class_name not in MEASURED or around.is_negated_object:
             return None
-        if around.options & {"generic", "definite", "bare"} or not self.tools.share("measure"):
+        if around.options & {"generic", "definite", "bare", "whole"} or not self.tools.share("measure"):
             return None
         fitting = [measure for measure in self._measures if noun.lemma in measure.measures]
         if not fitting:
@@ -181,7 +181,9 @@ class Nominals:
         count = self.chance.weighted({1: 70, 2: 20, 3: 10})
         phrase = self.phrase(measure, "sg" if count == 1 else "pl", "a" if count == 1 else "number")
         phrase.count = count
-        phrase.content = NounPhrase(noun, noun.english[0], "sg" if noun.is_mass else "pl", "bare")
+        is_cut = noun.is_mass or measure.lemma in ("morceau", "tranche")
+        number = "sg" if is_cut and not noun.is_plural_only else "pl"
+        phrase.content = NounPhrase(noun, noun.english[0], number, "bare")
         return phrase
 
     def _finish(self, phrase: NounPhrase, context: Context, around: Surroundings) -> NounPhrase:
@@ -197,7 +199,9 @@ class Nominals:
         if phrase.determiner == "the" and context.can_relate and self.tools.share("complement"):
             phrase.complement = self._possessor(phrase.noun, context)
         self.adjectives.decorate(phrase)
-        can_relate = context.can_relate and phrase.determiner in ("the", "a", "some") and not phrase.complement
+        can_relate = (
+            context.can_relate and phrase.determiner in ("the", "a", "some") and not phrase.complement
+        )
         if can_relate and not phrase.modifiers and self.tools.share("relative"):
             phrase.relative = self.relative(phrase, context)
         return phrase

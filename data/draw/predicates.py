@@ -23,6 +23,7 @@ from .tenses import Tenses
 
 COPULA_TENSES = {"present": 80, "imperfect": 12, "future": 5}
 DEAD = "mort"
+SIZES = ("grand", "petit", "gros")
 THINGS = Selection(
     frozenset(
         ("clothing", "vehicle", "furniture", "container", "device", "text", "film", "song", "building", "room",
@@ -30,6 +31,8 @@ THINGS = Selection(
          "plant", "landscape", "toy", "part", "instrument", "pet", "wild")
     )
 )  # fmt: skip
+
+
 class Predicates:
     """Draws clauses that say what somebody or something is."""
 
@@ -75,7 +78,11 @@ class Predicates:
         modifier = self.modifier(subject, verb, context, only_states, only)
         if modifier is None:
             return None
-        clause = Clause(subject, verb, self.chance.synonym(verb.english), tense or self.tense(verb), attribute=modifier)
+        clause = Clause(
+            subject, verb, self.chance.synonym(verb.english), tense or self.tense(verb), attribute=modifier
+        )
+        if modifier.degree is not None and modifier.degree.adverb in self._still:
+            clause.tense = clause.tense if clause.tense in ("present", "imperfect") else "present"
         if can_negate and not modifier.degree and verb.french == "être":
             self.negate(clause)
         return clause
@@ -118,7 +125,7 @@ class Predicates:
         elif verb.french != "être":
             adjectives = [a for a in adjectives if a.is_gradable]
         if only_states:
-            adjectives = [a for a in adjectives if a.is_gradable and (is_thing(subject) or a.use == "predicate")]
+            adjectives = [a for a in adjectives if a.is_gradable and (is_thing(subject) or is_state(a))]
         if not adjectives:
             return None
         adjective = self.chance.by_order(adjectives, "adjective")
@@ -126,15 +133,15 @@ class Predicates:
         if verb.french != "être" or isinstance(subject, Indefinite):
             return modifier
         kind = self.chance.weighted({"plain": 45, "complement": 25, "infinitive": 10})
-        if kind == "complement" and adjective.complement is not None:
+        if kind == "complement" and adjective.complement is not None and not is_thing(subject):
             modifier.complement = self._complement(adjective.complement, subject, context)
-        elif kind == "infinitive" and adjective.infinitive:
+        elif kind == "infinitive" and adjective.infinitive and not is_thing(subject):
             bare = next(found for found in self.clauses.by_frame["special"] if found.prep[1] == "bare")
             modifier.infinitive = self.clauses.complements.infinitive(bare, subject, context)
         elif adjective.is_gradable and self.tools.share("degree"):
-            modifier.degree = self.adjectives.degree()
-        elif adjective.use == "predicate" and not is_thing(subject) and self.chance.happens(0.1):
-            modifier.degree = self.adjectives.degree(self.chance.pick(self._still))
+            modifier.degree = self.adjectives.degree(modifier.adjective)
+        elif is_state(adjective) and not is_thing(subject) and self.chance.happens(0.1):
+            modifier.degree = self.adjectives.degree(adjective, self.chance.pick(self._still))
         return modifier
 
     def _adjectives_for(self, subject: Nominal) -> list[Adjective]:
@@ -174,15 +181,19 @@ class Predicates:
         adjectives = [a for a in self._adjectives_for(subject) if a.is_gradable]
         if not adjectives:
             return None
-        modifier = self.adjectives.modifier(self.chance.by_order(adjectives, "adjective"))
+        adjective = self.chance.by_order(adjectives, "adjective")
+        modifier = Modifier(adjective, adjective.english[0])
         standard = self._standard(subject, context)
         if standard is None:
             return None
         kind = self.chance.weighted({"more": 65, "less": 12, "as": 23})
-        if modifier.adjective.french_comparative and kind == "more":
+        is_short = adjective.comparison != "more"  # taller, so less tall is rarely said
+        if (is_short and kind == "less") or (adjective.french_comparative and kind == "more"):
             kind = "as"
         modifier.comparison = Comparison(kind, standard)
-        clause = Clause(subject, self._copulas[0], "be", self.chance.weighted(COPULA_TENSES), attribute=modifier)
+        clause = Clause(
+            subject, self._copulas[0], "be", self.chance.weighted(COPULA_TENSES), attribute=modifier
+        )
         if kind == "as" or self.chance.happens(0.4):
             self.negate(clause)
         return clause
@@ -198,3 +209,8 @@ class Predicates:
             return None if same_name or isinstance(subject, Pair) else name
         around = Surroundings(subject, "present", options=frozenset(("definite",)), is_plain=True)
         return self.nominals.object(Selection(frozenset(("kin", "friend"))), context, around)
+
+
+def is_state(adjective: Adjective) -> bool:
+    """Whether it says how a person is for a while: *fatigué*, but not *grand*."""
+    return adjective.use == "predicate" and adjective.french not in SIZES

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from ..meaning.nodes import Agreement, Clause, Gap, NounPhrase, Pronoun, QuestionWord, Sentence
+from ..meaning.nodes import (
+    Adjunct,
+    Adverbial,
+    Agreement,
+    Clause,
+    Gap,
+    NounPhrase,
+    Pronoun,
+    QuestionWord,
+    Sentence,
+)
 from ..words.entries import Selection
 from .clauses import Clauses
 from .context import Context, Tools, pronoun
@@ -31,7 +41,7 @@ class Questions:
             clause = self.clauses.clause(context, subjects=ASKED, frame=self.clauses.frame("swap"))
         if clause is None or not isinstance(clause.subject, Pronoun):
             return None
-        return Sentence(clause, self._form(), "?")
+        return Sentence(clause, self._form(), "?") if clause.tense != "just" else None
 
     def _form(self) -> str:
         return self.chance.weighted({"est-ce que": 55, "inversion": 45})
@@ -53,6 +63,8 @@ class Questions:
             clause = self.clauses.clause(context, subjects=ASKED, frame=frame, tense=tense, can_negate=False)
         if clause is None or not isinstance(clause.subject, Pronoun):
             return None
+        if clause.tense == "just":
+            return None
         if french != "pourquoi":
             if clause.verb.aspect == "state" or "involuntary" in clause.verb.options:
                 return None
@@ -65,17 +77,20 @@ class Questions:
         clause = self.clauses.clause(context, subjects=ASKED, frame="locative", can_negate=False)
         if clause is None or not isinstance(clause.subject, Pronoun):
             return None
-        clause.place, clause.adjuncts = None, []
+        clause.place = None
+        self.clauses.tenses.drop_time(clause)
         return Sentence(clause, self._form(), "?", question=QuestionWord("où", "where", "adjunct"))
 
     def _where_is(self, context: Context) -> Sentence | None:
         """*où est la gare ?*"""
-        things = Selection(frozenset(("building", "shop", "tool", "clothing", "pet", "kin", "text", "container")))
+        things = Selection(
+            frozenset(("building", "shop", "tool", "clothing", "pet", "kin", "text", "container"))
+        )
         around = Surroundings(None, "present", options=frozenset(("definite",)))
         phrase = self.clauses.nominals.object_phrase(things, context, around)
         if phrase is None or phrase.relative is not None:
             return None
-        if phrase.noun.class_name == "kin":
+        if phrase.noun.class_name == "kin" and phrase.complement is None:
             phrase.determiner, phrase.owner = "my", context.owner(self.chance.pick((1, 2)))
         verb = self.clauses.by_frame["copula"][0]
         tense = "imperfect" if self.chance.happens(0.15) else "present"
@@ -101,7 +116,9 @@ class Questions:
         """*qui a mangé le gâteau ?*"""
         gap = Gap(Agreement(3, "sg", "m"), is_person=True)
         carrier = pronoun("il", context)
-        clause = self.clauses.clause(context, subject=carrier, frame=self.clauses.frame("swap"), can_negate=False)
+        clause = self.clauses.clause(
+            context, subject=carrier, frame=self.clauses.frame("swap"), can_negate=False
+        )
         if clause is None:
             return None
         clause.subject = gap
@@ -116,7 +133,9 @@ class Questions:
         counts = self.chance.happens(0.45) and not noun.is_generic and not noun.is_unique
         if noun.is_generic or noun.is_unique or (noun.is_mass and not counts) or noun.is_english_plural_only:
             return None
-        phrase = NounPhrase(noun, clause.object.english, clause.object.number, "how_many" if counts else "which")
+        phrase = NounPhrase(
+            noun, clause.object.english, clause.object.number, "how_many" if counts else "which"
+        )
         if counts:
             if noun.is_english_mass or noun.is_plural_only:
                 return None
@@ -128,7 +147,14 @@ class Questions:
     def imperative(self, context: Context) -> Sentence | None:
         """*ferme la porte !*"""
         frame = self.chance.weighted(
-            {"intransitive": 20, "transitive": 45, "dative": 12, "locative": 8, "oblique": 12, "expression": 5}
+            {
+                "intransitive": 20,
+                "transitive": 45,
+                "dative": 12,
+                "locative": 8,
+                "oblique": 12,
+                "expression": 5,
+            }
         )
         subject = pronoun(self.chance.weighted({"tu": 50, "vous": 40, "nous": 10}), context)
         verb = self.clauses.verb(frame, subject, is_voluntary=True)
@@ -142,6 +168,10 @@ class Questions:
             clause.negation = "jamais" if self.chance.happens(0.1) else "pas"
         if not self.clauses.complements.fill(clause, context):
             return None
+        clause.adjuncts = [a for a in clause.adjuncts if not is_reproach(a)]
         return Sentence(clause, "imperative", "!" if self.chance.happens(0.6) else ".")
 
 
+def is_reproach(adjunct: Adjunct) -> bool:
+    """An adverb that no command has: *badly*, *too much*."""
+    return isinstance(adjunct, Adverbial) and adjunct.adverb.french in ("mal", "trop")

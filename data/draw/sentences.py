@@ -9,7 +9,7 @@ from ..words.lexicon import Lexicon
 from .adjectives import Adjectives
 from .adjuncts import same
 from .chance import Chance
-from .clauses import Clauses
+from .clauses import Clauses, is_quantified
 from .context import Context, Tools, new_context, pronoun
 from .existence import Existence
 from .links import Links
@@ -56,7 +56,7 @@ class Sentences:
                 return sentence
 
     def _draw_kind(self, kind: str) -> Sentence | None:
-        context = new_context(self.chance)
+        context = new_context(self.chance, self.tools.settings)
         if kind in self._questions:
             return self._questions[kind](context)
         draw = {
@@ -102,7 +102,10 @@ class Sentences:
             clause.english, clause.tense = "like", "conditional"
         elif verb.aspect == "state" and clause.tense == "future":
             clause.tense = "present"
-        if "negatable" in verb.options and clause.tense != "conditional" and self.tools.share("negation"):
+        if clause.tense == "present" and verb.aspect == "activity":
+            clause.tense = "progressive"
+        is_negatable = "negatable" in verb.options and not is_quantified(subject)
+        if is_negatable and clause.tense != "conditional" and self.tools.share("negation"):
             clause.negation = "pas"
         clause.infinitive = self.clauses.complements.infinitive(verb, subject, context)
         return clause if clause.infinitive is not None else None
@@ -133,7 +136,7 @@ class Sentences:
         if tense != "future" and self.chance.happens(0.5):
             return self.predicates.adjective(context, tense=tense or "present")
         if tense == "imperfect":
-            clause = self.clauses.clause(context, tense="past", frame=self.clauses.frame("swap"))
+            clause = self.clauses.clause(context, tense="pluperfect", frame=self.clauses.frame("swap"))
             return clause if clause is not None and clause.verb.aspect != "state" else None
         return self.clauses.clause(context, tense=tense)
 
@@ -188,4 +191,3 @@ class Sentences:
         if verb.aspect == "point" or "past" in verb.options:
             return "past"
         return self.chance.weighted({"progressive": 4, "past": 6})
-

@@ -20,7 +20,10 @@ ADVERBS = {
     "progressive": "now", "past": "past", "future": "future", "going_to": "future", "present": "habit",
     "perfect": "perfect", "used_to": "former", "imperfect": "former",
 }  # fmt: skip
+HABITS = ("jamais", "plus")
+WITHOUT_ADVERB = {"used_to": "past_progressive", "since": "present", "since_progressive": "progressive"}
 LONG_ACTIVITIES = ("travailler", "étudier", "apprendre", "voyager", "souffrir")
+ONCE = ("avant", "autrefois")
 LONG_UNITS = ("an", "mois", "jour", "semaine")
 SHORT_UNITS = ("heure", "minute", "jour")
 SPAN_UNITS = {
@@ -89,7 +92,18 @@ class Tenses:
             if tense == "progressive" and "scheduled" in clause.verb.options:
                 kind = "future"
             if kind and not (tense == "present" and clause.negation):
-                clause.adjuncts.append(self.adverb(kind))
+                french = self.chance.pick(ONCE) if tense == "imperfect" else ""
+                clause.adjuncts.append(self.adverb(kind, french))
+
+    @staticmethod
+    def drop_time(clause: Clause) -> None:
+        """Takes all adjuncts away, and with them the tenses that only they explain."""
+        clause.adjuncts = []
+        if clause.tense == "present" and clause.verb.aspect == "activity" and clause.negation not in HABITS:
+            clause.tense = "progressive"
+        clause.tense = WITHOUT_ADVERB.get(clause.tense, clause.tense)
+        if clause.tense == "perfect" and not clause.negation:
+            clause.tense = "past"
 
     def adverb(self, kind: str, french: str = "") -> Adverbial:
         """An adverb of a kind, or the one written so."""
@@ -125,5 +139,5 @@ class Tenses:
 def fits(count: int, unit: Noun) -> bool:
     """Whether one says so many of a unit (not *vingt minutes* for an age, nor *quinze semaines*)."""
     limits = {"an": 20, "mois": 8, "semaine": 6, "jour": 10, "heure": 8, "minute": 20}
-    lowest = 5 if unit.lemma == "minute" else 1
+    lowest = {"minute": 5, "jour": 2}.get(unit.lemma, 1)
     return lowest <= count <= limits[unit.lemma]

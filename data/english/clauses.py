@@ -154,9 +154,10 @@ class EnglishClauses:
             return direct
         own = self.nominals.nominal(recipient)
         fixed = node.verb.options & {"to", "for", "from"}
-        if not fixed and (isinstance(recipient, Pronoun) or node.verb.frame == "control") and not (
-            isinstance(object_, Pronoun)
-        ):
+        is_first = (
+            isinstance(recipient, Pronoun) or node.verb.frame == "control" or "first" in node.verb.options
+        )
+        if is_first and not fixed and not isinstance(object_, Pronoun):
             return [*own, *direct]
         prep = next(iter(fixed), "to")
         return [*direct, word(prep, node, "recipient", head_key(recipient)), *own]

@@ -101,7 +101,9 @@ def _doubles(word: str) -> bool:
 
 
 @cache
-def _irregular_verbs(path: Path = LEXICON_FOLDER / "english_irregular_verbs.tsv") -> dict[str, tuple[str, str, bool]]:
+def _irregular_verbs(
+    path: Path = LEXICON_FOLDER / "english_irregular_verbs.tsv",
+) -> dict[str, tuple[str, str, bool]]:
     columns = ("base", "past", "participle", "options")
     return {
         row["base"]: (row["past"], row["participle"], "double" in row.options("options", ("double",)))

@@ -1,7 +1,7 @@
 """The English verb: a chain of auxiliaries and the main verb, with negation and contraction.
 
-The chain is built from the tense's name and aspect; negation and inversion act on its first auxiliary, and where
-there is none, on *do*.
+The chain is built from the tense's name and aspect; negation and inversion act on its first auxiliary, and
+where there is none, on *do*.
 """
 
 from __future__ import annotations
@@ -16,9 +16,18 @@ from .inflection import finite_be, verb_forms
 CONTRACTED_NOT = {
     "is": "isn t", "are": "aren t", "was": "wasn t", "were": "weren t", "do": "don t", "does": "doesn t",
     "did": "didn t", "have": "haven t", "has": "hasn t", "will": "won t", "would": "wouldn t", "can": "can t",
-    "could": "couldn t",
+    "could": "couldn t", "had": "hadn t",
 }  # fmt: skip
-CONTRACTED = {"am": "m", "are": "re", "is": "s", "has": "s", "have": "ve", "will": "ll", "would": "d"}
+CONTRACTED = {
+    "am": "m",
+    "are": "re",
+    "is": "s",
+    "has": "s",
+    "have": "ve",
+    "will": "ll",
+    "would": "d",
+    "had": "d",
+}
 
 
 @dataclass

@@ -25,6 +25,8 @@ from .noun_phrases import FrenchNominals
 from .verb_group import SECOND_NEGATION, VerbParts, clitics, finite, verb_parts
 
 NEGATED_ARTICLES = ("de la ", "de l'", "du ", "des ", "une ", "un ", "d'")
+BEFORE_INFINITIVE = ("bien", "mal")
+COMPOUND = {"passe_compose": "present", "pluperfect": "imperfect"}  # tense of the auxiliary
 SPANS = {"for": "pendant", "since": "depuis", "ago": "il y a", "in": "dans", "at": "à"}
 MEASURES = ("age", "clock")
 
@@ -38,7 +40,9 @@ class FrenchClauses:
     def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
         """Words of a clause; ``is_inverted`` puts the subject pronoun behind the verb (*vas tu*)."""
         parts = verb_parts(node)
-        subject = [] if node.subject is None or parts.tense in ("infinitive", "imperative") else self._subject(node)
+        subject = (
+            [] if node.subject is None or parts.tense in ("infinitive", "imperative") else self._subject(node)
+        )
         group = self._group(node, parts, subject if is_inverted else [])
         return [*([] if is_inverted else subject), *group, *self._tail(node)]
 
@@ -57,14 +61,16 @@ class FrenchClauses:
         if parts.tense == "infinitive":
             paradigm = conjugate(parts.head)
             head = [word(paradigm.infinitive, node, "verb")]
-            return [*ne, *pas, *own, *head, *middle, *self._rest(node, parts)]
+            before = middle if middle and middle[0].text in BEFORE_INFINITIVE else []
+            after = [] if before else middle
+            return [*ne, *pas, *before, *own, *head, *after, *self._rest(node, parts)]
         if parts.tense == "imperative":
             return self._imperative(node, parts, ne, pas, middle)
         agreement = french_subject_agreement(node.subject) if node.subject else node.controller
         assert agreement is not None
-        if parts.tense == "passe_compose":
+        if parts.tense in COMPOUND:
             auxiliary = "être" if parts.takes_etre else "avoir"
-            first = [finite(auxiliary, "present", agreement, node, "auxiliary", (node, "verb"))]
+            first = [finite(auxiliary, COMPOUND[parts.tense], agreement, node, "auxiliary", (node, "verb"))]
             last = [word(self._participle(node, parts, agreement), node, "verb")]
             return [
                 *ne, *own, *self._turn(first, inverted), *pas, *middle, *last, *self._rest(node, parts)
@@ -124,7 +130,7 @@ class FrenchClauses:
         return participle
 
     def _rest(self, node: Clause, parts: VerbParts) -> list[Word]:
-        """What follows the head of a verb of several words; an article in it becomes *de* after a negation."""
+        """What follows the head of a verb of several words; its article becomes *de* after a negation."""
         text = parts.rest
         if node.negation in ("pas", "plus", "jamais", "encore"):
             for start in NEGATED_ARTICLES:
@@ -149,7 +155,9 @@ class FrenchClauses:
     def _tail(self, node: Clause) -> list[Word]:
         """Complements and adjuncts after the verb, in the order in which French says them."""
         result: list[Word] = []
-        result += [w for a in node.adjuncts if isinstance(a, TimeSpan) and a.kind in MEASURES for w in self._span(a)]
+        result += [
+            w for a in node.adjuncts if isinstance(a, TimeSpan) and a.kind in MEASURES for w in self._span(a)
+        ]
         if isinstance(node.attribute, Modifier):
             agreement = node.subject.agreement if node.subject is not None else node.controller
             assert agreement is not None
@@ -217,5 +225,3 @@ def _second_role(node: Clause) -> str:
 
 def _is_middle(adjunct: Adjunct) -> bool:
     return isinstance(adjunct, Adverbial) and adjunct.adverb.position == "middle"
-
-

@@ -56,7 +56,9 @@ def conjugate(infinitive: str) -> Paradigm:
     else:
         present, participle, future_stem, imperfect_stem, imperative = row
     stem = imperfect_stem or present[3].removesuffix("ons")
-    imperfect = tuple((stem[:-1] if ending[0] == "i" and stem[-2:] == "ge" else stem) + ending for ending in IMPERFECT)
+    imperfect = tuple(
+        (stem[:-1] if ending[0] == "i" and stem[-2:] == "ge" else stem) + ending for ending in IMPERFECT
+    )
     imperfect = tuple(re.sub(r"ç(?=i)", "c", form) for form in imperfect)
     if not imperative:
         singular = present[1]
@@ -86,7 +88,7 @@ def _regular(infinitive: str) -> tuple[tuple[str, ...], str, str]:
 
 
 def _first_group(infinitive: str) -> tuple[tuple[str, ...], str, str]:
-    """Verbs in -er with their changes of spelling: mangeons, commençons, achète, appelle, préfère, nettoie."""
+    """Verbs in -er with changes of spelling: mangeons, commençons, achète, appelle, préfère, nettoie."""
     stem = strong = infinitive[:-2]
     future_stem = infinitive
     if infinitive in DOUBLING:
@@ -114,7 +116,9 @@ def _irregular(
         infinitive, like = row["infinitive"], row["like"]
         if like:
             if like not in verbs or not infinitive.endswith(like):
-                raise row.error(f"{infinitive!r} cannot go like {like!r}: it must end so, and {like!r} stand above")
+                raise row.error(
+                    f"{infinitive!r} cannot go like {like!r}: it must end so, and {like!r} stand above"
+                )
             prefix = infinitive.removesuffix(like)
             present, participle, future, imperfect, imperative = verbs[like]
             verbs[infinitive] = (
@@ -129,5 +133,11 @@ def _irregular(
         imperative = tuple(filter(None, row["imperative"].split(",")))
         if len(present) != 6 or len(imperative) not in (0, 3):
             raise row.error("the present has 6 forms, the imperative 3 or none")
-        verbs[infinitive] = (present, row["participle"], row["future_stem"], row["imperfect_stem"], imperative)
+        verbs[infinitive] = (
+            present,
+            row["participle"],
+            row["future_stem"],
+            row["imperfect_stem"],
+            imperative,
+        )
     return verbs

@@ -31,7 +31,17 @@ CLITICS = {
     (1, "pl"): ("nous", "nous"), (2, "pl"): ("vous", "vous"), (3, "pl"): ("les", "les"),
 }  # fmt: skip
 DATIVES = {**{key: forms[0] for key, forms in CLITICS.items()}, (3, "sg"): "lui", (3, "pl"): "leur"}
-ELIDING = {"me": "m", "te": "t", "se": "s", "le": "l", "la": "l", "ne": "n", "je": "j", "que": "qu", "de": "d"}
+ELIDING = {
+    "me": "m",
+    "te": "t",
+    "se": "s",
+    "le": "l",
+    "la": "l",
+    "ne": "n",
+    "je": "j",
+    "que": "qu",
+    "de": "d",
+}
 
 
 def number_word(count: int, gender: str = "m") -> str:

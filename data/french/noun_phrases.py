@@ -75,7 +75,10 @@ class FrenchNominals:
         result = words(node.entry.french, node, "head")
         if node.entry.class_name == "country" and with_article:
             number = "pl" if node.entry.is_plural else "sg"
-            return [article(number, node.entry.gender, node, "det", (node, "head")), *self._aspirate(result, node)]
+            return [
+                article(number, node.entry.gender, node, "det", (node, "head")),
+                *self._aspirate(result, node),
+            ]
         return result
 
     @staticmethod
@@ -144,18 +147,26 @@ class FrenchNominals:
         if kind == "every":
             return [word("chaque", node, role, head)]
         if kind == "all":
-            return [word("tous" if gender == "m" else "toutes", node, "all"), article("pl", gender, node, role, head)]
+            return [
+                word("tous" if gender == "m" else "toutes", node, "all"),
+                article("pl", gender, node, role, head),
+            ]
         if kind == "which":
-            return [word(("quel", "quelle")[gender == "f"] + ("s" if number == "pl" else ""), node, role, head)]
+            return [
+                word(("quel", "quelle")[gender == "f"] + ("s" if number == "pl" else ""), node, role, head)
+            ]
         return self._quantity(node)
 
     @staticmethod
     def _quantity(node: NounPhrase) -> list[Word]:
         parts = QUANTITIES[node.determiner].split()
-        return [word(part, node, "det", (node, "head"), before_vowel="d" if part == "de" else "") for part in parts]
+        return [
+            word(part, node, "det", (node, "head"), before_vowel="d" if part == "de" else "")
+            for part in parts
+        ]
 
     def adjective(self, modifier: Modifier, agreement: Agreement, with_most: bool = True) -> list[Word]:
-        """Degree, comparison, the adjective as it agrees, its complement, *que* and what it is compared with."""
+        """Degree, comparison, the adjective as it agrees, what it is compared with, its complement."""
         result: list[Word] = []
         adjective, comparison, head = modifier.adjective, modifier.comparison, (modifier, "head")
         if modifier.degree is not None:
@@ -163,10 +174,16 @@ class FrenchNominals:
         form = adjective_form(adjective, agreement.gender, agreement.number)
         if comparison is not None and comparison.kind == "most" and with_most:
             result.append(article(agreement.number, agreement.gender, modifier, "most", head))
-        better = comparison is not None and comparison.kind in ("more", "most") and adjective.french_comparative
+        better = (
+            comparison is not None and comparison.kind in ("more", "most") and adjective.french_comparative
+        )
         if better:
             masculine = adjective.french_comparative
-            form = masculine + ("e" if agreement.gender == "f" else "") + ("s" if agreement.number == "pl" else "")
+            form = (
+                masculine
+                + ("e" if agreement.gender == "f" else "")
+                + ("s" if agreement.number == "pl" else "")
+            )
         elif comparison is not None and (with_most or comparison.kind != "most"):
             particle = {"more": "plus", "less": "moins", "as": "aussi", "most": "plus"}[comparison.kind]
             result.append(word(particle, modifier, "comparison", head))

@@ -1,4 +1,4 @@
-"""French sentences: statement, question, command; the conjunction between two clauses; the mark at the end."""
+"""French sentences: statement, question, command; two clauses and their conjunction; the mark at the end."""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ def verb_parts(node: Clause) -> VerbParts:
     return VerbParts(head, rest, is_reflexive, takes_etre, tense.french, tense.periphrasis)
 
 
-def finite(infinitive: str, tense: str, agreement: Agreement, node: Clause, role: str, *fallback: Key) -> Word:
+def finite(
+    infinitive: str, tense: str, agreement: Agreement, node: Clause, role: str, *fallback: Key
+) -> Word:
     """The finite form of a verb in a simple tense."""
     paradigm = conjugate(infinitive)
     forms = {
@@ -82,7 +84,11 @@ def clitics(node: Clause, is_after: bool = False) -> list[Word]:
             add(text, node.oblique, "head")
     if node.verb.french.startswith("y "):
         add("y", node, "verb")
-    order = ("le", "la", "les", "me", "te", "se", "nous", "vous", "lui", "leur", "y", "en") if is_after else CLITIC_ORDER
+    order = (
+        ("le", "la", "les", "me", "te", "se", "nous", "vous", "lui", "leur", "y", "en")
+        if is_after
+        else CLITIC_ORDER
+    )
     return [clitic for _, clitic in sorted(found, key=lambda pair: order.index(pair[0]))]
 
 

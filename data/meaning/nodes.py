@@ -1,8 +1,8 @@
-"""Nodes of a sentence's meaning. They hold entries of the lexicon and grammatical choices, no words of a sentence.
+"""Nodes of a sentence's meaning: entries of the lexicon and grammatical choices, no words of a sentence.
 
-Nodes are compared by identity: two mentions of one noun in a sentence are two nodes. A choice that only English
-makes (one of two synonyms) is drawn when the node is made and kept here, so that writing a meaning out is a
-function without chance.
+Nodes are compared by identity: two mentions of one noun in a sentence are two nodes. A choice that only
+English makes (one of two synonyms) is drawn when the node is made and kept here, so that writing a meaning out
+is a function without chance.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class NounPhrase:
     """A noun with its determiner, adjectives and complement.
 
     ``determiner``: the, a, some (*a* with English *some*), no (after a negation: *pas de*), generic (only
-    French has the article), this, my, number, every, all, which, bare (none in French, *a* in English), in (none
-    after *en*, English *the*), and the quantities many, a_few, several, enough, too_many, how_many.
+    French has the article), this, my, number, every, all, which, bare (none in French, *a* in English), in
+    (none after *en*, English *the*), and the quantities many, a_few, several, enough, too_many, how_many.
     """
 
     noun: Noun
@@ -146,7 +146,7 @@ class Adverbial:
 
 @dataclass(eq=False)
 class Prepositional:
-    """A preposition and what it governs, with both prepositions given: ``kind`` is place, company, time, object."""
+    """A preposition in both languages and what it governs; ``kind`` is place or company."""
 
     french: str
     english: str

@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Tense(NamedTuple):
     """French tense (with its periphrasis, if any) and English tense (with its aspect)."""
 
-    french: str  # present, passe_compose, imperfect, future, conditional, infinitive, imperative
+    french: str  # present, passe_compose, pluperfect, imperfect, future, conditional, infinitive, imperative
     periphrasis: str  # "", aller, venir de, être en train de
     english: str  # present, past, will, would, going_to, used_to, base, imperative, to, ing
     aspect: str  # "", progressive, perfect, perfect_progressive
@@ -20,6 +20,7 @@ TENSES: dict[str, Tense] = {
     "in_progress": Tense("present", "être en train de", "present", "progressive"),
     "past": Tense("passe_compose", "", "past", ""),
     "perfect": Tense("passe_compose", "", "present", "perfect"),
+    "pluperfect": Tense("pluperfect", "", "past", "perfect"),
     "imperfect": Tense("imperfect", "", "past", ""),
     "past_progressive": Tense("imperfect", "", "past", "progressive"),
     "used_to": Tense("imperfect", "", "used_to", ""),

@@ -1,8 +1,8 @@
 """Words of either language with the links that align them.
 
-A key is a node of the meaning and the role a word plays for it. Words of the two languages with one primary key
-are translations of each other. A word whose primary key has no counterpart (French *le* in *j'aime le chocolat*,
-English *do*) goes with the first of its fallback keys that has one.
+A key is a node of the meaning and the role a word plays for it. Words of the two languages with one primary
+key are translations of each other. A word whose primary key has no counterpart (French *le* in *j'aime le
+chocolat*, English *do*) goes with the first of its fallback keys that has one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Key = tuple[object, str]
 class Word:
     """One word as a realizer writes it, before elision and contraction.
 
-    ``before_vowel`` is its form before a vowel sound (*le* -> *l*, *ma* -> *mon*); ``role`` marks what elision and
-    contraction must know (*article*, *preposition*).
+    ``before_vowel`` is its form before a vowel sound (*le* -> *l*, *ma* -> *mon*); ``role`` marks what
+    elision and contraction must know (*article*, *preposition*).
     """
 
     text: str

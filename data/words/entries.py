@@ -65,6 +65,7 @@ class Noun:
     is_unique: bool = False
     is_generic: bool = False
     is_singular_only: bool = False
+    is_paired: bool = False  # mostly plural: shoes
     owning: str = ""  # public: nobody's; owned: somebody's, unlike others of its class
     places: tuple[tuple[str, str], ...] = ()
     measures: tuple[str, ...] = ()
@@ -102,6 +103,7 @@ class Adjective:
     complement: Selection | None = None
     infinitive: str = ""
     has_content: bool = False
+    takes_a_little: bool = False  # goes with *un peu*
     determiner: str = ""  # definite or possessive: the only determiner it stands with
 
     @property

@@ -16,7 +16,7 @@ LEXICON_FOLDER = Path(__file__).resolve().parent.parent / "lexicon"
 ADJECTIVE_COLUMNS = ("french", "english", "applies_to", "position", "use", "comparison", "options")
 ADJECTIVE_OPTIONS = (
     "feminine", "vowel", "invariable", "comparative", "prep", "complement", "infinitive", "content", "definite",
-    "possessive",
+    "possessive", "a_little",
 )  # fmt: skip
 ADVERB_COLUMNS = ("kind", "french", "english", "french_position", "english_position")
 POSITIONS = ("before", "middle", "end", "front")
@@ -47,7 +47,9 @@ class Lexicon:
 class SelectionReader:
     """Turns ``person,text=lettre`` into a :class:`Selection`, and checks that each part exists."""
 
-    def __init__(self, classes: dict[str, WordClass], groups: dict[str, tuple[str, ...]], nouns: tuple[Noun, ...]):
+    def __init__(
+        self, classes: dict[str, WordClass], groups: dict[str, tuple[str, ...]], nouns: tuple[Noun, ...]
+    ):
         self.classes = classes
         self.groups = groups
         self.by_lemma: dict[str, set[str]] = {}
@@ -72,7 +74,9 @@ class SelectionReader:
             elif part in self.classes:
                 names.add(part)
             else:
-                raise row.error(f"{part!r} is no class or group of classes.toml; a single noun is written '=noun'")
+                raise row.error(
+                    f"{part!r} is no class or group of classes.toml; a single noun is written '=noun'"
+                )
         return Selection(frozenset(names), frozenset(nouns), gender, number)
 
     def _nouns(self, row: Row, class_name: str, lemma: str) -> set[tuple[str, str]]:
@@ -95,9 +99,13 @@ def read_classes(path: Path) -> tuple[dict[str, WordClass], dict[str, tuple[str,
     for name, entry in table["class"].items():
         unknown = set(entry) - {"about", "places", "generic", "owned"}
         if unknown or "about" not in entry:
-            raise LexiconError(f"{path}: class {name!r}: keys must be about, places, generic, owned: {sorted(entry)}")
+            raise LexiconError(
+                f"{path}: class {name!r}: keys must be about, places, generic, owned: {sorted(entry)}"
+            )
         places = tuple(tuple(pair.split(":")) for pair in entry.get("places", "").split(",") if pair)
-        classes[name] = WordClass(name, entry["about"], places, entry.get("generic", False), entry.get("owned"))
+        classes[name] = WordClass(
+            name, entry["about"], places, entry.get("generic", False), entry.get("owned")
+        )
     groups = {name: tuple(members) for name, members in table["group"].items()}
     for name, members in groups.items():
         for member in members:
@@ -128,7 +136,12 @@ def read_adjectives(folder: Path, reader: SelectionReader) -> tuple[Adjective, .
             complement=reader.read(row, options["complement"]) if "complement" in options else None,
             infinitive=options.get("infinitive", ""),
             has_content="content" in options,
-            determiner="definite" if "definite" in options else "possessive" if "possessive" in options else "",
+            takes_a_little="a_little" in options,
+            determiner="definite"
+            if "definite" in options
+            else "possessive"
+            if "possessive" in options
+            else "",
         )
         for other in adjectives:
             if other.french == adjective.french and _compete(other, adjective):

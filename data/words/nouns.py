@@ -11,7 +11,7 @@ NOUN_COLUMNS = ("french", "gender", "english", "class", "options")
 NOUN_OPTIONS = (
     "plural", "en_plural", "mass", "plural_only", "en_plural_only", "en_mass", "aspirated", "unique", "generic",
     "loc", "measure",
-    "singular", "public", "owned",
+    "singular", "public", "owned", "paired",
 )  # fmt: skip
 PLACE_COLUMNS = ("french", "gender", "english", "class", "options")
 NAME_COLUMNS = ("french", "gender", "english")
@@ -33,7 +33,9 @@ def read_nouns(folder: Path, classes: dict[str, WordClass]) -> tuple[Noun, ...]:
                 raise row.error("a noun needs a class and an English word")
             key = (row["class"], row["french"])
             if key in lines:
-                raise row.error(f"{row['french']!r} of class {row['class']!r} stands in line {lines[key].line} too")
+                raise row.error(
+                    f"{row['french']!r} of class {row['class']!r} stands in line {lines[key].line} too"
+                )
             lines[key] = row
             rank = ranks.get(row["class"], 0)
             ranks[row["class"]] = rank + 1
@@ -52,7 +54,9 @@ def _records(row: Row, rank: int, word_class: WordClass) -> list[Noun]:
     french = row["french"].split("/")
     english = "|".join(row.english()).split("/")
     if len(french) != len(genders) or len(english) > len(genders):
-        raise row.error(f"{row['french']!r} and {row['english']!r} need one form for gender {row['gender']!r} each")
+        raise row.error(
+            f"{row['french']!r} and {row['english']!r} need one form for gender {row['gender']!r} each"
+        )
     places = tuple(tuple(pair.split(":")) for pair in options.get("loc", "").split(",") if pair)
     if any(len(pair) != 2 for pair in places):
         raise row.error(f"loc is {options['loc']!r}, expected french:english prepositions as in 'à:at'")
@@ -72,6 +76,7 @@ def _records(row: Row, rank: int, word_class: WordClass) -> list[Noun]:
             is_english_mass="en_mass" in options,
             is_aspirated="aspirated" in options,
             is_unique="unique" in options,
+            is_paired="paired" in options,
             is_singular_only="singular" in options,
             owning="public" if "public" in options else "owned" if "owned" in options else "",
             is_generic="generic" in options or word_class.generic,
@@ -98,7 +103,13 @@ def read_proper_names(folder: Path) -> tuple[tuple[ProperName, ...], tuple[Prope
         gender = row.one_of("gender", ("m", "f"))
         places.append(
             ProperName(
-                row["french"], row.english()[0], gender, class_name, rank, "plural" in options, "aspirated" in options
+                row["french"],
+                row.english()[0],
+                gender,
+                class_name,
+                rank,
+                "plural" in options,
+                "aspirated" in options,
             )
         )
     return first_names, tuple(places)

@@ -51,7 +51,9 @@ class Row:
         for part in filter(None, (part.strip() for part in self[column].split(";"))):
             name, _, value = part.partition("=")
             if name not in allowed:
-                raise self.error(f"unknown option {name!r} in {column}, expected: {', '.join(sorted(allowed))}")
+                raise self.error(
+                    f"unknown option {name!r} in {column}, expected: {', '.join(sorted(allowed))}"
+                )
             if name in found:
                 raise self.error(f"option {name!r} stands twice")
             found[name] = value.strip()
@@ -76,7 +78,9 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
             header_seen = True
             continue
         if len(cells) != len(columns):
-            raise LexiconError(f"{path}:{number}: {len(cells)} cells, expected {len(columns)}: {', '.join(columns)}")
+            raise LexiconError(
+                f"{path}:{number}: {len(cells)} cells, expected {len(columns)}: {', '.join(columns)}"
+            )
         for column, cell in zip(columns, cells, strict=True):
             if not cell or cell != cell.strip():
                 raise LexiconError(

@@ -35,6 +35,7 @@ VERB_OPTIONS = {
     "en": "a thing as complement becomes en",
     "direction": "English says where to, not where",
     "skill": "the infinitive is something that one learns",
+    "learnt": "something that one learns to do",
     "negative": "only with a negation",
     "modal": "the English verb is can",
     "modal_must": "the English verb is must or have to",
@@ -43,6 +44,9 @@ VERB_OPTIONS = {
     "to": "the recipient has to",
     "for": "the recipient has for",
     "from": "the recipient has from",
+    "first": "the recipient stands before the object (ask him a question)",
+    "whole": "the object is never measured out (une tasse de ...)",
+    "named": "the object is never a pronoun",
     "third": "only with a third person",
     "bad": "as a command only with a negation",
     "seen": "what one says of others (il a l'air triste)",
@@ -70,7 +74,9 @@ def read_verbs(folder: Path, reader: SelectionReader) -> tuple[Verb, ...]:
 def _verb(row: Row, frame: str, rank: int, reader: SelectionReader) -> Verb:
     prep = row["prep"].split(":") if row["prep"] else ["", ""]
     if len(prep) != 2:
-        raise row.error(f"prep is {row['prep']!r}, expected french:english as in 'de:about' (one may be empty)")
+        raise row.error(
+            f"prep is {row['prep']!r}, expected french:english as in 'de:about' (one may be empty)"
+        )
     return Verb(
         frame=frame,
         french=row["french"],

@@ -17,9 +17,7 @@ def no_solution_survives(workspace: Workspace) -> Verdict:
     finder = LeakFinder(workspace.release.skeleton)
     files = dict(shipped_files(workspace))
     # `shipped_files` has opened the archives as they were packed: their members are looked at, each once.
-    leaks = find_leaks(
-        finder, {path: content for path, content in files.items() if not path.endswith(".zip")}
-    )
+    leaks = find_leaks(finder, {path: content for path, content in files.items() if not path.endswith(".zip")})
     n_contents = len({checksum(content) for content in files.values()})
     n_statements = len(finder.solutions.statements)
     return Verdict(f"{n_statements} statements looked for in {n_contents} files", leaks)

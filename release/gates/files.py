@@ -53,9 +53,7 @@ def keeps_private(workspace: Workspace) -> Verdict:
     )
     own = set(release.skeleton.files.values())
     contents = {
-        path.read_bytes(): path.relative_to(project.root).as_posix()
-        if path.is_relative_to(project.root)
-        else str(path)
+        path.read_bytes(): path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else str(path)
         for folder in private
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.stat().st_size > 0

@@ -24,9 +24,7 @@ def reference_earns_all(workspace: Workspace) -> Verdict:
     """Every task that is judged by code has full marks; BLEU is counted only where there are translations."""
     project = workspace.project
     has_translations = (project.reference / TRANSLATIONS).is_file()
-    tasks = (
-        workspace.release.assignment.tasks if has_translations else coded_tasks(workspace.release.assignment)
-    )
+    tasks = workspace.release.assignment.tasks if has_translations else coded_tasks(workspace.release.assignment)
     try:
         rows = grade(project.root, project.reference, workspace.package)
     except GradingError as error:
@@ -38,7 +36,7 @@ def reference_earns_all(workspace: Workspace) -> Verdict:
             faults.append(f"task {task.number} ({task.name}) is not in the results")
         elif row["score"] != row["max_score"] or row["status"] != "passed":
             lost = f"{row['score']:g} of {row['max_score']:g}, {row['status']}"
-            faults.append(f"task {task.number} ({task.name}): {lost}: {_first_line(row['output'])}")
+            faults.append(f"task {task.number} ({task.name}): {lost}: {_beginning(row['output'])}")
     points = sum(rows[task.number]["score"] for task in tasks if task.number in rows)
     return Verdict(f"{points:g} of {sum(task.points for task in tasks):g} points", faults)
 
@@ -62,9 +60,7 @@ def skeleton_earns_none(workspace: Workspace) -> Verdict:
         if shows_todo(output, _messages(workspace, task)):
             n_readable += 1
         else:
-            faults.append(
-                f"task {task.number} ({task.name}): no TODO message: {_first_line(output) or 'no output'}"
-            )
+            faults.append(f"task {task.number} ({task.name}): no TODO message: {_beginning(output) or 'no output'}")
     return Verdict(f"0 points, {n_readable} of {len(regular)} TODO messages", faults)
 
 
@@ -124,5 +120,7 @@ def _messages(workspace: Workspace, task: Task) -> list[str]:
     return [region.message for found in regions for region in found if region.hint.number == task.number]
 
 
-def _first_line(output: str) -> str:
-    return next((line.strip()[:160] for line in output.splitlines() if line.strip()), "")
+def _beginning(output: str) -> str:
+    """The first lines with text, as one."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return " | ".join(lines[:4])[:400]

@@ -24,9 +24,7 @@ def is_reproducible(workspace: Workspace) -> Verdict:
         for folder in ("autograder", CORPUS):
             if (project.root / folder).is_dir():
                 ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
-                shutil.copytree(
-                    project.root / folder, root / folder, ignore=ignored, copy_function=shutil.copyfile
-                )
+                shutil.copytree(project.root / folder, root / folder, ignore=ignored, copy_function=shutil.copyfile)
         for file in ("pyproject.toml", "grade.py"):
             shutil.copyfile(project.root / file, root / file)
         # Under its own name, which messages and the handout may hold; file by file from Z to A.
@@ -44,9 +42,7 @@ def is_reproducible(workspace: Workspace) -> Verdict:
             env=clean_environment(PYTHONHASHSEED="4711", TZ="Pacific/Kiritimati"),
         )
     if finished.returncode:
-        return Verdict(
-            "the second build failed", [finished.stderr.strip()[-400:] or f"status {finished.returncode}"]
-        )
+        return Verdict("the second build failed", [finished.stderr.strip()[-400:] or f"status {finished.returncode}"])
     second = json.loads(finished.stdout)
     first = {path: checksum(content) for path, content in workspace.release.outputs.items()}
     names = sorted(path for path in first.keys() | second.keys() if first.get(path) != second.get(path))

@@ -31,9 +31,7 @@ def todos_raise(workspace: Workspace) -> Verdict:
     n_called = 0
     for path, function in functions:
         answer = answers[f"{path}:{function}"]
-        expected = {
-            region.message for other, region in regions if (other, region.function) == (path, function)
-        }
+        expected = {region.message for other, region in regions if (other, region.function) == (path, function)}
         wrong = [message for message in answer["raised"] if message not in expected]
         faults += [f"{path}: {function} raises NotImplementedError({message!r})" for message in wrong]
         n_called += bool(answer["raised"])
@@ -81,9 +79,7 @@ def _raises(node: ast.AST, owners: tuple[str, ...] = ()) -> Iterator[tuple[str, 
 
 def _message(node: ast.Raise) -> str | None:
     match node.exc:
-        case ast.Call(
-            func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(message))], keywords=[]
-        ):
+        case ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(message))], keywords=[]):
             return message
     return None
 
@@ -119,9 +115,7 @@ def _begins_with_todo(text: str, function: str) -> bool:
     return False
 
 
-def _definitions(
-    node: ast.AST, owner: str = ""
-) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+def _definitions(node: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """The functions of a module and the methods of its classes, with their qualified names."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -117,9 +117,7 @@ def test_several_wrong_characters(edits: list[tuple[int, int, str]]) -> None:
     stripped = strip("".join(lines))
     if stripped is not None and any(secret in stripped for secret in SECRETS):
         # Only where a marker line does not resemble one any more, and so was a comment all the way.
-        pairs = [
-            (LINES[index].strip(), lines[index].strip()) for index in MARKERS if LINES[index] != lines[index]
-        ]
+        pairs = [(LINES[index].strip(), lines[index].strip()) for index in MARKERS if LINES[index] != lines[index]]
         assert all(difflib.SequenceMatcher(None, *pair).ratio() < 0.9 for pair in pairs), pairs
 
 

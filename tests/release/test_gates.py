@@ -31,9 +31,7 @@ def workspace(project: Project, tmp_path: Path) -> Workspace:
 def with_files(workspace: Workspace) -> Doctor:
     """The workspace with other skeleton files, and with files added to the students' archive."""
 
-    def doctor(
-        skeleton: Mapping[str, str] | None = None, archive: Mapping[str, bytes] | None = None
-    ) -> Workspace:
+    def doctor(skeleton: Mapping[str, str] | None = None, archive: Mapping[str, bytes] | None = None) -> Workspace:
         release = workspace.release
         changed = {path: text.encode() for path, text in (skeleton or {}).items()}
         stripped = replace(release.skeleton, files={**release.skeleton.files, **changed})
@@ -117,9 +115,7 @@ def test_raise_statements_are_proven_by_syntax(skeleton) -> None:
     assert raise_faults("table.py", text, regions) == []
     first, second = (f"raise NotImplementedError({json.dumps(region.message)})" for region in regions)
     assert raise_faults("table.py", text.replace(first, "return None"), regions)
-    assert raise_faults(
-        "table.py", text.replace(first, "x").replace(second, first).replace("x", second), regions
-    )
+    assert raise_faults("table.py", text.replace(first, "x").replace(second, first).replace("x", second), regions)
     assert raise_faults("table.py", text.replace(first, f"pass\n        {first}"), regions)
     assert raise_faults("table.py", text.replace("def forward", "def backward"), regions)
 
@@ -172,9 +168,7 @@ def test_full_marks_open_without_translations(workspace: Workspace, grader: Call
     assert reference_earns_all(workspace) == Verdict("10 of 10 points", [])
 
 
-def test_bleu_counts_where_there_are_translations(
-    workspace: Workspace, grader: Callable[[str], None]
-) -> None:
+def test_bleu_counts_where_there_are_translations(workspace: Workspace, grader: Callable[[str], None]) -> None:
     grader(rows())
     (workspace.project.reference / "translations.txt").write_text("the cat\n")
     (fault,) = reference_earns_all(workspace).faults
@@ -211,9 +205,7 @@ def test_points_for_the_empty_skeleton_close(workspace: Workspace, grader: Calla
     assert "task 1.2 (attention): no TODO message: no output" in faults
 
 
-def test_a_grader_without_end_closes(
-    workspace: Workspace, grader: Callable[[str], None], monkeypatch
-) -> None:
+def test_a_grader_without_end_closes(workspace: Workspace, grader: Callable[[str], None], monkeypatch) -> None:
     monkeypatch.setattr("release.gates.grading.GRADE_SECONDS", 0.3)
     grader("import time\ntime.sleep(30)")
     assert "took more than 0.3 s" in reference_earns_all(workspace).faults[0]

@@ -72,9 +72,7 @@ HIDING_PLACES = {
     ),
     "notebook attachment": (
         "a.ipynb",
-        lambda code: notebook(
-            "", attachments={"a": {"text/plain": base64.b64encode(code.encode()).decode()}}
-        ),
+        lambda code: notebook("", attachments={"a": {"text/plain": base64.b64encode(code.encode()).decode()}}),
     ),
     "json in json": ("a.json", lambda code: json.dumps({"a": json.dumps({"b": code})}).encode()),
     "broken json": ("a.json", lambda code: json.dumps({"a": code}).encode()[:-1]),
@@ -105,9 +103,7 @@ def test_a_solution_is_found_in_every_place(finder, place: str, code: str) -> No
 
 REFORMATTED = {
     "unparsed": ast.unparse(ast.parse(SOLUTION)),
-    "exploded": SOLUTION.replace(
-        "math.sqrt(self.d_model)", "(\n    math . sqrt(\n        self.d_model,\n    )\n)"
-    ),
+    "exploded": SOLUTION.replace("math.sqrt(self.d_model)", "(\n    math . sqrt(\n        self.d_model,\n    )\n)"),
     "continued": SOLUTION.replace("= math", "= \\\n    math"),
     "commented": SOLUTION.replace("\n", "  # a comment\n"),
     "on one line": "factor = math.sqrt(self.d_model); assert dot([1.0], [factor]) == factor",

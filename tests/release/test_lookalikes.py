@@ -94,9 +94,7 @@ def test_a_line_of_a_string_may_resemble_one(line: str) -> None:
     assert meant_in_string(line)
 
 
-@pytest.mark.parametrize(
-    "line", ["the best solution so far", "begin solution search", "Returns: the solution."]
-)
+@pytest.mark.parametrize("line", ["the best solution so far", "begin solution search", "Returns: the solution."])
 def test_prose_in_a_string_is_none(line: str) -> None:
     assert meant_in_string(line) is None
 

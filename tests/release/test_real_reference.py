@@ -70,9 +70,7 @@ def test_the_skeleton_holds_no_solution(real: Skeleton, finder: LeakFinder) -> N
 
 def test_every_solution_is_found_again(real: Skeleton, finder: LeakFinder) -> None:
     for region, code in solutions(real):
-        assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), (
-            f"{region.path}:{region.begin}"
-        )
+        assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), f"{region.path}:{region.begin}"
 
 
 class Renaming(ast.NodeTransformer):

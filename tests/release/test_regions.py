@@ -141,20 +141,17 @@ MALFORMED = {
         "alike",
     ),
     "solution deeper than its marker": (
-        "def f(x):\n    if x:\n        y = 1\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n"
-        "    ### END SOLUTION\n",
+        "def f(x):\n    if x:\n        y = 1\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n    ### END SOLUTION\n",
         5,
         "no whole statement",
     ),
     "begins in the middle of a statement": (
-        "def f(x):\n    y = (\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n    x)\n    z = 2\n"
-        "    ### END SOLUTION\n",
+        "def f(x):\n    y = (\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n    x)\n    z = 2\n    ### END SOLUTION\n",
         5,
         "cuts a statement",
     ),
     "ends in the middle of a statement": (
-        "def f(x):\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n    z = 2\n    y = (\n"
-        "    ### END SOLUTION\n    x)\n",
+        "def f(x):\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n    z = 2\n    y = (\n    ### END SOLUTION\n    x)\n",
         5,
         "cuts a statement",
     ),
@@ -189,8 +186,7 @@ MALFORMED = {
         "body of a class",
     ),
     "with the docstring": (
-        'def f():\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n    """Doc."""\n    return 1\n'
-        "    ### END SOLUTION\n",
+        'def f():\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n    """Doc."""\n    return 1\n    ### END SOLUTION\n',
         3,
         "docstring",
     ),

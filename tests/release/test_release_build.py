@@ -31,6 +31,7 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
         "autograder/scale.py",
         "autograder/assignment.toml",
         "autograder/tests/conftest.py",
+        "autograder/tests/pytest.ini",
         "autograder/tests/test_table.py",
     }
     assert sorted(example_release.folder) == ["README.md", "__init__.py", "mean.py", "table.py"]
@@ -70,9 +71,7 @@ def test_the_manifest_has_every_checksum_and_the_versions(example_release) -> No
     assert manifest["archives"]["student.zip"]["bytes"] == len(packed)
     inside = example_release.archives["student.zip"]
     assert manifest["archives"]["student.zip"]["files"] == {path: checksum(inside[path]) for path in inside}
-    assert manifest["student"] == {
-        path: checksum(text) for path, text in sorted(example_release.folder.items())
-    }
+    assert manifest["student"] == {path: checksum(text) for path, text in sorted(example_release.folder.items())}
 
 
 def test_two_builds_in_two_folders_are_the_same(project: Project, example_release) -> None:
@@ -105,8 +104,7 @@ def test_a_project_file_without_requirements(tmp_path: Path, text: str, says: st
 
 def test_versions_of_requirements(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
-        '[project]\nversion = "2"\nrequires-python = ">=3.11"\n'
-        'dependencies = ["torch==2.13.0", "some-thing"]\n'
+        '[project]\nversion = "2"\nrequires-python = ">=3.11"\ndependencies = ["torch==2.13.0", "some-thing"]\n'
     )
     versions = versions_of(read_requirements(tmp_path))
     assert versions == {"kit": "2", "python": ">=3.11", "torch": "==2.13.0", "some-thing": "any"}

@@ -33,9 +33,7 @@ def test_docstrings_and_given_lines_stay(skeleton, reference_files) -> None:
             for line in range(node.lineno, node.end_lineno + 1)
         }
         given = [
-            line
-            for number, line in enumerate(before, start=1)
-            if number not in solutions | imports and line.strip()
+            line for number, line in enumerate(before, start=1) if number not in solutions | imports and line.strip()
         ]
         assert [line for line in after if line in set(given)] == given
 
@@ -50,9 +48,7 @@ def test_every_problem_of_every_file_is_reported(reference_files, assignment) ->
     with pytest.raises(ReleaseError) as caught:
         make_skeleton(broken, assignment, "reference")
     files = {problem.path for problem in caught.value.problems}
-    assert files == {
-        f"reference/{name}" for name in ("mean.py", "table.py", "new.py", "latin.py", "notes.txt")
-    }
+    assert files == {f"reference/{name}" for name in ("mean.py", "table.py", "new.py", "latin.py", "notes.txt")}
     assert "reference/new.py:1: is not valid Python" in str(caught.value)
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox import Limits, Sandbox, Zygote
+from autograder.sandbox.containment import choose_containment
+from autograder.sandbox.zygote import WORKER_PACKAGE
 
 EXAMPLE = Path(__file__).with_name("example")
 
@@ -28,6 +30,13 @@ def zygote() -> Iterator[Zygote]:
 
 
 @pytest.fixture(scope="session")
+def bare_zygote() -> Iterator[Zygote]:
+    """As on a machine without bubblewrap."""
+    with Zygote(containment=choose_containment("auto", WORKER_PACKAGE, use_namespaces=False)) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
 def example_sources() -> dict[str, tuple[str, str]]:
     return read(EXAMPLE)
 
@@ -37,8 +46,9 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
     """Makes sandboxes: `sandbox(limit=...)` of the example, `sandbox({"layers": text})` of other modules."""
     made = []
 
-    def make(texts: dict[str, str] | None = None, **limits: float) -> Sandbox:
+    def make(texts: dict[str, str] | None = None, *, without: tuple[str, ...] = (), **limits: float) -> Sandbox:
         sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in (texts or {}).items()}}
+        sources = {name: source for name, source in sources.items() if name not in without}
         made.append(Sandbox(sources, Limits(**limits), zygote=zygote))
         return made[-1]
 

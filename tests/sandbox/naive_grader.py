@@ -2,8 +2,8 @@
 
     python naive_grader.py JOBS.json
 
-JOBS holds a list of `{"source", "secret", "secret_file", "output"}`. Each job runs in a fork of a process that knows the
-secret, with two seconds of time; what it prints goes to its output file.
+JOBS holds a list of `{"source", "secret", "secret_file", "output"}`. Each job runs in a fork of a process that
+knows the secret, with two seconds of time; what it prints goes to its output file.
 """
 
 import json

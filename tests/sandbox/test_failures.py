@@ -151,7 +151,7 @@ def test_cpu_time_is_limited_over_all_workers(sandbox):
     submission = sandbox(cpu_seconds=1)
     with pytest.raises(SubmissionTimeout, match="CPU time"):
         submission.call(CALL, "loop")
-    assert 0.95 < submission.cpu_seconds < 2.5
+    assert 1 <= submission.cpu_seconds < 2.5
     with pytest.raises(SubmissionTimeout, match="CPU time"):
         submission.build("layers.LayerNorm", 4)
 

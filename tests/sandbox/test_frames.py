@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.worker.frames import (
@@ -21,6 +21,7 @@ from autograder.worker.frames import (
 LIMITS = FrameLimits(header=1000, body=1000)
 
 
+@settings(database=None)
 @given(st.dictionaries(st.text(), st.integers()), st.binary(max_size=900), st.integers(1, 50))
 def test_pieces_of_any_size_give_the_frame(header: dict, body: bytes, size: int):
     data = pack(header, body)

@@ -24,7 +24,7 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, database=None)
 @given(st.dictionaries(st.sampled_from(["id", "result", "tensors", "error"]), JSON), st.binary(max_size=20))
 def test_any_header_is_a_reply_or_a_breach(header: dict, body: bytes):
     try:
@@ -34,7 +34,7 @@ def test_any_header_is_a_reply_or_a_breach(header: dict, body: bytes):
     assert isinstance(reply, (tuple, Failure))
 
 
-@settings(deadline=None)
+@settings(deadline=None, database=None)
 @given(JSON)
 def test_any_result_is_read_or_a_breach(result: object):
     decoder = Decoder([], b"")

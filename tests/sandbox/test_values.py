@@ -43,7 +43,7 @@ def travel(value: object) -> object:
     return Decoder(encoder.records, encoder.body()).decode(tree)
 
 
-@settings(deadline=None)
+@settings(deadline=None, database=None)
 @given(TREES)
 def test_plain_values_arrive_as_they_were(value: object):
     arrived = travel(value)

@@ -34,6 +34,4 @@ class Table:
     def mean(self, tokens: list[int]) -> list[float]:
         """Given: the mean of the vectors."""
         rows = self.forward(tokens)
-        return [
-            weighted_mean(list(column), [1 / len(rows)] * len(rows)) for column in zip(*rows, strict=True)
-        ]
+        return [weighted_mean(list(column), [1 / len(rows)] * len(rows)) for column in zip(*rows, strict=True)]

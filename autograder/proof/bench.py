@@ -1,0 +1,273 @@
+"""Runs the component tests on many versions of a submission, each in a fork of a process that has all loaded.
+
+Collecting the tests and importing torch cost seconds, the tests themselves half of one: so pytest collects once,
+and each version is run by a forked child with the collected tests.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from ..checking import comparison
+from ..checking.comparison import CheckFailed
+from ..grading_keys import SEED, SUBMISSION
+from ..in_process import InProcessSubmission
+from ..marks import Outcome
+from ..test_run import classify as sandbox_classify
+
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+SECONDS_A_TEST = 20
+
+Sources = Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a submission, and with which seeds which tests run on it."""
+
+    name: str
+    sources: Sources
+    seeds: Sequence[int]
+    markers: tuple[str, ...] = ()  # of the tasks whose tests run; none = all
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One numeric comparison: how far the result was from what was expected, and how far it might be."""
+
+    test: str
+    what: str
+    error: float
+    tolerance: float
+
+
+@dataclass
+class Run:
+    """What became of one version with one seed: outcomes by task marker, and all numeric comparisons."""
+
+    version: str
+    seed: int
+    outcomes: dict[str, list[Outcome]]
+    observations: list[Observation]
+    cpu_seconds: float
+
+
+class BenchError(RuntimeError):
+    """The tests could not be run at all."""
+
+
+class Recorder:
+    """A pytest plugin that keeps what the tests did in this process."""
+
+    def __init__(self, work: Callable[["Recorder", list[pytest.Item]], None]) -> None:
+        self.work = work
+        self.config: pytest.Config | None = None
+        self.current = ""
+        self.paths: set[str] = set()
+        self.outcomes: dict[str, list[Outcome]] = {}
+        self.observations: list[Observation] = []
+        self.classify = lambda error: classify(error, self.paths)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        self.config = config
+        config.stash[SUBMISSION], config.stash[SEED] = None, 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.work(self, session.items)
+        return True
+
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> None:
+        error = None if call.excinfo is None else call.excinfo.value
+        if call.when != "call" and error is None:
+            return
+        state, message = self.classify(error)
+        is_core = item.get_closest_marker("core") is not None
+        outcome = Outcome(item.name, state, message, is_core, round(call.duration, 4))
+        for marker in markers_of(item):
+            self.outcomes.setdefault(marker, []).append(outcome)
+
+    def observe(self, what: str, error: float, tolerance: float) -> None:
+        """Called by each numeric comparison of the tests."""
+        self.observations.append(Observation(self.current, what, error, tolerance))
+
+    def run(self, items: list[pytest.Item], version: Version, submission: object) -> Iterator[Run]:
+        """Runs the tests in this process, once for each seed."""
+        self.paths = {path for path, _ in version.sources.values()}
+        self.config.stash[SUBMISSION] = submission
+        chosen = [item for item in items if not version.markers or set(version.markers) & set(markers_of(item))]
+        comparison.observers.append(self.observe)
+        try:
+            for seed in version.seeds:
+                self.config.stash[SEED] = seed
+                self.outcomes, self.observations = {}, []
+                start = time.process_time()
+                for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+                    self.current = f"{markers_of(item)[0]}: {item.name}"
+                    with time_limit(SECONDS_A_TEST):
+                        runtestprotocol(item, nextitem=following, log=False)
+                yield Run(version.name, seed, self.outcomes, self.observations, time.process_time() - start)
+        finally:
+            comparison.observers.remove(self.observe)
+
+
+def markers_of(item: pytest.Item) -> list[str]:
+    """The task markers of a test; "given" for tests of what the assignment gives."""
+    return [mark.name for mark in item.iter_markers() if mark.name.startswith("task_") or mark.name == "given"]
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError in the test that takes longer."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"the test took longer than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def classify(error: BaseException | None, paths: set[str]) -> tuple[str, str]:
+    """State and message of a test that ended so, in the submission's own process.
+
+    An exception belongs to the submission if one of its files, or the backward pass of what it computed, is on the
+    way to it. Any other is a fault of the test: in the sandbox it would be a grader error.
+    """
+    if error is None:
+        return "passed", ""
+    message = f"{type(error).__name__}: {error}"
+    if isinstance(error, (CheckFailed, pytest.fail.Exception)):
+        return "failed", str(error)
+    if isinstance(error, TimeoutError):
+        return "timeout", message
+    if isinstance(error, NotImplementedError):
+        return "not attempted", message
+    frames = traceback.extract_tb(error.__traceback__)
+    if any(frame.filename in paths for frame in frames) or frames[-1].filename.endswith("torch/autograd/graph.py"):
+        return "error", message
+    return "grader error", "".join(traceback.format_exception(error)[-4:])
+
+
+def with_tests(work: Callable[[Recorder, list[pytest.Item]], None]) -> None:
+    """Collects the component tests and calls `work` with them.
+
+    Raises:
+        BenchError: where they cannot be collected.
+    """
+    recorder = Recorder(work)
+    arguments = [str(TESTS), "-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
+    arguments += ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler"]
+    arguments += ["-p", "no:capture"]
+    raised: list[BaseException] = []
+
+    def keep(recorder: Recorder, items: list[pytest.Item]) -> None:
+        try:
+            work(recorder, items)
+        except BaseException as error:
+            raised.append(error)
+
+    recorder.work = keep
+    status = pytest.main(arguments, plugins=[recorder])
+    if raised:
+        raise raised[0]
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise BenchError(f"the component tests cannot be collected: {status!r}")
+
+
+def run_versions(
+    versions: Sequence[Version], warm_up: Sources, on_run: Callable[[Run], None], jobs: int = 1, sandboxed: bool = False
+) -> None:
+    """Runs the tests on every version, once for each of its seeds.
+
+    Args:
+        versions: what to run.
+        warm_up: a submission that is run once at first, so that no child pays for what torch imports late.
+        on_run: called with each result, in the order in which they come.
+        jobs: children at a time.
+        sandboxed: through the grading sandbox, one version after the other, and not in forks of this process.
+
+    Raises:
+        BenchError: where the tests cannot be collected, or a child ended without a result.
+    """
+
+    def work(recorder: Recorder, items: list[pytest.Item]) -> None:
+        if sandboxed:
+            _run_in_sandbox(recorder, items, versions, on_run)
+            return
+        for _ in _run_here(recorder, items, Version("warm-up", warm_up, [0])):
+            pass
+        _run_in_forks(recorder, items, versions, on_run, jobs)
+
+    with_tests(work)
+
+
+def _run_here(recorder: Recorder, items: list[pytest.Item], version: Version) -> Iterator[Run]:
+    submission = InProcessSubmission(version.sources)
+    try:
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+            yield from recorder.run(items, version, submission)
+    finally:
+        submission.close()
+
+
+def _run_in_forks(
+    recorder: Recorder, items: list[pytest.Item], versions: Sequence[Version], on_run: Callable[[Run], None], jobs: int
+) -> None:
+    context = multiprocessing.get_context("fork")
+
+    def child(pipe: Connection, version: Version) -> None:
+        for run in _run_here(recorder, items, version):
+            pipe.send(run)
+        pipe.close()
+
+    waiting = list(reversed(versions))
+    running: dict[Connection, tuple[object, Version]] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            version = waiting.pop()
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=child, args=(sender, version))
+            process.start()
+            sender.close()
+            running[receiver] = (process, version)
+        for receiver in wait(list(running)):
+            process, version = running[receiver]
+            try:
+                on_run(receiver.recv())
+            except EOFError:
+                process.join()
+                del running[receiver]
+                if process.exitcode != 0:
+                    raise BenchError(f"{version.name}: the tests' process ended with {process.exitcode}") from None
+
+
+def _run_in_sandbox(
+    recorder: Recorder, items: list[pytest.Item], versions: Sequence[Version], on_run: Callable[[Run], None]
+) -> None:
+    from ..sandbox import Limits, Sandbox, Zygote
+
+    zygote = Zygote()
+    recorder.classify = sandbox_classify
+    try:
+        for version in versions:
+            with Sandbox(version.sources, Limits(total_seconds=600.0, cpu_seconds=600), zygote=zygote) as submission:
+                for run in recorder.run(items, version, submission):
+                    on_run(run)
+    finally:
+        zygote.close()

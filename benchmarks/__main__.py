@@ -1,0 +1,45 @@
+"""The command line of the measurements."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import torch
+
+from . import decoding, training
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one measurement; prints a table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="decoding | ablations")
+
+    sub = commands.add_parser(
+        "decoding",
+        help="sentences a second of four ways to decode",
+        epilog="example: python -m benchmarks decoding --checkpoint runs/course/best.pt",
+    )
+    sub.add_argument("--checkpoint", type=Path, default=Path("runs/course/best.pt"))
+    sub.add_argument("--input", type=Path, default=Path("data/corpus/fren.dev.bpe"), help="sources or pairs")
+    sub.set_defaults(run=lambda options: decoding.measure(options.checkpoint, options.input))
+
+    sub = commands.add_parser(
+        "ablations",
+        help="dev BLEU of the reference over seeds, and of models with a part missing",
+        epilog="example: python -m benchmarks ablations --seeds 5 --output runs/ablations",
+    )
+    sub.add_argument("--seeds", type=int, default=5, help="runs of the intact model (default: 5)")
+    sub.add_argument("--epochs", type=int, help="default: the preset's")
+    sub.add_argument("--train", type=Path, default=Path("data/corpus/fren.train.bpe"))
+    sub.add_argument("--dev", type=Path, default=Path("data/corpus/fren.dev.bpe"))
+    sub.add_argument("--output", type=Path, default=Path("runs/ablations"), help="results; finished runs are kept")
+    sub.set_defaults(
+        run=lambda options: training.measure(options.seeds, options.epochs, options.train, options.dev, options.output)
+    )
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    return options.run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

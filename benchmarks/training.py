@@ -1,0 +1,98 @@
+"""What BLEU can and cannot tell: the reference over several seeds, and models with a part missing.
+
+Each ablation is the reference with one fault that a student might make, trained and decoded with it.
+"""
+
+import json
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+import torch
+from torch import Tensor
+
+from reference import attention, data, embedding, layers
+from reference.config import PRESETS, Config
+from reference.data import Pair, read_pairs
+from reference.experiment import Experiment
+
+torch_attention = attention.scaled_dot_product_attention
+
+
+def unscaled(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The scores are not divided by sqrt(d_k)."""
+    return torch_attention(query * query.size(-1) ** 0.5, key, value, mask)
+
+
+def unmasked(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The mask is ignored: no padding mask and no causal mask anywhere."""
+    return torch_attention(query, key, value)
+
+
+def without_positions(self: torch.nn.Module, x: Tensor) -> Tensor:
+    """Words without their order."""
+    return self.dropout(x)
+
+
+def without_cross_attention(self: torch.nn.Module, x, memory, src_mask, tgt_mask):
+    """The decoder does not look at the source."""
+    return intact_decoder_layer(self, x, torch.zeros_like(memory), src_mask, tgt_mask)
+
+
+intact_decoder_layer = layers.DecoderLayer.forward
+
+ABLATIONS: dict[str, Callable[[], object]] = {
+    "no positional encoding": lambda: patch.object(embedding.PositionalEncoding, "forward", without_positions),
+    "no cross-attention": lambda: patch.object(layers.DecoderLayer, "forward", without_cross_attention),
+    "no causal mask in training": lambda: patch.object(
+        data, "causal_mask", lambda length: torch.ones(length, length, dtype=torch.bool)
+    ),
+    "attention not scaled": lambda: patch.object(attention, "scaled_dot_product_attention", unscaled),
+    "attention not masked": lambda: patch.object(attention, "scaled_dot_product_attention", unmasked),
+}
+
+
+@contextmanager
+def ablated(name: str | None) -> Iterator[None]:
+    """The reference with one part missing; None = intact."""
+    if name is None:
+        yield
+        return
+    with ABLATIONS[name]():
+        yield
+
+
+def train_once(config: Config, train_pairs: list[Pair], dev_pairs: list[Pair]) -> list[float]:
+    """Dev BLEU after each epoch."""
+    run = Experiment(config, train_pairs, dev_pairs)
+    for _ in range(config.epochs):
+        run.run_epoch()
+    return [line["dev_bleu"] for line in run.history]
+
+
+def measure(seeds: int, epochs: int | None, train: Path, dev: Path, output: Path) -> int:
+    """Runs what is not in `output`/results.json yet, and prints a table."""
+    config = PRESETS["course"] if epochs is None else replace(PRESETS["course"], epochs=epochs)
+    train_pairs, dev_pairs = read_pairs(train), read_pairs(dev)
+    plan = [(name, 0) for name in ABLATIONS] + [(None, seed) for seed in range(seeds)]
+    output.mkdir(parents=True, exist_ok=True)
+    store = output / "results.json"
+    results: dict[str, list[float]] = json.loads(store.read_text()) if store.exists() else {}
+    for name, seed in plan:
+        key = f"{name or 'intact'}, seed {seed}"
+        if key not in results:
+            print(f"training: {key}", flush=True)
+            with ablated(name):
+                results[key] = train_once(replace(config, seed=seed), train_pairs, dev_pairs)
+            unfinished = store.with_name("results.json.tmp")
+            unfinished.write_text(json.dumps(results, indent=1))
+            unfinished.replace(store)
+    finals = [results[f"intact, seed {seed}"][-1] for seed in range(seeds)]
+    print("| model | dev BLEU |\n|---|---|")
+    print(f"| intact, {seeds} seeds | {min(finals):.3f} to {max(finals):.3f}, mean {statistics.mean(finals):.3f} |")
+    for name in ABLATIONS:
+        print(f"| {name} | {results[f'{name}, seed 0'][-1]:.3f} |")
+    return 0

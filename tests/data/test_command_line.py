@@ -1,0 +1,136 @@
+"""The command line: what it writes, what it says, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from data import __main__ as command_line
+from data import files
+from data.build import Corpus
+
+
+@pytest.fixture(autouse=True)
+def whole_corpus(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes the corpus that was drawn already where the command would draw the same again."""
+    drawn = command_line._build
+
+    def build(settings: object, seed: int, test_seed: int) -> Corpus:
+        if (seed, test_seed) == (corpus.seed, corpus.test_seed):
+            return corpus
+        return drawn(settings, seed, test_seed)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(command_line, "_build", build)
+
+
+def run(*arguments: object) -> int:
+    """The exit status of a command."""
+    return command_line.main([str(argument) for argument in arguments])
+
+
+def test_generate_and_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is written passes the check; a changed file does not."""
+    assert run("generate", "--output", tmp_path) == 0
+    said = capsys.readouterr().out
+    assert "8701 train, 971 dev, 971 test pairs" in said and "1382 French" in said
+    names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert names == {
+        "corpus/fren.train.bpe", "corpus/fren.dev.bpe", "corpus/fren.test.src.bpe", "corpus/fren.train.align",
+        "corpus/fren.dev.align", "private/fren.test.bpe", "private/fren.test.align", "manifest.json",
+    }  # fmt: skip
+    assert json.loads((tmp_path / "manifest.json").read_text()) == json.loads(files.MANIFEST.read_text())
+    assert run("check", "--output", tmp_path) == 0
+    assert "keep their promises" in capsys.readouterr().out
+    dev = tmp_path / "corpus/fren.dev.bpe"
+    dev.write_text(dev.read_text().replace("je ", "jeu ", 1))
+    assert run("check", "--output", tmp_path) == 1
+    assert "corpus/fren.dev.bpe: the file in" in capsys.readouterr().err
+    dev.unlink()
+    assert run("check", "--output", tmp_path) == 2
+    assert capsys.readouterr().err == f"error: {dev}: missing; 'python -m data generate' writes it\n"
+
+
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also that of each command."""
+    for arguments in (["--help"], ["generate", "--help"], ["check", "--help"]):
+        with pytest.raises(SystemExit) as stop:
+            command_line.main(arguments)
+        assert stop.value.code == 0
+        assert "python -m data generate --test-seed 7" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["generate", "--seed", "x"], "invalid int value: 'x'"),
+        (["make"], "invalid choice: 'make'"),
+    ],
+)
+def test_wrong_arguments(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """End with 2 and say why."""
+    with pytest.raises(SystemExit) as stop:
+        command_line.main(arguments)
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_place_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One clear line."""
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert run("generate", "--output", blocked / "below") == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and "cannot write the corpus" in error and error.count("\n") == 1
+
+
+def test_no_manifest_and_a_broken_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each has its own message."""
+    assert run("check", "--output", tmp_path) == 2
+    assert "there is no manifest" in capsys.readouterr().err
+    (tmp_path / "manifest.json").write_text("{")
+    assert run("check", "--output", tmp_path) == 2
+    assert "not a manifest" in capsys.readouterr().err
+    (tmp_path / "manifest.json").write_text('{"seed": 1}')
+    assert run("check", "--output", tmp_path) == 2
+    assert "not a manifest: KeyError 'test_seed'" in capsys.readouterr().err
+
+
+def test_nothing_is_left_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure while writing leaves the old files and no parts."""
+    files.write_files(tmp_path, {"a/one": b"old", "a/two": b"old"})
+    real = Path.write_bytes
+
+    def fail(self: Path, content: bytes) -> int:
+        if "two" in self.name:
+            raise OSError(28, "No space left on device", str(self))
+        return real(self, content)
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(files.CorpusError, match="No space left on device"):
+        files.write_files(tmp_path, {"a/one": b"new", "a/two": b"new"})
+    monkeypatch.undo()
+    assert sorted(os.listdir(tmp_path / "a")) == ["one", "two"]
+    assert (tmp_path / "a/one").read_bytes() == b"old"
+
+
+def test_a_changed_lexicon_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In its usual place, the corpus must be what the manifest records, unless the manifest is to be renewed."""
+    manifest = tmp_path / "manifest.json"
+    recorded = json.loads(files.MANIFEST.read_text())
+    recorded["files"]["corpus/fren.dev.bpe"] = "0" * 64
+    manifest.write_text(json.dumps(recorded))
+    monkeypatch.setattr(command_line, "MANIFEST", manifest)
+    monkeypatch.setattr(command_line, "DATA_FOLDER", tmp_path)
+    monkeypatch.setattr(command_line, "read_manifest", lambda path=manifest: files.read_manifest(path))
+    assert run("generate", "--output", tmp_path) == 1
+    error = capsys.readouterr().err
+    assert "corpus/fren.dev.bpe" in error and "--update-manifest" in error
+    assert not (tmp_path / "corpus").exists()
+    assert run("generate", "--output", tmp_path, "--update-manifest") == 0
+    assert json.loads(manifest.read_text()) == json.loads(files.MANIFEST.read_text())

@@ -1,0 +1,236 @@
+"""What the README promises of the corpus, measured on the one that the manifest records."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from data.bpe import CONTINUES, join_pieces, learn
+from data.build import Corpus, build, split_of
+from data.check import broken_promises
+from data.files import (
+    DEV,
+    DEV_ALIGN,
+    PRIVATE,
+    TEST,
+    TEST_SOURCE,
+    TRAIN,
+    TRAIN_ALIGN,
+    describe,
+    read_manifest,
+    render,
+)
+from data.settings import Settings
+from data.words.lexicon import Lexicon
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SPECIAL_IDS = 3
+
+
+def pairs(content: bytes) -> list[tuple[str, str]]:
+    """The two sides of each line."""
+    lines = content.decode("utf-8").splitlines()
+    return [(french, english) for french, english in (line.split("|||") for line in lines)]
+
+
+def test_the_committed_manifest_is_that_of_the_generator(corpus: Corpus, files: dict[str, bytes]) -> None:
+    """The same seed gives the same bytes, here and where the manifest was written."""
+    assert describe(corpus, files) == read_manifest()
+
+
+def test_counts_and_vocabularies(files: dict[str, bytes]) -> None:
+    """8,701, 971 and 971 pairs; vocabularies near 1,382 and 1,362."""
+    assert [len(pairs(files[name])) for name in (TRAIN, DEV, TEST)] == [8701, 971, 971]
+    for side, expected in ((0, 1382), (1, 1362)):
+        tokens = {token for pair in pairs(files[TRAIN]) for token in pair[side].split()}
+        assert abs(len(tokens) + SPECIAL_IDS - expected) <= 10
+
+
+def test_no_side_is_longer_than_fifteen_tokens(files: dict[str, bytes]) -> None:
+    """Counted in BPE tokens."""
+    for name in (TRAIN, DEV, TEST):
+        assert max(len(side.split()) for pair in pairs(files[name]) for side in pair) <= 15
+
+
+def test_no_french_side_stands_twice(files: dict[str, bytes]) -> None:
+    """Neither in one split nor in two, also when the encoding is undone."""
+    all_french = [join_pieces(french) for name in (TRAIN, DEV, TEST) for french, _ in pairs(files[name])]
+    assert len(set(all_french)) == len(all_french)
+
+
+def test_format(files: dict[str, bytes]) -> None:
+    """Lower-case letters, single spaces, one mark at the end, pieces marked as the course has them."""
+    for name in (TRAIN, DEV, TEST):
+        for pair in pairs(files[name]):
+            for side in pair:
+                assert side == " ".join(side.split())
+                tokens = side.split()
+                assert tokens[-1] in {".", "?", "!"} and not tokens[-1].endswith(CONTINUES)
+                words = join_pieces(side).split()
+                assert all(word.isalpha() and word.isascii() and word.islower() for word in words[:-1])
+        assert files[name].endswith(b"\n") and b"\r" not in files[name]
+
+
+def test_some_words_were_never_seen_and_few_are_frequent(files: dict[str, bytes]) -> None:
+    """A long tail: many words once, some of dev and test in no training sentence."""
+    for side in (0, 1):
+        words = [word for pair in pairs(files[TRAIN]) for word in join_pieces(pair[side]).split()]
+        counts = count(words)
+        assert sum(1 for found in counts.values() if found == 1) > len(counts) / 5
+        top = sum(sorted(counts.values(), reverse=True)[:100])
+        assert top > len(words) / 2
+        for name in (DEV, TEST):
+            unseen = [
+                w for pair in pairs(files[name]) for w in join_pieces(pair[side]).split() if w not in counts
+            ]
+            assert 20 < len(unseen) < 400
+    assert len(count([w for p in pairs(files[TRAIN]) for w in join_pieces(p[0]).split()])) >= 2500
+
+
+def count(words: list[str]) -> dict[str, int]:
+    """How often each word stands."""
+    counts: dict[str, int] = {}
+    for word in words:
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def test_alignments_are_valid_and_cover_every_token(files: dict[str, bytes]) -> None:
+    """Pharaoh links over BPE tokens: in range, sorted, none missing."""
+    for corpus_name, name in ((TRAIN, TRAIN_ALIGN), (DEV, DEV_ALIGN), (TEST, f"{PRIVATE}/fren.test.align")):
+        lines = files[name].decode().splitlines()
+        for (french, english), line in zip(pairs(files[corpus_name]), lines, strict=True):
+            links = [tuple(int(end) for end in link.split("-")) for link in line.split()]
+            assert links == sorted(set(links))
+            assert {link[0] for link in links} == set(range(len(french.split())))
+            assert {link[1] for link in links} == set(range(len(english.split())))
+
+
+def test_pieces_of_a_word_share_their_links(files: dict[str, bytes]) -> None:
+    """A word's pieces are linked alike, so word alignments can be read off."""
+    lines = files[DEV_ALIGN].decode().splitlines()
+    for (french, _), line in zip(pairs(files[DEV]), lines, strict=True):
+        links: dict[int, set[int]] = {}
+        for link in line.split():
+            source, target = map(int, link.split("-"))
+            links.setdefault(source, set()).add(target)
+        for position, token in enumerate(french.split()):
+            if token.endswith(CONTINUES):
+                assert links[position] == links[position + 1]
+
+
+def test_references_stay_private(files: dict[str, bytes]) -> None:
+    """No file for students holds a test reference; the sources are those of the test pairs, in order."""
+    test = pairs(files[TEST])
+    public = [name for name in files if not name.startswith(f"{PRIVATE}/")]
+    assert files[TEST_SOURCE].decode().splitlines() == [french for french, _ in test]
+    assert b"|||" not in files[TEST_SOURCE]
+    for name in public:
+        for line in set(files[name].decode().splitlines()) & {f"{f}|||{e}" for f, e in test}:
+            pytest.fail(f"{name} holds the reference {line!r}")
+    assert not any("test" in name and "align" in name for name in public)
+
+
+def test_check_finds_what_is_wrong(files: dict[str, bytes], settings: Settings) -> None:
+    """Each promise, broken on purpose."""
+    assert broken_promises(files, settings.size) == []
+    train = files[TRAIN].decode().splitlines()
+
+    def problems(**changed: bytes) -> str:
+        names = {"train": TRAIN, "dev": DEV, "source": TEST_SOURCE, "align": TRAIN_ALIGN}
+        broken = {**files, **{names[name]: content for name, content in changed.items()}}
+        return "\n".join(broken_promises(broken, settings.size))
+
+    def lines(content: list[str]) -> bytes:
+        return ("\n".join(content) + "\n").encode()
+
+    assert "8700 lines, expected 8701" in problems(train=lines(train[:-1]))
+    assert "fren.train.bpe:3: not a pair" in problems(train=lines([*train[:2], "x", *train[3:]]))
+    long = " ".join(["a"] * 16) + "|||b"
+    assert "fren.train.bpe:1: a side is longer than 15" in problems(train=lines([long, *train[1:]]))
+    dev = files[DEV].decode().splitlines()
+    assert "its French side stands at corpus/fren.train.bpe:1 too" in problems(
+        dev=lines([train[0], *dev[1:]])
+    )
+    assert "not the French sides" in problems(source=lines(["x ."] * 971))
+    aligned = files[TRAIN_ALIGN].decode().splitlines()
+    assert "fren.train.align:1: does not link every token" in problems(align=lines(["0-0", *aligned[1:]]))
+
+
+# -- other seeds and fresh test sets --------------------------------------------------------------------
+
+
+def test_another_test_seed_changes_the_test_split_alone(lexicon: Lexicon, small: Settings) -> None:
+    """Training, dev and encoding stay to the byte; the fresh test shares nothing with any split before it."""
+    first, fresh = build(lexicon, small, 1), build(lexicon, small, 1, 2)
+    before, after = render(first), render(fresh)
+    for name in before:
+        assert (before[name] == after[name]) == ("test" not in name)
+    used = {pair.french for split in (first.train, first.dev, first.test) for pair in split}
+    assert not used & {pair.french for pair in fresh.test}
+    assert len(fresh.test) == small.size.test
+
+
+def test_another_seed_changes_everything(lexicon: Lexicon, small: Settings) -> None:
+    """And still shares no French side between its training and the other's test."""
+    one, other = build(lexicon, small, 1), build(lexicon, small, 2)
+    first, second = render(one), render(other)
+    assert all(first[name] != second[name] for name in first)
+    assert not {pair.french for pair in other.train} & {pair.french for pair in one.test}
+    assert not {pair.french for pair in one.train} & {pair.french for pair in other.dev}
+
+
+def test_every_sentence_has_one_split(corpus: Corpus, settings: Settings) -> None:
+    """Decided by its hash."""
+    for name in ("train", "dev", "test"):
+        assert {split_of(pair.french, settings.size) for pair in getattr(corpus, name)} == {name}
+
+
+def test_same_bytes_whatever_the_hash_seed(small: Settings) -> None:
+    """In processes of their own, with different hash seeds."""
+    script = (
+        "import dataclasses, hashlib\n"
+        "from data.build import build\n"
+        "from data.files import render\n"
+        "from data.settings import read_settings\n"
+        "from data.words.lexicon import read_lexicon\n"
+        "settings = read_settings()\n"
+        f"size = dataclasses.replace(settings.size, **{dataclasses.asdict(small.size)!r})\n"
+        "files = render(build(read_lexicon(), dataclasses.replace(settings, size=size), 3))\n"
+        "print(hashlib.sha256(b''.join(files[name] for name in sorted(files))).hexdigest())\n"
+    )
+    results = set()
+    for hash_seed in ("0", "1", "4242"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=REPOSITORY,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        results.add(done.stdout.strip())
+    assert len(results) == 1
+    assert len(results.pop()) == hashlib.sha256().digest_size * 2
+
+
+def test_bpe_is_learnt_on_training_alone(corpus: Corpus, settings: Settings) -> None:
+    """Learning again on just the training split gives the same pieces for every word of every split."""
+    again = learn([pair.french for pair in corpus.train], settings.size.french_vocabulary)
+    words = {
+        word for split in (corpus.train, corpus.dev, corpus.test) for pair in split for word in pair.french
+    }
+    assert all(again.pieces(word) == corpus.french.pieces(word) for word in words)
+
+
+def test_pieces_join_to_the_word(corpus: Corpus) -> None:
+    """Also for words and letters that training never saw."""
+    for word in ("anticonstitutionnellement", "zyx", "a", "œ", "12"):
+        assert join_pieces(" ".join(corpus.french.pieces(word))) == word

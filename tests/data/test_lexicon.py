@@ -1,0 +1,119 @@
+"""Mistakes in the tables and settings: each is reported with its place and what would be right."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from data.settings import SETTINGS_FILE, Settings, SettingsError, read_settings
+from data.words.lexicon import LEXICON_FOLDER, Lexicon, read_lexicon
+from data.words.tables import LexiconError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the lexicon."""
+    return Path(shutil.copytree(LEXICON_FOLDER, tmp_path / "lexicon"))
+
+
+MISTAKES = [
+    ("nouns_food.tsv", "truc\tx\tthing\tfood\t-", "gender is 'x', expected one of: m, f, m/f"),
+    ("nouns_food.tsv", "truc\tm\tthing\tfoot\t-", "'foot' is no class of classes.toml"),
+    ("nouns_food.tsv", "truc\tm\tthing\tfood", "4 cells, expected 5: french, gender, english, class, options"),
+    ("nouns_food.tsv", "truc\tm\tthing\tfood\tmas", "unknown option 'mas' in options, expected: aspirated,"),
+    ("nouns_food.tsv", "truc\tm\t thing\tfood\t-", "english is ' thing', expected text without spaces around it"),
+    ("nouns_food.tsv", "truc\tm\tThing\tfood\t-", "english is 'Thing', expected lower-case letters without accents"),
+    ("nouns_food.tsv", "truc\tm/f\tthing\tfood\t-", "need one form for gender 'm/f' each"),
+    ("nouns_food.tsv", "truc\tm\tthing\tfood\tloc=à", "loc is 'à', expected french:english prepositions"),
+    ("nouns_food.tsv", "truc\tm\tthing\tfood\tmeasure=xyz", "'truc' measures 'xyz', which is in no noun table"),
+    ("nouns_food.tsv", "pain\tm\tbread\tfood\t-", "'pain' of class 'food' stands in line 2 too"),
+    ("verbs_transitive.tsv", "voir\tspot\tstate\tperson\tperson\t-\t-\t-\t-", "another sense ('see',) for the same"),
+    ("verbs_transitive.tsv", "oser\tdare\tstat\tperson\tperson\t-\t-\t-\t-", "aspect is 'stat', expected one of"),
+    ("verbs_transitive.tsv", "oser\tdare\tstate\tpersons\tfood\t-\t-\t-\t-", "'persons' is no class or group"),
+    ("verbs_transitive.tsv", "oser\tdare\tstate\tperson\t=xyz\t-\t-\t-\t-", "there is no noun 'xyz' in the noun"),
+    ("verbs_transitive.tsv", "oser\tdare\tstate\tperson\ttext=pain\t-\t-\t-\t-", "no noun 'pain' of class 'text'"),
+    ("verbs_transitive.tsv", "oser\tdare\tstate\tperson\tfood\t-\tde\t-\t-", "prep is 'de', expected french:english"),
+    ("adjectives.tsv", "grand\thuge\tkin\tbefore\tpredicate\ter\t-", "'grand' has another sense ('tall',)"),
+    ("adjectives.tsv", "gai\tmerry\tperson\tbehind\tboth\ter\t-", "position is 'behind', expected one of: before"),
+    ("adverbs.tsv", "sometimes\tici\there\tend\tend", "kind is 'sometimes', expected one of"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "line", "message"), MISTAKES)
+def test_mistakes_have_file_and_line(folder: Path, table: str, line: str, message: str) -> None:
+    """A wrong line at the end of a table."""
+    path = folder / table
+    number = len(path.read_text(encoding="utf-8").splitlines()) + 1
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    with pytest.raises(LexiconError) as problem:
+        read_lexicon(folder)
+    assert str(problem.value).startswith(f"{path}:{number}: ")
+    assert message in str(problem.value)
+
+
+def test_wrong_header_and_missing_table(folder: Path) -> None:
+    """Named with what is expected."""
+    path = folder / "adverbs.tsv"
+    path.write_text("kind\tfrench\n")
+    with pytest.raises(LexiconError, match=r"adverbs\.tsv:1: the header is .* expected"):
+        read_lexicon(folder)
+    path.unlink()
+    with pytest.raises(LexiconError, match=r"adverbs\.tsv: cannot read the table"):
+        read_lexicon(folder)
+    path.write_text("")
+    with pytest.raises(LexiconError, match=r"adverbs\.tsv: no header"):
+        read_lexicon(folder)
+
+
+def test_mistakes_in_classes(folder: Path) -> None:
+    """An unknown key, a group of unknown classes."""
+    path = folder / "classes.toml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("[class.human]", "[class.human]\nown = 1"), encoding="utf-8")
+    with pytest.raises(LexiconError, match="class 'human': keys must be about, places, generic, owned"):
+        read_lexicon(folder)
+    path.write_text(text.replace('person = ["human"', 'person = ["humans"'), encoding="utf-8")
+    with pytest.raises(LexiconError, match="group 'person' names 'humans', which is no class"):
+        read_lexicon(folder)
+
+
+def test_the_lexicon_is_large(lexicon: Lexicon) -> None:
+    """And every verb of a frame with an object has objects to draw from."""
+    assert len(lexicon.nouns) > 1200 and len(lexicon.adjectives) > 400 and len(lexicon.verbs) > 600
+    for verb in lexicon.verbs:
+        if verb.frame in ("transitive", "oblique", "dative"):
+            places = verb.object.classes & {"city", "country"}
+            assert places or lexicon.nouns_for(verb.object), verb.french
+        if verb.frame == "dative":
+            assert lexicon.nouns_for(verb.recipient), verb.french
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("noun_slope", "noun_slop", "[zipf] has the unknown key 'noun_slop'; did you mean 'noun_slope'?"),
+        ("dev = 971", "dev = 971.5", "[size] dev is 971.5, expected a whole number of at least 1"),
+        ("dev = 971\n", "", "[size] lacks dev"),
+        ("plural = ", "plural = 1", "expected a share between 0 and 1"),
+        ("[frame]", "[frames]", "did you mean 'frame'?"),
+        ("je = ", "je = -", "[subject] je is -"),
+        ("[size]", "[size", "settings.toml: "),
+    ],
+)
+def test_mistakes_in_settings(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """Named with the nearest valid key or the range."""
+    path = tmp_path / "settings.toml"
+    path.write_text(SETTINGS_FILE.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(SettingsError) as problem:
+        read_settings(path)
+    assert message in str(problem.value)
+
+
+def test_settings_are_read(settings: Settings) -> None:
+    """Sizes are those of the course."""
+    size = settings.size
+    assert (size.train, size.dev, size.test, size.max_tokens) == (8701, 971, 971, 15)
+    assert (size.french_vocabulary, size.english_vocabulary) == (1382, 1362)

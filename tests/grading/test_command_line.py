@@ -1,0 +1,92 @@
+"""`python -m autograder grade` as its user types it, and the assignment file."""
+
+import json
+import re
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.assignment import DEFAULT_PATH, AssignmentError, read_assignment
+from autograder.marks import Outcome, judge_task
+
+from .conftest import SKELETON
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda folder: folder / "nowhere", "no such file or folder"),
+        (lambda folder: folder, "none of the assignment's files"),
+    ],
+)
+def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, make, message):
+    assert main(["grade", str(make(tmp_path)), "--results", str(tmp_path / "r.json")]) == 2
+    printed = capsys.readouterr().err
+    assert message in printed and printed.count("\n") == 1
+    assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.slow
+def test_grade_prints_and_writes_the_results(tmp_path, capsys):
+    results = tmp_path / "out" / "results.json"
+    status = main(["grade", str(SKELETON), "--results", str(results), "--json", "--seed", "3"])
+    assert status == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(results.read_text())
+    assert json.loads(results.read_text())["score"] == 0
+
+
+def test_the_default_assignment_adds_up():
+    assignment = read_assignment()
+    assert assignment.max_score == 100
+    assert [task.points for task in assignment.tasks] == [4, 14, 14, 10, 6, 10, 10, 8, 8, 6, 5, 5, 0, 0, 0]
+    assert assignment.thresholds == {"beginner": 0.30, "advanced": 0.45}
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("[limits]", "[limts]", "unknown key 'limts'; did you mean 'limits'?"),
+        ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
+        ("beginner = 0.30", "beginner = 30", "[thresholds] beginner = 30: expected a number between 0 and 1"),
+        ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
+        ("points = 14", "points = -14", "task 1.2: points = -14: expected a number of at least 0"),
+        ("points = 14", "point = 14", "task 1.2: unknown key 'point'; did you mean 'points'?"),
+        (
+            '"layers.LayerNorm"',
+            '"layers.Layernorm"',
+            "unknown component 'layers.Layernorm'; did you mean 'layers.LayerN",
+        ),
+        ('threshold = "advanced"', 'threshold = "advancd"', "unknown threshold 'advancd'; did you mean 'advanced'?"),
+        ('credit = "share"', 'credit = "half"', "credit = 'half': expected 'share' or 'all'"),
+        ("[thresholds]", "[thresholds", "Expected ']'"),
+    ],
+)
+def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, message):
+    text = DEFAULT_PATH.read_text()
+    assert old in text
+    path = tmp_path / "assignment.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(AssignmentError, match=re.escape(message)):
+        read_assignment(path)
+
+
+TASK = read_assignment().tasks[1]
+
+
+@pytest.mark.parametrize(
+    "outcomes, credit, state, score",
+    [
+        ([("passed", True), ("passed", False)], "share", "passed", 14),
+        ([("passed", True), ("failed", False)], "share", "failed", 7),
+        ([("failed", True), ("passed", False)], "share", "failed", 0),
+        ([("passed", True), ("failed", False)], "all", "failed", 0),
+        ([("passed", True), ("failed", False), ("timeout", False), ("error", False)], "share", "timeout", 3.5),
+        ([("not attempted", True), ("not attempted", False)], "share", "not attempted", 0),
+        ([("grader error", False), ("passed", True)], "share", "grader error", 7),
+        ([], "share", "grader error", 0),
+    ],
+)
+def test_points_of_a_task(outcomes, credit, state, score):
+    made = [Outcome(f"test_{i}", each, "message", core) for i, (each, core) in enumerate(outcomes)]
+    result = judge_task(TASK, made, credit)
+    assert (result.state, result.score) == (state, score)

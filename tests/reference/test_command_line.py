@@ -1,0 +1,74 @@
+"""`python -m reference` as its user types it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reference.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+LINES = [
+    f"{s} {v} .|||{t} {w} ."
+    for s, t in (("je", "i"), ("tu", "you"), ("il", "he"), ("nous", "we"))
+    for v, w in (("man@@ ge", "eat"), ("dors", "sleep"), ("par@@ le", "sp@@ eak"))
+]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "train").write_text("\n".join(LINES) + "\n")
+    (folder / "dev").write_text("\n".join(LINES[:4]) + "\n")
+    files = ["--train", str(folder / "train"), "--dev", str(folder / "dev"), "--output", str(folder / "out")]
+    sizes = ["--preset", "tiny", "--d-model", "16", "--epochs", "2", "--batch-size", "4", "--diagonal-width", "2"]
+    assert main(["train", *files, *sizes]) == 0
+    return folder
+
+
+def test_translate(trained):
+    (trained / "src").write_text("je dors .\n\nnous unseen .\n")
+    checkpoint = ["--checkpoint", str(trained / "out/best.pt"), "--input", str(trained / "src")]
+    results = []
+    for extra in ([], ["--cached"], ["--beam-size", "1"], ["--beam-size", "3"]):
+        assert main(["translate", *checkpoint, "--output", str(trained / "t.txt"), *extra]) == 0
+        results.append((trained / "t.txt").read_text())
+        assert results[-1].count("\n") == 3
+        assert "@@" not in results[-1]
+        assert results[-1].split("\n")[1] == ""
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_attention_map(trained, kind):
+    picture = trained / f"{kind}.png"
+    arguments = ["--checkpoint", str(trained / "out/best.pt"), "--sentence", "je man@@ ge .", "--kind", kind]
+    assert main(["attention", *arguments, "--output", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["train", "--train", "nowhere"], "nowhere: No such file"),
+        (["train", "--d-model", "30"], "d_model = 30 is no multiple of n_heads = 4"),
+        (["train", "--dropout", "7"], "dropout = 7.0: expected between 0.0 and 1.0"),
+        (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file"),
+    ],
+)
+def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained):
+    if arguments[0] == "train" and "--train" not in arguments:
+        arguments = [*arguments, "--train", str(trained / "train"), "--dev", str(trained / "dev")]
+    assert main(arguments) == 2
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert printed.count("\n") == 1
+
+
+def test_help_has_an_example():
+    for command in ("train", "translate", "attention"):
+        done = subprocess.run(
+            [sys.executable, "-m", "reference", command, "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert f"example: python -m reference {command}" in done.stdout

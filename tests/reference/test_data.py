@@ -1,0 +1,119 @@
+"""Vocabulary, reader, batches."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference.data import Batch, BatchLoader, DataError, read_lines, read_pairs
+from reference.masks import diagonal_mask
+from reference.vocab import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID, Vocabulary, join_subwords
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=6).filter(
+    lambda word: word not in SPECIAL_TOKENS
+)
+
+
+@given(st.lists(st.lists(words, max_size=8), max_size=8))
+def test_vocabulary_encodes_what_it_was_built_on(sentences):
+    vocab = Vocabulary.build(sentences)
+    for sentence in sentences:
+        assert vocab.decode(vocab.encode(sentence)) == sentence
+        assert UNK_ID not in vocab.encode(sentence)
+
+
+def test_unknown_and_rare_tokens_become_unk():
+    vocab = Vocabulary.build([["a", "b", "a"]], min_count=2)
+    assert vocab.encode(["a", "b", "c"]) == [len(SPECIAL_TOKENS), UNK_ID, UNK_ID]
+
+
+def test_vocabulary_is_saved_and_loaded(tmp_path):
+    vocab = Vocabulary.build([["été", "l@@", "a"]])
+    vocab.save(tmp_path / "v.json")
+    assert Vocabulary.load(tmp_path / "v.json").tokens == vocab.tokens
+    assert [path.name for path in tmp_path.iterdir()] == ["v.json"]
+
+
+def test_a_token_cannot_stand_twice():
+    with pytest.raises(ValueError, match="'a' stands twice"):
+        Vocabulary(["a", "b", "a"])
+
+
+@pytest.mark.parametrize(
+    "tokens, text",
+    [(["trans@@", "la@@", "tion", "."], "translation ."), ([], ""), (["a@@"], "a"), (["@@", "b"], "b")],
+)
+def test_subwords_are_joined(tokens, text):
+    assert join_subwords(tokens) == text
+
+
+def test_pairs_are_read(tmp_path):
+    path = tmp_path / "pairs"
+    path.write_bytes("\ufeffje suis|||i m\r\nil est\u2028la|||he is here\n".encode())
+    assert read_pairs(path) == [(["je", "suis"], ["i", "m"]), (["il", "est", "la"], ["he", "is", "here"])]
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "the file is empty"),
+        (b"a|||b\nno separator\n", ":2: expected `source|||target`, found 'no separator'"),
+        (b"a|||\n", ":1: expected"),
+        (b"a|||b|||c\n", ":1: expected"),
+        (b"\xff\xfe", "not UTF-8 text"),
+    ],
+)
+def test_bad_pairs_are_refused_with_their_place(tmp_path, content, message):
+    path = tmp_path / "pairs"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read_pairs(path)
+    assert message in str(caught.value)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(DataError, match="No such file"):
+        read_lines(tmp_path / "none")
+
+
+def test_batch_and_its_masks():
+    batch = Batch.from_ids([[5, 6, 7], [8]], [[9], [10, 11]])
+    assert batch.src.tolist() == [[5, 6, 7], [8, PAD_ID, PAD_ID]]
+    assert batch.tgt_input.tolist() == [[BOS_ID, 9, PAD_ID], [BOS_ID, 10, 11]]
+    assert batch.labels.tolist() == [[9, EOS_ID, PAD_ID], [10, 11, EOS_ID]]
+    assert batch.src_mask.tolist() == [[[[True] * 3]], [[[True, False, False]]]]
+    assert batch.encoder_mask is batch.src_mask
+    assert batch.tgt_mask[0, 0].tolist() == [[True, False, False], [True, True, False], [True, True, False]]
+
+
+def test_diagonal_mask_is_cut_to_size():
+    diagonal = diagonal_mask(10, 2)
+    batch = Batch.from_ids([[5, 6, 7, 8]], [[9]], diagonal)
+    assert torch.equal(batch.encoder_mask[0, 0], diagonal[:4, :4])
+    assert batch.src_mask.shape == (1, 1, 1, 4)
+    with pytest.raises(DataError, match="a source of 4 tokens"):
+        Batch.from_ids([[5, 6, 7, 8]], [[9]], diagonal_mask(3))
+
+
+@pytest.mark.parametrize("bucketing", [False, True])
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_every_pair_comes_once_an_epoch_and_the_order_changes(bucketing, size):
+    pairs = [([str(i)] * (1 + i % 9), [str(i)]) for i in range(100)]
+    vocab = Vocabulary.build(src for src, _ in pairs)
+    loader = BatchLoader(pairs, vocab, vocab, size, bucketing=bucketing, seed=4)
+    seen = [[row[0] for batch in loader.epoch(number) for row in batch.src.tolist()] for number in (0, 0, 1)]
+    assert sorted(seen[0]) == sorted(vocab.encode([str(i) for i in range(100)]))
+    assert seen[0] == seen[1]
+    assert seen[0] != seen[2]
+    assert len(list(loader.epoch(0))) == len(loader)
+
+
+def test_bucketing_saves_padding():
+    pairs = [(["a"] * (1 + i % 13), ["a"] * (1 + i % 13)) for i in range(1000)]
+    vocab = Vocabulary.build(src for src, _ in pairs)
+
+    def padding(bucketing):
+        loader = BatchLoader(pairs, vocab, vocab, 10, bucketing=bucketing)
+        return sum(int((batch.src == PAD_ID).sum()) for batch in loader.epoch(0))
+
+    assert padding(True) < padding(False) / 5

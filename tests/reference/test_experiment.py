@@ -1,0 +1,140 @@
+"""Settings, schedules, checkpoints, a short run."""
+
+import argparse
+import json
+import math
+import re
+from dataclasses import fields, replace
+
+import pytest
+import torch
+
+from reference.checkpoint import Checkpoint, CheckpointError
+from reference.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags
+from reference.experiment import Experiment, build_model
+from reference.schedule import learning_rate_factor
+
+PAIRS = [
+    ([subject, verb, "."], [other, action, "."])
+    for subject, other in (("je", "i"), ("tu", "you"), ("il", "he"), ("nous", "we"))
+    for verb, action in (("mange", "eat"), ("dors", "sleep"), ("parle", "speak"), ("chante", "sing"))
+]
+SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=16, epochs=3, batch_size=4, dropout=0.1, learning_rate=5e-3)
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"d_modle": 8}, "unknown setting 'd_modle'; did you mean 'd_model'?"),
+        ({"d_model": 10}, "d_model = 10 is no multiple of n_heads = 4"),
+        ({"dropout": 1.5}, "dropout = 1.5: expected between 0.0 and 1.0"),
+        ({"dropout": float("nan")}, "dropout = nan: expected between"),
+        ({"epochs": "10"}, "epochs = '10': expected int"),
+        ({"epochs": True}, "epochs = True: expected int"),
+        ({"schedule": "linear"}, "schedule = 'linear': expected one of constant, inverse_sqrt, cosine"),
+    ],
+)
+def test_bad_settings_say_what_would_be_right(settings, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        Config.from_dict(settings)
+
+
+def test_every_setting_has_a_flag_and_every_flag_a_setting():
+    parser = argparse.ArgumentParser()
+    add_config_flags(parser)
+    flags = {action.dest for action in parser._actions} - {"help", "preset"}
+    assert flags == {item.name for item in fields(Config)}
+    options = parser.parse_args(["--preset", "fast", "--d-model", "64", "--no-norm-first"])
+    assert config_from_flags(options) == replace(PRESETS["fast"], d_model=64, norm_first=False)
+
+
+def test_schedules_by_hand():
+    def factors(schedule):
+        return [learning_rate_factor(schedule, step, 4, 12) for step in (0, 1, 3, 7, 11)]
+
+    assert factors("constant") == [0.25, 0.5, 1, 1, 1]
+    assert factors("inverse_sqrt") == pytest.approx([0.25, 0.5, 1, math.sqrt(4 / 8), math.sqrt(4 / 12)])
+    assert factors("cosine") == pytest.approx([0.25, 0.5, 1, 0.5, 0])
+
+
+def test_tied_output_shares_one_table():
+    config = replace(SMALL, tie_output=True, initialisation="xavier")
+    model = build_model(config, 9, 9)
+    assert model.output_projection.weight is next(model.tgt_embedding.parameters())
+    untied = sum(p.numel() for p in build_model(SMALL, 9, 9).parameters())
+    assert sum(p.numel() for p in model.parameters()) == untied - 9 * config.d_model
+
+
+def run_epochs(run, count):
+    for _ in range(count):
+        run.run_epoch(progress=False)
+    return run
+
+
+def results(run):
+    return [{key: line[key] for key in ("train_loss", "dev_loss", "dev_bleu")} for line in run.history]
+
+
+@pytest.mark.parametrize("diagonal_width", [0, 1])
+def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, diagonal_width):
+    config = replace(
+        SMALL, schedule="cosine", accumulate=2, max_grad_norm=1.0, diagonal_width=diagonal_width, diagonal_random=0.3
+    )
+    whole = run_epochs(Experiment(config, PAIRS, PAIRS[:4]), 3)
+    first = run_epochs(Experiment(config, PAIRS, PAIRS[:4]), 1)
+    first.checkpoint().save(tmp_path / "last.pt")
+    torch.manual_seed(999)
+    resumed = run_epochs(Experiment.resume(tmp_path / "last.pt", PAIRS, PAIRS[:4]), 2)
+    assert results(resumed) == results(whole)
+    for actual, expected in zip(resumed.model.parameters(), whole.model.parameters(), strict=True):
+        assert torch.equal(actual, expected)
+
+
+def test_a_run_learns_and_writes_its_folder(tmp_path, capsys):
+    run = Experiment(replace(SMALL, epochs=12), PAIRS, PAIRS)
+    run.run(tmp_path / "run", progress=False)
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"last.pt", "best.pt", "history.jsonl", "curves.png"}
+    history = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+    assert len(history) == 12
+    assert history[-1]["train_loss"] < history[0]["train_loss"] / 1.5
+    assert "dev_bleu" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("content, message", [(b"", "not a checkpoint"), (b"rubbish" * 99, "not a checkpoint")])
+def test_damaged_checkpoints_are_refused(tmp_path, content, message):
+    path = tmp_path / "c.pt"
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError, match=message):
+        Checkpoint.load(path)
+
+
+def test_other_checkpoints_are_refused(tmp_path):
+    torch.save({"format": 99}, tmp_path / "c.pt")
+    with pytest.raises(CheckpointError, match="checkpoint format 99, expected 1"):
+        Checkpoint.load(tmp_path / "c.pt")
+    with pytest.raises(CheckpointError, match="No such file"):
+        Checkpoint.load(tmp_path / "none.pt")
+
+
+def test_a_checkpoint_cannot_run_code(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return print, ("the checkpoint ran code",)
+
+    torch.save({"format": 1, "weights": Trap()}, tmp_path / "c.pt")
+    with pytest.raises(CheckpointError):
+        Checkpoint.load(tmp_path / "c.pt")
+
+
+def test_resuming_on_other_data_is_refused(tmp_path):
+    run_epochs(Experiment(SMALL, PAIRS, PAIRS[:4]), 1).checkpoint().save(tmp_path / "last.pt")
+    with pytest.raises(CheckpointError, match="other data"):
+        Experiment.resume(tmp_path / "last.pt", PAIRS[:8], PAIRS[:4])
+
+
+def test_a_model_of_other_layout_is_refused(tmp_path):
+    run = run_epochs(Experiment(SMALL, PAIRS, PAIRS[:4]), 1)
+    saved = run.checkpoint()
+    other = build_model(replace(SMALL, n_layers=2), len(run.src_vocab), len(run.tgt_vocab))
+    with pytest.raises(CheckpointError, match="c.pt: does not fit this model: .*layers.1"):
+        saved.load_weights(other, "c.pt")

@@ -1,0 +1,6 @@
+import torch
+
+
+def habit(x):
+    torch.set_printoptions(precision=3)
+    return torch.get_default_dtype()

@@ -1,0 +1,5 @@
+import torch
+
+
+def habit(x):
+    return torch.func.vmap(torch.sum)(x)

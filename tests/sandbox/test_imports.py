@@ -1,0 +1,46 @@
+"""What a submission will import is loaded before it runs: ordinary modules, and none that would start something."""
+
+import pytest
+
+from autograder.sandbox.imports import MAX_NAMES, is_harmless, wanted_imports
+
+
+def names_in(text: str) -> list[str]:
+    return wanted_imports({"layers": ("layers.py", text)})
+
+
+def test_names_are_found_in_every_form_of_import():
+    text = "import math, os.path as p\nif 1:\n    from torch.nn import functional as F, init\nfrom json import(dumps)"
+    found = names_in(text)
+    assert {"math", "os.path", "torch.nn", "torch.nn.functional", "torch.nn.init"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "antigravity",
+        "this",
+        "test.support",
+        "torch._inductor.async_compile",
+        "torch.utils.cpp_extension",
+        "torch.distributed.run",
+        "autograder.checking",
+        "evil",
+        "numpy._core",
+        "torch.",
+        "torch..nn",
+        ".torch",
+    ],
+)
+def test_what_is_not_for_a_submission_is_left_out(name: str):
+    assert not is_harmless(name)
+    assert name not in names_in(f"import {name}\nfrom {name} import something")
+
+
+def test_relative_imports_are_not_ours():
+    assert names_in("from .layers import LayerNorm\nfrom . import attention") == []
+
+
+def test_long_text_costs_no_time_and_few_names():
+    text = "import " + " " * 2_000_000 + "\n" + "from " + "a." * 500_000 + "\n" + "import x1, " * 100_000
+    assert len(names_in(text + "\nimport math")) <= MAX_NAMES
