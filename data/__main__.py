@@ -142,7 +142,8 @@ def check(options: argparse.Namespace) -> int:
     ]
     if problems:
         print("\n".join(problems), file=sys.stderr)
-        print(f"error: {len(problems)} problem(s) in {folder}", file=sys.stderr)
+        hint = "'python -m data generate' writes the recorded corpus again"
+        print(f"error: {len(problems)} problem(s) in {folder}; {hint}", file=sys.stderr)
         return 1
     print(f"{folder}: all {len(files)} files are as the manifest says and keep their promises")
     return 0

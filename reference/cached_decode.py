@@ -51,7 +51,7 @@ def encode(model: Transformer, src: Tensor, mask: Tensor) -> Tensor:
         def attend_to_all(x: Tensor, weight=weight, bias=bias, attention=attention) -> Tensor:
             parts = F.linear(x, weight, bias).unflatten(-1, (3, attention.n_heads, -1))
             query, key, value = parts.permute(2, 0, 3, 1, 4)  # each (n, h, s, d_head)
-            context = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+            context = F.scaled_dot_product_attention(query, key, value, mask)
             return attention.project_output(context.transpose(1, 2).flatten(2))
 
         sublayers = (attend_to_all, layer.attention_norm), (layer.feed_forward, layer.feed_forward_norm)
