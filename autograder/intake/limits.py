@@ -1,0 +1,21 @@
+"""How much of a submission is looked at. An assignment's own files come to about 100 kB."""
+
+MAX_MODULE_BYTES = 200_000
+MAX_MODULES = 50
+MAX_SOURCE_BYTES = 1_000_000  # all modules together
+
+MAX_TRANSLATIONS_BYTES = 10_000_000
+
+MAX_NOTEBOOK_BYTES = 10_000_000  # pictures in its output included
+MAX_NOTEBOOKS = 20
+MAX_CELLS = 1_000
+MAX_CELL_CHARACTERS = 50_000
+MAX_CODE_CHARACTERS = 400_000  # all cells together
+
+MAX_ARCHIVE_BYTES = 50_000_000
+MAX_UNPACKED_BYTES = 200_000_000  # all members together; only what counts is ever kept
+MAX_RATIO = 200  # unpacked to packed; text has 3 to 10
+RATIO_MATTERS_ABOVE = 2_000_000  # bytes unpacked
+MAX_MEMBERS = 5_000
+MAX_DEPTH = 15  # folders in folders
+MAX_NAME_CHARACTERS = 400

@@ -1,0 +1,68 @@
+"""File names inside a submission: which are refused, and which two mean the same file on some system."""
+
+import unicodedata
+from collections.abc import Iterable
+
+from .errors import Refusal, quote
+from .limits import MAX_DEPTH, MAX_NAME_CHARACTERS
+
+STEERING = {"Cc", "Zl", "Zp"}  # control characters, line and paragraph separators
+BIDIRECTIONAL = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def check_name(name: str) -> str:
+    """The name of an archive's member in its plain form, "folder/file.py"; "" for the archive's own top folder.
+
+    Raises:
+        Refusal: for a name that could lead out of a folder, or that reads otherwise than it is.
+    """
+    if len(name) > MAX_NAME_CHARACTERS:
+        raise Refusal(f"a name of {len(name):,} characters, {quote(name)}; at most {MAX_NAME_CHARACTERS} are read")
+    if any(unicodedata.category(c) in STEERING or c in BIDIRECTIONAL for c in name):
+        raise Refusal(f"{quote(name)} has control characters in its name")
+    if "\\" in name:
+        raise Refusal(f"{quote(name)} has a backslash in its name; pack it with a tool that writes / between folders")
+    if ":" in name:
+        raise Refusal(f"{quote(name)} has a colon in its name, which means a drive or a hidden stream on some systems")
+    if name.startswith("/"):
+        raise Refusal(f"{quote(name)} is an absolute path; pack the files with relative names")
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise Refusal(f"{quote(name)} leads out of the archive (..); pack the files with relative names")
+    if len(parts) > MAX_DEPTH:
+        raise Refusal(f"{quote(name)} lies {len(parts)} folders deep; at most {MAX_DEPTH} are read")
+    return "/".join(parts)
+
+
+def check_clashes(names: Iterable[str]) -> None:
+    """Refuses plain names of files that are one file on some system: doubles, case, a file that is also a folder.
+
+    Raises:
+        Refusal: naming both.
+    """
+    spelling: dict[str, str] = {}
+    kinds: dict[str, str] = {}
+    for name in names:
+        parts = name.split("/")
+        for length in range(1, len(parts) + 1):
+            path = "/".join(parts[:length])
+            kind = "file" if length == len(parts) else "folder"
+            key = folded(path)
+            if spelling.setdefault(key, path) != path:
+                raise Refusal(f"{quote(path)} and {quote(spelling[key])} differ only in case or accents; keep one")
+            if kinds.get(key, kind) != kind:
+                raise Refusal(f"{quote(path)} is both a file and a folder; keep one")
+            if kind == "file" and key in kinds:
+                raise Refusal(f"{quote(path)} is there twice; keep one")
+            kinds[key] = kind
+
+
+def folded(path: str) -> str:
+    """What a path is on a system that does not tell cases apart, nor the two ways to write an accent."""
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+    return "/".join(part.rstrip(". ") for part in plain.split("/"))
+
+
+def is_clutter(path: str) -> bool:
+    """Whether a path is one that systems and tools leave behind: hidden, or a cache."""
+    return any(part.startswith(".") or part in ("__pycache__", "__MACOSX") for part in path.split("/"))

@@ -1,0 +1,196 @@
+"""A submission that is a .tar.gz: one pass over the stream, in which only what counts is kept, and only in memory.
+
+The library reads single headers here and not the whole archive: its own loop follows links of headers without an end,
+and searches extended ones with a pattern that takes quadratic time (fixed in Python 3.11.10, CVE-2024-6232).
+"""
+
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+
+from .errors import Refusal, quote
+from .limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE
+from .names import check_clashes, check_name
+from .tree import too_large
+
+MAGIC = b"\x1f\x8b"
+BLOCK = tarfile.BLOCKSIZE
+CHUNK = 1 << 18
+MAX_EXTENDED_HEADER = 1 << 16
+KEPT_BYTES = 40_000_000
+FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
+EXTENDED = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE)
+KINDS = {
+    tarfile.LNKTYPE: "a hard link",
+    tarfile.SYMTYPE: "a symbolic link",
+    tarfile.CHRTYPE: "a device",
+    tarfile.BLKTYPE: "a device",
+    tarfile.FIFOTYPE: "a named pipe",
+    tarfile.GNUTYPE_SPARSE: "a sparse file",
+}
+CUT_OFF = "the archive is damaged or cut off; pack it again"
+
+
+class Tar:
+    """Its members by plain name; see `tree.Tree`."""
+
+    def __init__(self, content: bytes, is_wanted: Callable[[str], int]) -> None:
+        """Reads the archive once.
+
+        Args:
+            content: of the .tar.gz.
+            is_wanted: how many bytes of a member with this plain name may be kept; 0 = it does not count.
+
+        Raises:
+            Refusal: for a damaged archive, or an entry of a kind that is not taken.
+        """
+        self.sizes: dict[str, int] = {}
+        self._contents: dict[str, bytes] = {}
+        stream = Gunzipped(content)
+        names, kept = [], 0
+        for header in headers(stream):
+            name = check_name(header.name)
+            if header.type == tarfile.DIRTYPE:
+                stream.skip(header.size)
+                continue
+            if header.type not in FILES:
+                raise Refusal(f"{quote(header.name)} is {KINDS.get(header.type, 'of an unknown kind')}; {ONLY_FILES}")
+            names.append(name)
+            self.sizes[name] = header.size
+            if 0 < header.size <= is_wanted(name):
+                kept += header.size
+                if kept > KEPT_BYTES:
+                    raise Refusal(f"its text files have more than {KEPT_BYTES:,} bytes; hand in what is asked for")
+                self._contents[name] = stream.take(header.size)
+            else:
+                stream.skip(header.size)
+            stream.skip(-header.size % BLOCK)
+        stream.finish()
+        check_clashes(names)
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The content of a member; see `tree.Tree`."""
+        if self.sizes[name] > limit:
+            raise Refusal(too_large(self.sizes[name], limit))
+        return self._contents[name] if self.sizes[name] else b""
+
+
+ONLY_FILES = "pack ordinary files only"
+
+
+def headers(stream: "Gunzipped") -> Iterator[tarfile.TarInfo]:
+    """The headers up to the end mark, with their long names; the caller takes or skips the content of each."""
+    long_name: str | None = None
+    n_entries = 0
+    while True:
+        block = stream.take(BLOCK)
+        if not any(block):
+            return
+        n_entries += 1
+        if n_entries > MAX_MEMBERS:
+            raise Refusal(f"more than {MAX_MEMBERS:,} entries; leave out what is not asked for")
+        try:
+            header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        except (tarfile.HeaderError, ValueError, OverflowError):
+            raise Refusal(CUT_OFF) from None
+        if header.size < 0:
+            raise Refusal(CUT_OFF)
+        if header.type in EXTENDED:
+            if header.size > MAX_EXTENDED_HEADER:
+                raise Refusal(f"a header of {header.size:,} bytes; at most {MAX_EXTENDED_HEADER:,} are read")
+            data = stream.take(header.size)
+            stream.skip(-header.size % BLOCK)
+            if header.type == tarfile.GNUTYPE_LONGNAME:
+                long_name = data.rstrip(b"\0").decode("utf-8", "surrogateescape")
+            elif header.type == tarfile.XHDTYPE:
+                long_name = pax_name(data) or long_name
+            continue
+        if long_name is not None:
+            header.name, long_name = long_name, None
+        yield header
+
+
+def pax_name(data: bytes) -> str | None:
+    """The name in an extended header, which is a row of records `length key=value`.
+
+    Raises:
+        Refusal: for one that is damaged, or that says more of the file than its name and its times.
+    """
+    name = None
+    while data:
+        number, _, _ = data.partition(b" ")
+        length = int(number) if number.isdigit() and len(number) < 7 else 0
+        record, data = data[len(number) + 1 : length], data[length:]
+        key, equals, value = record.removesuffix(b"\n").partition(b"=")
+        if not equals or not record.endswith(b"\n"):
+            raise Refusal(CUT_OFF)
+        if key == b"path":
+            name = value.decode("utf-8", "surrogateescape")
+        elif key in (b"size", b"linkpath") or key.startswith(b"GNU.sparse"):
+            raise Refusal(f"an entry with the extended header {quote(key.decode('ascii', 'replace'))}; {ONLY_FILES}")
+    return name
+
+
+class Gunzipped:
+    """What a .gz unpacks to, read from the front to the end, within bounds."""
+
+    def __init__(self, content: bytes) -> None:
+        self._packed = memoryview(content)
+        self._size = len(content)
+        self._inflater = zlib.decompressobj(wbits=31)
+        self._ready = b""
+        self._unpacked = 0
+        self._is_at_end = False
+
+    def take(self, count: int) -> bytes:
+        """The next bytes, all of them."""
+        parts = []
+        while count:
+            part = self._next()[:count]
+            self._ready = self._ready[len(part) :]
+            count -= len(part)
+            parts.append(part)
+        return b"".join(parts)
+
+    def skip(self, count: int) -> None:
+        """Goes over the next bytes."""
+        while count:
+            step = min(count, len(self._next()))
+            self._ready = self._ready[step:]
+            count -= step
+
+    def finish(self) -> None:
+        """Goes over what is left, so that the checksum at the end has been looked at."""
+        while not self._is_at_end:
+            self._ready = b""
+            self._inflate()
+
+    def _next(self) -> bytes:
+        while not self._ready:
+            if self._is_at_end:
+                raise Refusal(CUT_OFF)
+            self._inflate()
+        return self._ready
+
+    def _inflate(self) -> None:
+        """Unpacks one chunk more."""
+        if self._inflater.eof:
+            rest = self._inflater.unused_data + bytes(self._packed)
+            if not rest.startswith(MAGIC):  # padding, as on tapes
+                self._is_at_end = True
+                return
+            self._packed, self._inflater = memoryview(rest), zlib.decompressobj(wbits=31)
+        source = self._inflater.unconsumed_tail
+        if not source:
+            source, self._packed = bytes(self._packed[:CHUNK]), self._packed[CHUNK:]
+        try:
+            self._ready = self._inflater.decompress(source, CHUNK)
+        except zlib.error:
+            raise Refusal(CUT_OFF) from None
+        if not source and not self._ready and not self._inflater.eof:
+            raise Refusal(CUT_OFF)
+        self._unpacked += len(self._ready)
+        if self._unpacked > MAX_UNPACKED_BYTES:
+            raise Refusal(f"more than {MAX_UNPACKED_BYTES:,} bytes when unpacked")
+        if self._unpacked > RATIO_MATTERS_ABOVE and self._unpacked > MAX_RATIO * self._size:
+            raise Refusal(f"it unpacks {self._size:,} bytes to more than {self._unpacked:,}: an archive bomb")

@@ -1,0 +1,76 @@
+"""The files of a submission, wherever they lie: a list of plain names with sizes, and a bounded way to read one."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Protocol
+
+from .errors import IntakeError, Refusal
+
+
+class Tree(Protocol):
+    """A folder or an archive, as the rest of the package sees it.
+
+    Attributes:
+        sizes: plain name ("student/layers.py") -> bytes, of ordinary files only.
+    """
+
+    sizes: dict[str, int]
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The content of a file of at most `limit` bytes.
+
+        Raises:
+            Refusal: where it is larger, or cannot be read.
+        """
+        ...
+
+
+def read_file(path: str | Path, limit: int, folder: int | None = None) -> bytes:
+    """Reads an ordinary file: no link is followed, no pipe waited for, no byte above the limit kept.
+
+    Args:
+        path: of the file; a bare name where `folder` is given.
+        limit: in bytes.
+        folder: descriptor of the folder it lies in.
+
+    Raises:
+        Refusal: where it is no ordinary file, or larger.
+        IntakeError: where the system does not let us read it.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    try:
+        descriptor = os.open(path, flags, dir_fd=folder)
+    except OSError as error:
+        raise _unreadable(path, folder, error) from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise Refusal(f"it is {kind_of(status.st_mode)}, not an ordinary file")
+        if status.st_size <= limit:
+            content = file.read(limit + 1)
+            if len(content) <= limit:
+                return content
+        raise Refusal(too_large(status.st_size, limit))
+
+
+def too_large(size: int, limit: int) -> str:
+    """The reason why a file is not read."""
+    return f"it has {size:,} bytes; at most {limit:,} are read"
+
+
+def kind_of(mode: int) -> str:
+    """What an entry that is no ordinary file is, in words."""
+    kinds = ((stat.S_ISLNK, "a symbolic link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a named pipe"))
+    devices = ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISSOCK, "a socket"))
+    return next((words for test, words in kinds + devices if test(mode)), "no ordinary file")
+
+
+def _unreadable(path: str | Path, folder: int | None, error: OSError) -> Exception:
+    try:
+        mode = os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode
+    except OSError:
+        mode = 0
+    if mode and not stat.S_ISREG(mode):
+        return Refusal(f"it is {kind_of(mode)}, not an ordinary file")
+    return IntakeError(f"{path}: {error.strerror or error}")
