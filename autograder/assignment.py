@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from .limits import Limits
 from .worker.contract import COMPONENTS
 
 DEFAULT_PATH = Path(__file__).with_name("assignment.toml")
@@ -32,17 +33,6 @@ class Task:
     def marker(self) -> str:
         """The pytest marker of its tests: 1.3 -> task_1_3, E.1 -> task_e_1."""
         return "task_" + self.number.replace(".", "_").lower()
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one submission may use."""
-
-    call_seconds: float = 20.0
-    total_seconds: float = 120.0
-    cpu_seconds: float = 120.0
-    memory_mb: int = 2048
-    output_kb: int = 64
 
 
 @dataclass(frozen=True)
@@ -90,9 +80,10 @@ def _assignment(content: dict) -> Assignment:
             raise AssignmentError(f"[thresholds] {name} = {value!r}: expected a number between 0 and 1")
     limits = content.get("limits", {})
     _check_keys(limits, [item.name for item in fields(Limits)], "[limits]")
-    for name, value in limits.items():
-        if not _is_number(value) or value <= 0:
-            raise AssignmentError(f"[limits] {name} = {value!r}: expected a number above 0")
+    try:
+        limits = Limits(**limits)
+    except ValueError as error:
+        raise AssignmentError(f"[limits] {error}") from None
     release = content.get("release", {})
     _check_keys(release, ["instructor_only"], "[release]")
     credit = content.get("credit", "share")
@@ -111,7 +102,7 @@ def _assignment(content: dict) -> Assignment:
         package=str(content.get("package", "student")),
         credit=credit,
         thresholds={name: float(value) for name, value in thresholds.items()},
-        limits=Limits(**limits),
+        limits=limits,
         instructor_only=tuple(release.get("instructor_only", ())),
         tasks=tasks,
     )

@@ -5,6 +5,7 @@ Nothing here imports, unpickles or evaluates any of the submission.
 
 import hashlib
 import secrets
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from pathlib import Path
 from .assignment import Assignment
 from .intake import Intake
 from .marks import TaskResult, tests_of, total_score
-from .sandbox import Limits, Zygote
+from .sandbox import Zygote
 from .scoring import Score, ScoringError, explain, judge, read_references, read_translations, score
 
 TRANSLATIONS = "translations.txt"
@@ -81,8 +82,7 @@ def grade(
         from .sandbox import Sandbox
         from .test_run import run_tests
 
-        limits = Limits(**vars(assignment.limits))
-        with Sandbox(intake.sources, limits, zygote=zygote or own_zygote) as submission:
+        with Sandbox(intake.sources, assignment.limits, zygote=zygote or own_zygote) as submission:
             markers = [task.marker for task in assignment.tasks if task.judges]
             outcomes = run_tests(submission, seed, markers, progress)
             record.sandbox, record.printed = submission.level, submission.output
@@ -108,6 +108,8 @@ def grade_translations(intake: Intake, assignment: Assignment, references: Path,
     def all_in(state: str, message: str) -> list[TaskResult]:
         return [TaskResult(task, state, 0.0, message) for task in tasks]
 
+    if intake.translations_problem:
+        return all_in("error", intake.translations_problem)
     if intake.translations is None:
         return all_in("not attempted", f"no {TRANSLATIONS}: expected one line for each test sentence, in order")
     try:
@@ -116,7 +118,10 @@ def grade_translations(intake: Intake, assignment: Assignment, references: Path,
         return all_in("grader error", f"the references cannot be read: {error}")
     try:
         name, notes = TRANSLATIONS, record.notes
-        lines = read_translations(intake.translations, expected=len(targets), name=name, note=notes.append)
+        with tempfile.TemporaryDirectory(prefix="translations-") as folder:  # only this user can look into it
+            path = Path(folder) / name
+            path.write_bytes(intake.translations)
+            lines = read_translations(path, expected=len(targets), name=name, note=notes.append)
         record.bleu = score(lines, targets)
     except ScoringError as error:
         return all_in("error", str(error))

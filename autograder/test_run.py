@@ -35,6 +35,7 @@ class Recorder:
         """Takes the submission, the secret seed, and the markers of the tasks."""
         self.submission, self.seed, self.markers = submission, seed, markers
         self.outcomes: dict[str, list[Outcome]] = {}
+        self.file: str | None = None
         self.bar = tqdm(desc="tests", unit="test", disable=not progress, leave=False)
 
     @pytest.hookimpl(tryfirst=True)
@@ -43,6 +44,13 @@ class Recorder:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.bar.reset(total=len(session.items))
+
+    def pytest_runtest_logstart(self, nodeid: str, location: tuple) -> None:
+        file = location[0]
+        if self.file not in (None, file):
+            # A fresh process for each task: what submitted code did to the old one costs no other task.
+            self.submission.restart()
+        self.file = file
 
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> None:
         error = None if call.excinfo is None else call.excinfo.value

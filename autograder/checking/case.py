@@ -22,7 +22,7 @@ class Case:
         number = int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:7])
         self._random = random.Random(number)
         self._generator = torch.Generator().manual_seed(number)
-        torch.manual_seed(number)
+        torch.default_generator.manual_seed(number)
 
     def size(self, low: int, high: int) -> int:
         """A whole number, both ends included."""

@@ -19,7 +19,7 @@ from .errors import (
     SubmissionRefused,
     SubmissionTimeout,
 )
-from .limits import Limits
+from ..limits import Limits
 from .zygote import Zygote
 
 __all__ = [

@@ -10,7 +10,7 @@ from ..worker.values import Decoder, Encoder
 from .connection import Connection, Deadline, Gone, Output
 from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout, submission_error
 from .imports import wanted_imports
-from .limits import Limits
+from ..limits import Limits
 from .replies import Breach, Failure, read_reply
 from .zygote import Ending, Zygote
 

@@ -7,7 +7,7 @@ from torch import nn
 
 from ..worker.values import DTYPE_NAMES
 from .calling import Caller
-from .limits import Limits
+from ..limits import Limits
 from .mirror import RemoteModule, RemoteObject
 from .supervisor import Supervisor
 from .zygote import Zygote

@@ -13,7 +13,7 @@ from ..worker.values import Decoder, Encoder
 from .connection import Output
 from .defusing import Sources, defuse
 from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout
-from .limits import Limits
+from ..limits import Limits
 from .session import Session
 from .zygote import Zygote
 

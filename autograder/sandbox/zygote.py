@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .containment import Containment, choose_containment
 from .errors import SandboxUnavailable
-from .limits import Limits
+from ..limits import Limits
 
 START_SECONDS = 180.0
 KILL_SECONDS = 20.0

@@ -8,6 +8,7 @@ import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -76,7 +77,7 @@ class Package(MetaPathFinder, Loader):
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
             self.errors[short_name] = error
-            for name in CONTRACT.get(short_name, ()):
+            for name in filter(partial(hasattr, stand_ins), CONTRACT.get(short_name, ())):
                 setattr(module, name, getattr(stand_ins, name))
 
     def get(self, component: str) -> object:

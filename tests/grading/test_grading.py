@@ -72,6 +72,13 @@ def test_a_module_with_a_syntax_error_costs_its_own_tasks_only(grade_folder, cop
     assert "SyntaxError" in message and "layers.py" in message
 
 
+def test_a_module_without_stand_ins_that_fails_costs_its_own_task_only(grade_folder, copy_reference):
+    folder = copy_reference()
+    (folder / "train.py").write_text("raise RuntimeError('oops')\n")
+    record = grade_folder(folder)
+    assert {task for task, full in FULL.items() if points(record)[task] < full} == {"3.1"}
+
+
 def test_missing_files_are_taken_from_the_release(grade_folder, copy_reference):
     record = grade_folder(copy_reference(modules=("attention",)))
     earned = {task for task, got in points(record).items() if got}

@@ -18,9 +18,9 @@ class Limits:
         failures_a_component: so many timeouts or deaths, and the component is not called any more.
     """
 
-    call_seconds: float = 20
-    total_seconds: float = 120
-    cpu_seconds: int = 120
+    call_seconds: float = 5
+    total_seconds: float = 60
+    cpu_seconds: int = 60
     memory_mb: int = 2048
     output_kb: int = 64
     failures_a_component: int = 2
@@ -28,4 +28,4 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
-                raise ValueError(f"limits: {name} is {value!r}; it must be a number above 0")
+                raise ValueError(f"{name} = {value!r}: expected a number above 0")
