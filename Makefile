@@ -53,7 +53,6 @@ test-slow: $(READY) $(CORPUS)  ## the slow ones: training runs, hostile submissi
 
 lint: $(READY)  ## check style
 	$(PY) -m ruff check
-	$(PY) -m ruff format --check
 
 check: $(READY)  ## a student's own run of the component tests, in-process: make check PACKAGE=student
 	$(PY) -m pytest -c autograder/tests/pytest.ini autograder/tests --submission $(PACKAGE) -q

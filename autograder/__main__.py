@@ -2,11 +2,12 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 
 from .assignment import DEFAULT_PATH, AssignmentError, read_assignment
-from .intake import IntakeError, take_in
+from .intake import IntakeError, IntakeRefused, take_in
 from .proof.command import add_parser as add_prove
 from .sandbox import SandboxUnavailable
 
@@ -24,6 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
     except SandboxUnavailable as error:
         print(f"autograder: the submission was not graded: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # whoever read our output has seen enough; the results are written
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -37,7 +41,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: python -m autograder grade submissions/anna --results results/anna.json",
     )
     grade.set_defaults(run=run_grade)
-    grade.add_argument("submission", type=Path, help="folder with the student's files")
+    grade.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
     grade.add_argument("--results", type=Path, default=Path("results.json"), help="default: results.json")
     grade.add_argument("--seed", type=int, help="of the tests' random inputs (default: a secret one)")
     grade.add_argument("--json", action="store_true", help="print the results instead of a table")
@@ -52,20 +56,25 @@ def make_parser() -> argparse.ArgumentParser:
 
 def run_grade(options: argparse.Namespace) -> int:
     """Grades one submission."""
-    from .grading import grade
+    from .grading import grade, refuse
     from .report import as_results, as_table, write_results
 
     assignment = read_assignment(options.assignment)
-    intake = take_in(options.submission, options.release)
-    record = grade(
-        intake,
-        assignment,
-        options.references,
-        seed=options.seed,
-        level=options.level,
-        progress=sys.stderr.isatty(),
-        after_each=lambda record: write_results(record, options.results),
-    )
+    try:
+        intake = take_in(options.submission, options.release, assignment.package)
+    except IntakeRefused as error:
+        record = refuse(options.submission.name, error.reason, assignment, error.hashes)
+        write_results(record, options.results)
+    else:
+        record = grade(
+            intake,
+            assignment,
+            options.references,
+            seed=options.seed,
+            level=options.level,
+            progress=sys.stderr.isatty(),
+            after_each=lambda record: write_results(record, options.results),
+        )
     if options.json:
         print(json.dumps(as_results(record), indent=2, ensure_ascii=False))
     else:

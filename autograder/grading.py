@@ -5,17 +5,17 @@ Nothing here imports, unpickles or evaluates any of the submission.
 
 import hashlib
 import secrets
-import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .assignment import Assignment
 from .intake import Intake
 from .marks import TaskResult, tests_of, total_score
+from .rules import explain_short_cuts, find_short_cuts
 from .sandbox import Zygote
-from .scoring import Score, ScoringError, explain, judge, read_references, read_translations, score
+from .scoring import Score, ScoringError, explain, judge, parse_translations, read_references, score
 
 TRANSLATIONS = "translations.txt"
 
@@ -89,11 +89,34 @@ def grade(
     finally:
         if own_zygote:
             own_zygote.close()
-    record.results = in_order(assignment, by_bleu + tests_of(assignment, outcomes))
+    by_tests = refuse_short_cuts(intake, assignment, tests_of(assignment, outcomes), record.notes)
+    record.results = in_order(assignment, by_bleu + by_tests)
     record.seconds = time.perf_counter() - start
     if after_each:
         after_each(record)
     return record
+
+
+def refuse(name: str, reason: str, assignment: Assignment, hashes: dict[str, str]) -> Record:
+    """The record of a submission that is there but of a kind that is not graded: no points, and the reason."""
+    results = [TaskResult(task, "refused", 0.0, reason) for task in assignment.tasks]
+    return Record(name, assignment, results, notes=[f"not graded: {reason}"], files=hashes)
+
+
+def refuse_short_cuts(
+    intake: Intake, assignment: Assignment, results: list[TaskResult], notes: list[str]
+) -> list[TaskResult]:
+    """Takes the points of the tasks whose components use what students are to write themselves, and says where."""
+    judged = dict.fromkeys(component for task in assignment.tasks for component in task.judges)
+    found = find_short_cuts(intake.sources, judged, notes)
+
+    def judge_again(result: TaskResult) -> TaskResult:
+        short_cuts = [(component, found[component]) for component in result.task.judges if component in found]
+        if short_cuts:
+            return replace(result, state="refused", score=0.0, message=explain_short_cuts(short_cuts, intake.locate))
+        return replace(result, score=0.0) if result.state == "refused" else result  # caught when it ran
+
+    return [judge_again(result) for result in results]
 
 
 def in_order(assignment: Assignment, results: list[TaskResult]) -> list[TaskResult]:
@@ -109,7 +132,7 @@ def grade_translations(intake: Intake, assignment: Assignment, references: Path,
         return [TaskResult(task, state, 0.0, message) for task in tasks]
 
     if intake.translations_problem:
-        return all_in("error", intake.translations_problem)
+        return all_in("refused", intake.translations_problem)
     if intake.translations is None:
         return all_in("not attempted", f"no {TRANSLATIONS}: expected one line for each test sentence, in order")
     try:
@@ -118,10 +141,7 @@ def grade_translations(intake: Intake, assignment: Assignment, references: Path,
         return all_in("grader error", f"the references cannot be read: {error}")
     try:
         name, notes = TRANSLATIONS, record.notes
-        with tempfile.TemporaryDirectory(prefix="translations-") as folder:  # only this user can look into it
-            path = Path(folder) / name
-            path.write_bytes(intake.translations)
-            lines = read_translations(path, expected=len(targets), name=name, note=notes.append)
+        lines = parse_translations(intake.translations, name, expected=len(targets), note=notes.append)
         record.bleu = score(lines, targets)
     except ScoringError as error:
         return all_in("error", str(error))

@@ -58,9 +58,7 @@ class MultiHeadedAttention(nn.Module):
             "key, value and output."
         )
 
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Attends from each position of `query` to the positions of `key` and `value`.
 
         Args:
@@ -72,6 +70,7 @@ class MultiHeadedAttention(nn.Module):
         Returns:
             output (b, q, d), and the weights of every head (b, h, q, k).
         """
+
         # TODO 1.3: project query, key and value, split each into heads (b, h, positions, d_head),
         # and let every head attend: `context` is (b, h, q, d_head).
         raise NotImplementedError(

@@ -32,7 +32,7 @@ class Config:
     dropout: float = setting(0.2, "share of activations dropped in training", low=0.0, high=1.0)
     norm_first: bool = setting(False, "pre-norm instead of post-norm (task E.2)")
     tie_output: bool = setting(False, "share the target embedding with the output projection")
-    initialisation: str = setting("default", "xavier: Glorot and Bengio 2010", choices=INITIALISATIONS)
+    initialisation: str = setting("xavier", "xavier: Glorot and Bengio 2010", choices=INITIALISATIONS)
     diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask", low=0)
     diagonal_random: float = setting(0.0, "share of cells allowed beside the band", low=0.0, high=1.0)
 
@@ -101,7 +101,6 @@ PRESETS = {
         dropout=0.1,
         norm_first=True,
         tie_output=True,
-        initialisation="xavier",
         bucketing=True,
         learning_rate=2e-3,
         schedule="cosine",

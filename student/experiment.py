@@ -161,9 +161,7 @@ class Experiment:
     def translate_dev(self) -> list[str]:
         """Translations of the dev sources, as text."""
         sources = [src for src, _ in self.dev_pairs]
-        return translate(
-            self.model, sources, self.src_vocab, self.tgt_vocab, self.config, diagonal=self.diagonal
-        )
+        return translate(self.model, sources, self.src_vocab, self.tgt_vocab, self.config, diagonal=self.diagonal)
 
     @torch.no_grad()
     def dev_loss(self) -> float:

@@ -61,9 +61,7 @@ class EncoderLayer(nn.Module):
     Each sublayer has a LayerNorm of its own.
     """
 
-    def __init__(
-        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False
-    ) -> None:
+    def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False) -> None:
         """Makes both sublayers (`MultiHeadedAttention`, `FeedForward`), their `LayerNorm`s and the dropout."""
         super().__init__()
         self.norm_first = norm_first
@@ -106,9 +104,7 @@ class DecoderLayer(nn.Module):
     query comes from the decoder, key and value are the `memory`, which is not normalised again in pre-norm.
     """
 
-    def __init__(
-        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False
-    ) -> None:
+    def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False) -> None:
         """Makes the three sublayers, a `LayerNorm` for each, and the dropout."""
         super().__init__()
         self.norm_first = norm_first

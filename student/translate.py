@@ -12,7 +12,7 @@ from .decode import beam_decode, greedy_decode
 from .masks import padding_mask
 from .vocab import BOS_ID, EOS_ID, PAD_ID, Vocabulary, join_subwords
 
-BATCH_SIZE = 128  # sentences decoded together
+BATCH_SIZE = 256  # at most so many sentences are decoded together
 
 
 def translate(

@@ -4,13 +4,14 @@ Only the levels are listed in which the assignment's files may lie: the folder, 
 in each of these.
 """
 
+import errno
 import os
 import stat
 from contextlib import ExitStack
 from pathlib import Path
 
 from .errors import IntakeError, Refusal, quote
-from .limits import MAX_MEMBERS
+from .limits import MAX_LISTED, limit_of
 from .names import is_clutter
 from .tree import kind_of, read_file
 
@@ -45,12 +46,12 @@ class Folder:
                 if inner.rpartition("/")[2] == package:
                     self._list(inner)
 
-    def read(self, name: str, limit: int) -> bytes:
+    def read(self, name: str) -> bytes:
         """The content of a file; see `tree.Tree`."""
         parent, _, file = name.rpartition("/")
         with ExitStack() as stack:
             try:
-                return read_file(file, limit, self._open(parent, stack))
+                return read_file(file, limit_of(name), self._open(parent, stack))
             except IntakeError:
                 raise IntakeError(f"{self.path / name}: it cannot be read") from None
 
@@ -62,8 +63,8 @@ class Folder:
                 entries = stack.enter_context(os.scandir(self._open(folder, stack)))
                 for entry in entries:
                     self._n_entries += 1
-                    if self._n_entries > MAX_MEMBERS:
-                        raise Refusal(f"more than {MAX_MEMBERS:,} files and folders; leave out what is not asked for")
+                    if self._n_entries > MAX_LISTED:
+                        raise Refusal(f"more than {MAX_LISTED:,} files and folders; leave out what is not asked for")
                     name = f"{folder}/{entry.name}" if folder else entry.name
                     status = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(status.st_mode):
@@ -82,7 +83,9 @@ class Folder:
         for part in (self.path, *filter(None, folder.split("/"))):
             try:
                 descriptor = os.open(part, FOLDER_FLAGS, dir_fd=descriptor)
-            except NotADirectoryError:  # also for a link
-                raise Refusal(f"{quote(str(part))} is a link or a file where a folder was") from None
+            except OSError as error:
+                if error.errno in (errno.ENOTDIR, errno.ELOOP):
+                    raise Refusal(f"{quote(str(part))} is a link, not a folder; hand in the folder itself") from None
+                raise IntakeError(f"{self.path / folder}: {error.strerror or error}") from None
             stack.callback(os.close, descriptor)
         return descriptor

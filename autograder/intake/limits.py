@@ -9,7 +9,6 @@ MAX_TRANSLATIONS_BYTES = 10_000_000
 MAX_NOTEBOOK_BYTES = 10_000_000  # pictures in its output included
 MAX_NOTEBOOKS = 20
 MAX_CELLS = 1_000
-MAX_CELL_CHARACTERS = 50_000
 MAX_CODE_CHARACTERS = 400_000  # all cells together
 
 MAX_ARCHIVE_BYTES = 50_000_000
@@ -17,5 +16,17 @@ MAX_UNPACKED_BYTES = 200_000_000  # all members together; only what counts is ev
 MAX_RATIO = 200  # unpacked to packed; text has 3 to 10
 RATIO_MATTERS_ABOVE = 2_000_000  # bytes unpacked
 MAX_MEMBERS = 5_000
+MAX_LISTED = 50_000  # entries of a folder; a listing is cheap
 MAX_DEPTH = 15  # folders in folders
 MAX_NAME_CHARACTERS = 400
+
+TRANSLATIONS = "translations.txt"
+
+
+def limit_of(name: str) -> int:
+    """How many bytes of a file are read; 0 for files that do not count."""
+    if name.endswith(".py"):
+        return MAX_MODULE_BYTES
+    if name.endswith(".ipynb"):
+        return MAX_NOTEBOOK_BYTES
+    return MAX_TRANSLATIONS_BYTES if name.rpartition("/")[2] == TRANSLATIONS else 0

@@ -6,18 +6,20 @@ and searches extended ones with a pattern that takes quadratic time (fixed in Py
 
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from .errors import Refusal, quote
-from .limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE
+from .limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
 from .names import check_clashes, check_name
 from .tree import too_large
 
 MAGIC = b"\x1f\x8b"
 BLOCK = tarfile.BLOCKSIZE
 CHUNK = 1 << 18
+GZIP = 16 + zlib.MAX_WBITS
+MAX_STREAMS = 1_000  # each costs a copy of a chunk
 MAX_EXTENDED_HEADER = 1 << 16
-KEPT_BYTES = 40_000_000
+MAX_KEPT_BYTES = 40_000_000
 FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
 EXTENDED = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE)
 KINDS = {
@@ -28,18 +30,15 @@ KINDS = {
     tarfile.FIFOTYPE: "a named pipe",
     tarfile.GNUTYPE_SPARSE: "a sparse file",
 }
+ONLY_FILES = "pack ordinary files only"
 CUT_OFF = "the archive is damaged or cut off; pack it again"
 
 
 class Tar:
     """Its members by plain name; see `tree.Tree`."""
 
-    def __init__(self, content: bytes, is_wanted: Callable[[str], int]) -> None:
-        """Reads the archive once.
-
-        Args:
-            content: of the .tar.gz.
-            is_wanted: how many bytes of a member with this plain name may be kept; 0 = it does not count.
+    def __init__(self, content: bytes) -> None:
+        """Reads the archive once, and keeps what may count.
 
         Raises:
             Refusal: for a damaged archive, or an entry of a kind that is not taken.
@@ -50,17 +49,16 @@ class Tar:
         names, kept = [], 0
         for header in headers(stream):
             name = check_name(header.name)
-            if header.type == tarfile.DIRTYPE:
-                stream.skip(header.size)
+            if header.type == tarfile.DIRTYPE and header.size == 0:
                 continue
-            if header.type not in FILES:
+            if header.type not in FILES or not name:
                 raise Refusal(f"{quote(header.name)} is {KINDS.get(header.type, 'of an unknown kind')}; {ONLY_FILES}")
             names.append(name)
             self.sizes[name] = header.size
-            if 0 < header.size <= is_wanted(name):
+            if header.size <= limit_of(name):
                 kept += header.size
-                if kept > KEPT_BYTES:
-                    raise Refusal(f"its text files have more than {KEPT_BYTES:,} bytes; hand in what is asked for")
+                if kept > MAX_KEPT_BYTES:
+                    raise Refusal(f"its text files have more than {MAX_KEPT_BYTES:,} bytes; hand in what is asked for")
                 self._contents[name] = stream.take(header.size)
             else:
                 stream.skip(header.size)
@@ -68,14 +66,11 @@ class Tar:
         stream.finish()
         check_clashes(names)
 
-    def read(self, name: str, limit: int) -> bytes:
+    def read(self, name: str) -> bytes:
         """The content of a member; see `tree.Tree`."""
-        if self.sizes[name] > limit:
-            raise Refusal(too_large(self.sizes[name], limit))
-        return self._contents[name] if self.sizes[name] else b""
-
-
-ONLY_FILES = "pack ordinary files only"
+        if name not in self._contents:
+            raise Refusal(too_large(self.sizes[name], limit_of(name)))
+        return self._contents[name]
 
 
 def headers(stream: "Gunzipped") -> Iterator[tarfile.TarInfo]:
@@ -135,9 +130,10 @@ class Gunzipped:
     """What a .gz unpacks to, read from the front to the end, within bounds."""
 
     def __init__(self, content: bytes) -> None:
-        self._packed = memoryview(content)
-        self._size = len(content)
-        self._inflater = zlib.decompressobj(wbits=31)
+        self._content = content
+        self._at = 0  # of the content, up to where it has been handed to the inflater
+        self._inflater = zlib.decompressobj(wbits=GZIP)
+        self._n_streams = 1
         self._ready = b""
         self._unpacked = 0
         self._is_at_end = False
@@ -162,7 +158,6 @@ class Gunzipped:
     def finish(self) -> None:
         """Goes over what is left, so that the checksum at the end has been looked at."""
         while not self._is_at_end:
-            self._ready = b""
             self._inflate()
 
     def _next(self) -> bytes:
@@ -173,16 +168,14 @@ class Gunzipped:
         return self._ready
 
     def _inflate(self) -> None:
-        """Unpacks one chunk more."""
-        if self._inflater.eof:
-            rest = self._inflater.unused_data + bytes(self._packed)
-            if not rest.startswith(MAGIC):  # padding, as on tapes
-                self._is_at_end = True
-                return
-            self._packed, self._inflater = memoryview(rest), zlib.decompressobj(wbits=31)
+        """Unpacks one chunk more, in place of the one before."""
+        if self._inflater.eof and not self._begin_next_stream():
+            self._is_at_end, self._ready = True, b""
+            return
         source = self._inflater.unconsumed_tail
         if not source:
-            source, self._packed = bytes(self._packed[:CHUNK]), self._packed[CHUNK:]
+            source = self._content[self._at : self._at + CHUNK]
+            self._at += len(source)
         try:
             self._ready = self._inflater.decompress(source, CHUNK)
         except zlib.error:
@@ -192,5 +185,16 @@ class Gunzipped:
         self._unpacked += len(self._ready)
         if self._unpacked > MAX_UNPACKED_BYTES:
             raise Refusal(f"more than {MAX_UNPACKED_BYTES:,} bytes when unpacked")
-        if self._unpacked > RATIO_MATTERS_ABOVE and self._unpacked > MAX_RATIO * self._size:
-            raise Refusal(f"it unpacks {self._size:,} bytes to more than {self._unpacked:,}: an archive bomb")
+        if self._unpacked > RATIO_MATTERS_ABOVE and self._unpacked > MAX_RATIO * len(self._content):
+            raise Refusal(f"it unpacks {len(self._content):,} bytes to more than {self._unpacked:,}: an archive bomb")
+
+    def _begin_next_stream(self) -> bool:
+        """A .gz may be several in a row; what follows the last one is padding."""
+        self._at -= len(self._inflater.unused_data)
+        if self._content[self._at : self._at + len(MAGIC)] != MAGIC:
+            return False
+        self._n_streams += 1
+        if self._n_streams > MAX_STREAMS:
+            raise Refusal(f"more than {MAX_STREAMS:,} compressed streams in one archive; pack it with tar and gzip")
+        self._inflater = zlib.decompressobj(wbits=GZIP)
+        return True

@@ -17,11 +17,11 @@ class Tree(Protocol):
 
     sizes: dict[str, int]
 
-    def read(self, name: str, limit: int) -> bytes:
-        """The content of a file of at most `limit` bytes.
+    def read(self, name: str) -> bytes:
+        """The content of a file of at most `limits.limit_of(name)` bytes.
 
         Raises:
-            Refusal: where it is larger, or cannot be read.
+            Refusal: where it is larger, or cannot be read; the reason does not name the file.
         """
         ...
 

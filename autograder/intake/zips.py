@@ -6,7 +6,7 @@ import zipfile
 import zlib
 
 from .errors import Refusal, quote
-from .limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE
+from .limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
 from .names import check_clashes, check_name
 from .tree import kind_of, too_large
 
@@ -39,7 +39,9 @@ class Zip:
         names = []
         for entry in entries:
             name = check_name(entry.orig_filename)  # `filename` ends at a NUL
-            if check_entry(entry) and name:
+            if check_entry(entry):
+                if not name:
+                    raise Refusal(f"{quote(entry.orig_filename)} is a file without a name; pack it again")
                 self._entries[name] = entry
                 names.append(name)
         check_clashes(names)
@@ -48,9 +50,9 @@ class Zip:
         if unpacked > MAX_UNPACKED_BYTES:
             raise Refusal(f"{unpacked:,} bytes when unpacked, at most {MAX_UNPACKED_BYTES:,}")
 
-    def read(self, name: str, limit: int) -> bytes:
+    def read(self, name: str) -> bytes:
         """The content of a member; see `tree.Tree`."""
-        entry = self._entries[name]
+        entry, limit = self._entries[name], limit_of(name)
         if entry.file_size > limit:
             raise Refusal(too_large(entry.file_size, limit))
         try:
@@ -78,7 +80,7 @@ def check_entry(entry: zipfile.ZipInfo) -> bool:
         raise Refusal(f"{name} is encrypted; pack it without a password")
     if entry.compress_type not in (STORED, DEFLATED):
         method = zipfile.compressor_names.get(entry.compress_type, "unknown")
-        raise Refusal(f"{name} is compressed by the method {entry.compress_type} ({method}); use deflate, the usual one")
+        raise Refusal(f"{name} is compressed by method {entry.compress_type} ({method}); use deflate, the usual one")
     if is_folder and entry.file_size:
         raise Refusal(f"{name} is a folder with content; pack it again")
     if entry.file_size > RATIO_MATTERS_ABOVE and entry.file_size > MAX_RATIO * entry.compress_size:

@@ -101,7 +101,9 @@ def prove(options: argparse.Namespace) -> int:
     data = {
         "seeds": list(seeds),
         **tables.as_data(verdicts, assignment),
-        "variants": {variant.name: {"what": variant.what, "rejections": rejected[variant.name]} for variant in variants},
+        "variants": {
+            variant.name: {"what": variant.what, "rejections": rejected[variant.name]} for variant in variants
+        },
         "margins": [vars(margin) for margin in margins.all()],
         "wall_seconds": round(time.perf_counter() - start, 1),
         "cpu_seconds": round(sum(run.cpu_seconds for done in runs.values() for run in done), 1),
@@ -125,7 +127,10 @@ def prove(options: argparse.Namespace) -> int:
         if variants:
             lines += [f"variants: {len(variants)}, wrongly rejected: {len(wrong)}, seeds: {len(seeds)}"]
         if narrow and faults and variants:
-            lines += [f"NARROW {m.test}: correct {m.correct:.1e}, tolerance {m.tolerance:.0e}, fault {m.fault}" for m in narrow]
+            lines += [
+                f"NARROW {m.test}: correct {m.correct:.1e}, tolerance {m.tolerance:.0e}, fault {m.fault}"
+                for m in narrow
+            ]
         lines += [f"CPU {data['cpu_seconds']} s, wall {data['wall_seconds']} s; report: {options.output}"]
         print("\n".join(lines))
     return 1 if bad or wrong else 0

@@ -12,6 +12,7 @@ worker's life), `replies` (what a worker may answer), `connection` (pipes with d
 and `seccomp` (processes and their layers). The other half is `autograder/worker/`.
 """
 
+from ..limits import Limits
 from .errors import (
     SandboxUnavailable,
     SubmissionDied,
@@ -19,7 +20,6 @@ from .errors import (
     SubmissionRefused,
     SubmissionTimeout,
 )
-from ..limits import Limits
 from .zygote import Zygote
 
 __all__ = [

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 
+from ..limits import Limits
 from ..worker.frames import FrameError, pack
 from ..worker.values import Decoder, Encoder
 from .connection import Connection, Deadline, Gone, Output
 from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout, submission_error
 from .imports import wanted_imports
-from ..limits import Limits
 from .replies import Breach, Failure, read_reply
 from .zygote import Ending, Zygote
 

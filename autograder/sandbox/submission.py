@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from ..limits import Limits
 from ..worker.values import DTYPE_NAMES
 from .calling import Caller
-from ..limits import Limits
 from .mirror import RemoteModule, RemoteObject
 from .supervisor import Supervisor
 from .zygote import Zygote

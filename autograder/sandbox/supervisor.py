@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 
+from ..limits import Limits
 from ..worker.values import Decoder, Encoder
 from .connection import Output
 from .defusing import Sources, defuse
 from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout
-from ..limits import Limits
 from .session import Session
 from .zygote import Zygote
 

@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..limits import Limits
 from .containment import Containment, choose_containment
 from .errors import SandboxUnavailable
-from ..limits import Limits
 
 START_SECONDS = 180.0
 KILL_SECONDS = 20.0

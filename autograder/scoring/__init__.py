@@ -13,7 +13,7 @@ raise. It is not a metric of its own: BLEU and chrF are sacreBLEU's.
 
 from .bleu import SAMPLES, SEED, Score, score
 from .errors import ScoringError, printable
-from .reading import read_references, read_translations, undo_bpe
+from .reading import parse_translations, read_references, read_translations, undo_bpe
 from .report import as_json, as_text, explain
 from .verdicts import Verdict, choose_thresholds, judge, parse_thresholds, read_thresholds
 
@@ -29,6 +29,7 @@ __all__ = [
     "explain",
     "judge",
     "parse_thresholds",
+    "parse_translations",
     "printable",
     "read_references",
     "read_thresholds",

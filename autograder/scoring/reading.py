@@ -38,8 +38,7 @@ def read_translations(
     Args:
         path: a text file in UTF-8. Where every line has the form `src|||tgt`, the part after `|||` is taken.
         expected: the number of references. Any other number of lines is an error, which says both numbers
-            and,
-            where it can tell, why they differ.
+            and, where it can tell, why they differ.
         name: what messages call the file; by default its path.
         note: called with a line of text for each thing worth knowing that is no error.
 
@@ -50,7 +49,17 @@ def read_translations(
         ScoringError: where the file cannot be read as that.
     """
     name = printable(name or os.fspath(path))
-    text = _decode(_read_bytes(path, name, follow_links=False), name)
+    content = _read_bytes(path, name, follow_links=False)
+    return parse_translations(content, name, expected=expected, note=note)
+
+
+def parse_translations(
+    content: bytes, name: str, *, expected: int | None = None, note: Note | None = None
+) -> list[str]:
+    """`read_translations` for a file's content that is at hand; `name` is what messages call it."""
+    if len(content) > MAX_BYTES:
+        raise ScoringError(f"{name}: {len(content) / 1e6:,} MB is too large; at most {MAX_BYTES / 1e6:g} MB are read")
+    text = _decode(content, name)
     lines = _split(text, name)
     if expected is not None and len(lines) != expected:
         numbers = f"{counted(len(lines), 'line')}, but there are {counted(expected, 'reference')}"

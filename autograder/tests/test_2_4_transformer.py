@@ -106,7 +106,7 @@ def test_decode(submission, case):
         for x in candidates(made, 1, made.tgt)
         for mix in mixes
     ]
-    look_at = "target embedding, positions, decoder with memory, src_mask, tgt_mask in this order; all settings passed on"
+    look_at = "target embedding, positions, decoder with memory, src_mask and tgt_mask; all settings passed on"
     actual = made.model.decode(made.tgt, made.memory, made.src_mask, made.tgt_mask)
     expect_stack(actual, found, ("output", "self_weights", "cross_weights"), N_LAYERS, look_at)
 

@@ -73,7 +73,8 @@ def test_articles(word: str, article: str) -> None:
         ("tall", "er", "taller", "tallest"), ("big", "er", "bigger", "biggest"),
         ("happy", "er", "happier", "happiest"),
         ("nice", "er", "nicer", "nicest"), ("careful", "more", "more careful", "most careful"),
-        ("good", "better", "better", "best"), ("bad", "worse", "worse", "worst"), ("proud", "er", "prouder", "proudest"),
+        ("good", "better", "better", "best"), ("bad", "worse", "worse", "worst"),
+        ("proud", "er", "prouder", "proudest"),
     ],
 )  # fmt: skip
 def test_comparison(adjective: str, how: str, comparative: str, superlative: str) -> None:

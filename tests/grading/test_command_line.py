@@ -15,8 +15,7 @@ from .conftest import SKELETON
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda folder: folder / "nowhere", "no such file or folder"),
-        (lambda folder: folder, "none of the assignment's files"),
+        (lambda folder: folder / "nowhere", "No such file or directory"),
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, make, message):
@@ -24,6 +23,17 @@ def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, make, message):
     printed = capsys.readouterr().err
     assert message in printed and printed.count("\n") == 1
     assert not (tmp_path / "r.json").exists()
+
+
+def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys):
+    submission = tmp_path / "anna.zip"
+    submission.write_bytes(b"not an archive")
+    assert main(["grade", str(submission), "--results", str(tmp_path / "r.json")]) == 0
+    results = json.loads((tmp_path / "r.json").read_text())
+    assert results["score"] == 0
+    assert set(results["extra_data"]["states"].values()) == {"refused"}
+    assert "expected a folder, a .zip" in results["output"]
+    assert "refused" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.assignment import read_assignment
+from autograder.grading import Record, grade_translations
+from autograder.intake import Intake
 from autograder.report import as_results, as_table
 
 from .conftest import REFERENCE, SKELETON
@@ -117,16 +119,16 @@ def test_the_same_seed_gives_the_same_results(grade_folder, copy_reference):
         (None, "not attempted", "no translations.txt"),
     ],
 )
-def test_translations(grade_folder, copy_reference, content, state, message):
-    folder = copy_reference(modules=("masks",))
-    if content is not None:
-        (folder / "translations.txt").write_text(content)
-    record = grade_folder(folder)
-    for result in record.results:
-        if result.task.threshold:
-            assert result.state == state
-            assert result.score == (result.task.points if state == "passed" else 0)
-            assert message in result.message
+def test_translations(tmp_path, content, state, message):
+    (tmp_path / "test.bpe").write_text("".join(f"a|||{line}\n" for line in PERFECT.splitlines()))
+    intake = Intake("anna", {}, translations=None if content is None else content.encode())
+    record = Record("anna", read_assignment(), [])
+    results = grade_translations(intake, record.assignment, tmp_path / "test.bpe", record)
+    assert [result.task.threshold for result in results] == ["beginner", "advanced"]
+    for result in results:
+        assert result.state == state
+        assert result.score == (result.task.points if state == "passed" else 0)
+        assert message in result.message
 
 
 def test_results_have_gradescopes_shape_and_the_table_every_task(grade_folder):

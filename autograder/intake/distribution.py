@@ -1,0 +1,231 @@
+"""From the cells of notebooks to the contract's modules.
+
+A definition goes to the module in which the release has one of that name, and takes the place of it; with it go the
+imports, helpers and constants that it needs. Everything else (training loops, plots, trials) stays behind. A cell
+that does not compile costs only what it defines.
+"""
+
+import ast
+import sys
+from collections import deque
+from dataclasses import dataclass, field
+
+from ..sandbox.imports import PACKAGES
+from ..worker.contract import CONTRACT
+from .modules import Selection, Sources
+from .notebooks import Cell
+from .places import some
+from .python_source import parse
+from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, statements_of
+
+
+@dataclass
+class Text:
+    """The text of a module in the making, with the cell that each line comes from."""
+
+    lines: list[str] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)
+
+    def add(self, text: str, cell: Cell | None = None, first_line: int | None = None) -> None:
+        """Appends lines; where `first_line` is given they stand so in the cell, else they come from it as a whole."""
+        for index, line in enumerate(text.split("\n")):
+            self.lines.append(line)
+            line_in_cell = "" if first_line is None else f", line {first_line + index}"
+            self.origins.append(f"{cell}{line_in_cell}" if cell else "")
+
+
+class Distribution:
+    """Cells on their way to modules."""
+
+    def __init__(self, cells: list[Cell], release: Sources, package: str) -> None:
+        """Looks at all cells.
+
+        Args:
+            cells: code cells in their order, of one notebook or of several.
+            release: the modules that were handed out.
+            package: the name of the folder that they lie in at home.
+        """
+        self.release, self.package = release, package
+        self.notes: list[str] = []
+        self.home: dict[str, str] = {}  # name -> the contract's module it belongs to
+        self.todo: list[str] = []  # names that students are to fill in
+        for module in CONTRACT:
+            self._look_at_release(module)
+        commands: list[str] = []
+        self.statements = [
+            statement for cell in cells if not cell.is_test for statement in statements_of(cell, commands)
+        ]
+        if commands:
+            self.notes.append(f"commands of IPython were left out: {some(set(commands))}")
+        self._note_copies(cells)
+        self.has_marks = any(cell.is_answer or cell.is_locked or cell.is_test for cell in cells)
+        self.chosen = {name: self._choose(name) for name in self.home}
+        missing = [name for name in self.todo if self.chosen[name] is None]
+        if missing and any(self.chosen.values()):
+            self.notes.append(f"no cell defines {', '.join(missing)}: the release's own was taken (deleted cells?)")
+
+    def _look_at_release(self, module: str) -> None:
+        tree = parse(self.release[module][1])
+        for node in tree.body if isinstance(tree, ast.Module) else ():
+            if isinstance(node, DEFINITIONS):
+                self.home.setdefault(node.name, module)
+                if any(is_todo(part) for part in ast.walk(node)):
+                    self.todo.append(node.name)
+        for name in CONTRACT[module]:
+            self.home[name] = module
+
+    def _note_copies(self, cells: list[Cell]) -> None:
+        by_id: dict[str, list[Cell]] = {}
+        for cell in cells:
+            if cell.grade_id:
+                by_id.setdefault(cell.grade_id, []).append(cell)
+        for grade_id, copies in by_id.items():
+            if len(copies) > 1:
+                numbers = " and ".join(str(cell.number) for cell in copies)
+                self.notes.append(f"cells {numbers} of {copies[0].notebook} are copies: both have the id {grade_id}")
+
+    def _choose(self, name: str) -> Statement | None:
+        """The definition that counts: in an answer cell, compiling, filled in, and the last of those."""
+        in_contract = name in CONTRACT[self.home[name]]
+        kinds = (*DEFINITIONS, *(ASSIGNMENTS if in_contract else ()))
+        found = [
+            statement
+            for statement in self.statements
+            if name in statement.binds
+            and (statement.node is None or isinstance(statement.node, kinds))
+            and not statement.cell.is_locked  # given code: the release has it
+        ]
+        if not found:
+            return None
+
+        def rank(position: int) -> tuple:
+            statement = found[position]
+            return statement.cell.is_answer, statement.node is not None, statement.is_filled_in, position
+
+        chosen = found[max(range(len(found)), key=rank)]
+        cells = list(dict.fromkeys(str(statement.cell) for statement in found))
+        if len(cells) > 1:
+            self.notes.append(f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts")
+        elif self.has_marks and not chosen.cell.is_answer:
+            self.notes.append(f"{name} is defined in {chosen.cell}, which is not an answer cell; it was graded")
+        return chosen
+
+    def fill(self, selection: Selection, path: str) -> dict[str, list[str]]:
+        """Puts the modules that the cells define in place of the release's.
+
+        Args:
+            selection: holds the release's modules.
+            path: that messages show for them.
+
+        Returns:
+            For each module the cell and line that each of its lines comes from; "" for the release's own.
+        """
+        origins = {}
+        for module in CONTRACT:
+            roots = [name for name, home in self.home.items() if home == module]
+            changes = [s for s in self.statements if s.changes.intersection(roots) and s.node is not None]
+            chosen = [self.chosen[name] for name in roots if self.chosen[name] is not None]
+            if chosen or changes:
+                text = self._module(module, chosen + changes)
+                selection.sources[module] = (path, "\n".join(text.lines) + "\n")
+                selection.submitted.add(module)
+                origins[module] = text.origins
+        return origins
+
+    def _module(self, module: str, roots: list[Statement]) -> Text:
+        """A module's text: what the release has, and after it the definitions with what they need."""
+        taken, names = self._closure(module, roots)
+        text = Text()
+        self._add_futures(text)
+        for statement in self.statements:  # before the release's text, whose names they must not hide
+            if "*" in statement.binds and is_of_library(statement.node):
+                text.add(unparse(statement.node), statement.cell)
+        text.add(self.release[module][1])
+        for name in sorted(names):
+            if self.home.get(name, module) != module:
+                text.add(f"from .{self.home[name]} import {name}")
+        stubs: set[str] = set()
+        for statement in self.statements:
+            if id(statement) in taken:
+                self._add(text, statement, names, stubs)
+        return text
+
+    def _closure(self, module: str, roots: list[Statement]) -> tuple[set[int], set[str]]:
+        """The statements that a module needs (by id), and all names used in them."""
+        by_name: dict[str, list[Statement]] = {}
+        for statement in self.statements:
+            for name in statement.binds | statement.changes:
+                by_name.setdefault(name, []).append(statement)
+        taken = {id(statement) for statement in roots}
+        names: set[str] = set()
+        waiting = deque(roots)
+        while waiting:
+            for name in waiting.popleft().uses - names:
+                names.add(name)
+                if name in self.home:  # comes from its module
+                    continue
+                found = by_name.get(name, [])
+                for statement in [one for one in found if one.node is not None] or found[-1:]:
+                    if id(statement) not in taken:
+                        taken.add(id(statement))
+                        waiting.append(statement)
+        return taken, names
+
+    def _add_futures(self, text: Text) -> None:
+        futures = [s for s in self.statements if isinstance(s.node, ast.ImportFrom) and s.node.module == "__future__"]
+        for statement in futures:
+            text.add(unparse(statement.node), statement.cell)
+
+    def _add(self, text: Text, statement: Statement, names: set[str], stubs: set[str]) -> None:
+        """Appends one statement in the form that harms the module least."""
+        node, cell = statement.node, statement.cell
+        if node is None:
+            for name in sorted(statement.binds - stubs):
+                stubs.add(name)
+                text.add(f"def {name}(*args, **kwargs):\n    raise SyntaxError({statement.problem!r})", cell)
+        elif isinstance(node, IMPORTS):
+            if reduced := self._reduce(node, names):
+                text.add(reduced, cell)
+        elif isinstance(node, DEFINITIONS):
+            text.add(statement.text, cell, first_line(node))
+        elif is_literal(node):
+            text.add(unparse(node), cell)
+        else:  # it may need what is not there; only who uses it shall notice
+            body = unparse(node).replace("\n", "\n    ")
+            text.add(f"try:\n    {body}\nexcept Exception:\n    pass", cell)
+
+    def _reduce(self, node: ast.Import | ast.ImportFrom, names: set[str]) -> str:
+        """An import without the names that are not used, or that the contract's modules offer."""
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            return ""
+        kept = [alias for alias in node.names if bound_by(alias) in names and bound_by(alias) not in self.home]
+        if not kept:
+            return ""
+        if isinstance(node, ast.Import):
+            return unparse(ast.Import(kept))
+        first, _, rest = (node.module or "").partition(".")
+        if first == self.package and not node.level:  # a notebook beside the package calls it by its name
+            return unparse(ast.ImportFrom(rest or None, kept, 1))
+        return unparse(ast.ImportFrom(node.module, kept, node.level))
+
+
+def is_of_library(node: ast.stmt | None) -> bool:
+    """Whether a statement imports from a package that is there when a submission is graded."""
+    if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
+        return False
+    return node.module.partition(".")[0] in PACKAGES | sys.stdlib_module_names
+
+
+def unparse(node: ast.stmt) -> str:
+    """The code of a statement on lines of its own."""
+    try:
+        return ast.unparse(ast.fix_missing_locations(node))
+    except RecursionError:
+        return "pass"
+
+
+def is_literal(node: ast.stmt) -> bool:
+    """Whether a statement gives a name a plain value, which cannot fail."""
+    if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
+        return False
+    return isinstance(node.value, ast.Constant)

@@ -1,0 +1,87 @@
+"""From a notebook's JSON to its code cells. Nothing is run, and no schema is trusted."""
+
+import json
+import re
+from dataclasses import dataclass
+
+from .errors import Refusal, printable
+from .limits import MAX_CELLS, MAX_CODE_CHARACTERS
+
+ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One code cell.
+
+    Attributes:
+        notebook: file name.
+        number: counted from 1 over all cells of the notebook, text included.
+        text: its code.
+        grade_id: nbgrader's name of the cell, or "".
+        is_answer: students write in it (nbgrader's `solution`).
+        is_locked: students should not write in it.
+        is_test: nbgrader takes points from it.
+    """
+
+    notebook: str
+    number: int
+    text: str
+    grade_id: str = ""
+    is_answer: bool = False
+    is_locked: bool = False
+    is_test: bool = False
+
+    def __str__(self) -> str:
+        name = f" ({self.grade_id})" if self.grade_id else ""
+        return f"{self.notebook}, cell {self.number}{name}"
+
+
+def read_notebook(content: bytes, name: str) -> list[Cell]:
+    """The code cells in their order.
+
+    Raises:
+        Refusal: where it is no notebook, or too large; the reason does not name the file.
+    """
+    try:
+        notebook = json.loads(content)
+    except json.JSONDecodeError as error:
+        raise Refusal(f"not a whole notebook: line {error.lineno}: {error.msg}; save it again in Jupyter") from None
+    except (ValueError, RecursionError) as error:  # other encodings, endless numbers, hopeless nesting
+        raise Refusal(f"not a notebook ({type(error).__name__}); save it again in Jupyter") from None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        older = isinstance(notebook, dict) and "worksheets" in notebook
+        raise Refusal("a notebook of an old kind" if older else "not a notebook: it has no cells")
+    if len(cells) > MAX_CELLS:
+        raise Refusal(f"{len(cells):,} cells; at most {MAX_CELLS:,} are read")
+    found = [read_cell(cell, printable(name), index + 1) for index, cell in enumerate(cells)]
+    found = [cell for cell in found if cell is not None]
+    if sum(len(cell.text) for cell in found) > MAX_CODE_CHARACTERS:
+        raise Refusal(f"more than {MAX_CODE_CHARACTERS:,} characters of code; hand in what is asked for")
+    return found
+
+
+def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
+    """One code cell; None for text, empty ones, and what is no cell."""
+    if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+        return None
+    source = cell.get("source")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str) or not source.strip():
+        return None
+    metadata = cell.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    marks = marks if isinstance(marks, dict) else {}
+    grade_id = marks.get("grade_id")
+    is_answer = marks.get("solution") is True
+    return Cell(
+        notebook,
+        number,
+        source.replace("\r\n", "\n").replace("\r", "\n"),
+        grade_id if isinstance(grade_id, str) and ID.fullmatch(grade_id) else "",
+        is_answer,
+        is_locked=marks.get("locked") is True and not is_answer,
+        is_test=marks.get("grade") is True and not is_answer,
+    )

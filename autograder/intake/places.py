@@ -1,0 +1,113 @@
+"""Where in a submission the assignment's files lie: at its top, in the package's folder, or one folder down."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..worker.contract import CONTRACT
+from .errors import Refusal, quote
+from .limits import TRANSLATIONS
+from .names import is_clutter
+
+MODULE_FILES = tuple(f"{module}.py" for module in CONTRACT)
+SHOWN_FILES = 3
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of the submission: its path ("" = the top) and the names of the files in it."""
+
+    folder: str
+    files: frozenset[str]
+
+    def path(self, file: str) -> str:
+        """The plain name of one of its files."""
+        return f"{self.folder}/{file}" if self.folder else file
+
+    def __str__(self) -> str:
+        return quote(self.folder + "/") if self.folder else "the top folder"
+
+
+def find_place(paths: Iterable[str], package: str) -> Place | None:
+    """The one place with modules of the contract; without any, the one with notebooks; else None.
+
+    Args:
+        paths: plain names of all files.
+        package: name of the folder that the modules lie in at home.
+
+    Raises:
+        Refusal: where there are two such places.
+    """
+    places = all_places(paths)
+    for is_kind in (is_module, is_notebook):
+        having = [place for place in places if any(map(is_kind, place.files))]
+        for level in (0, 1):
+            found = [place for place in having if level_of(place.folder, package) == level]
+            if len(found) > 1:
+                shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in found[:2])
+                raise Refusal(f"the assignment's files lie in {len(found)} places, in {shown}; hand in one")
+            if found:
+                return found[0]
+    return None
+
+
+def find_translations(paths: Iterable[str], place: Place | None, package: str) -> str | None:
+    """The plain name of the translations: with the modules, or in a folder around them.
+
+    Raises:
+        Refusal: where there are two.
+    """
+    if place:
+        parts = place.folder.split("/") if place.folder else []
+        folders = ["/".join(parts[:length]) for length in range(len(parts) + 1)]
+        if len(parts) == 0:
+            folders.append(package)
+        names = [f"{folder}/{TRANSLATIONS}" if folder else TRANSLATIONS for folder in folders]
+    else:
+        names = [path for path in paths if path.rpartition("/")[2] == TRANSLATIONS]
+        nearest = min((level_of(name.rpartition("/")[0], package) for name in names), default=0)
+        names = [name for name in names if level_of(name.rpartition("/")[0], package) == nearest < FAR]
+    found = [name for name in names if name in set(paths)]
+    if len(found) > 1:
+        raise Refusal(f"there are two {TRANSLATIONS}, {quote(found[0])} and {quote(found[1])}; hand in one")
+    return found[0] if found else None
+
+
+def all_places(paths: Iterable[str]) -> list[Place]:
+    """All folders that hold files, but for what systems and tools leave behind."""
+    files: dict[str, set[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if not is_clutter(path):
+            files.setdefault(folder, set()).add(name)
+    return [Place(folder, frozenset(names)) for folder, names in sorted(files.items())]
+
+
+FAR = 2
+
+
+def level_of(folder: str, package: str) -> int:
+    """0: the top or the package's folder in it; 1: the same one folder down; FAR: anything else."""
+    match folder.split("/") if folder else []:
+        case []:
+            return 0
+        case [name]:
+            return 0 if name == package else 1
+        case [_, name] if name == package:
+            return 1
+    return FAR
+
+
+def is_module(file: str) -> bool:
+    """Whether a file name is one of the contract's modules."""
+    return file in MODULE_FILES
+
+
+def is_notebook(file: str) -> bool:
+    """Whether a file name is a notebook's."""
+    return file.endswith(".ipynb")
+
+
+def some(files: Iterable[str]) -> str:
+    """A few names of many."""
+    names = sorted(files)
+    return ", ".join(quote(name)[1:-1] for name in names[:SHOWN_FILES]) + (", …" if len(names) > SHOWN_FILES else "")

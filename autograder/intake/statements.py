@@ -1,0 +1,138 @@
+"""What the top-level statements of a notebook's cells define, change and use."""
+
+import ast
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .magics import without_magics
+from .notebooks import Cell
+
+DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+
+
+@dataclass
+class Statement:
+    """One statement at the top level of a cell that defines or changes something; what merely runs is left out.
+
+    Attributes:
+        cell: it stands in.
+        text: its lines, without commands of IPython.
+        node: its syntax tree; None = the cell does not compile, and this stands for one of its definitions.
+        problem: where `node` is None, what is wrong and where.
+        binds: names that it gives a value.
+        changes: names whose value it changes: `Name.attribute = …`, `@add_to(Name)`.
+        uses: names that it reads, now or when it is called.
+    """
+
+    cell: Cell
+    node: ast.stmt | None
+    text: str = ""
+    problem: str = ""
+    binds: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
+    uses: set[str] = field(default_factory=set)
+
+    @property
+    def is_filled_in(self) -> bool:
+        """Whether no TODO is left in it."""
+        return self.node is not None and not any(is_todo(node) for node in ast.walk(self.node))
+
+
+def statements_of(cell: Cell, dropped: list[str]) -> list[Statement]:
+    """The statements of a cell.
+
+    Args:
+        cell: of a notebook.
+        dropped: takes the commands of IPython that were left out.
+    """
+    text, tree, magics = without_magics(cell.text)
+    dropped += magics
+    if isinstance(tree, SyntaxError):
+        lines = text.split("\n")
+        line = tree.lineno or 0
+        quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
+        problem = f"{cell}, line {line}: {tree.msg}" + (f": {quoted}" if quoted else "")
+        names = [name for name in dict.fromkeys(DEFINITION.findall(text)) if name.isidentifier()]
+        return [Statement(cell, None, "", problem, {name}) for name in names if not keyword.iskeyword(name)]
+    found = [statement_of(cell, node, text) for node in tree.body]
+    return [statement for statement in found if statement.binds or statement.changes]
+
+
+def statement_of(cell: Cell, node: ast.stmt, text: str) -> Statement:
+    """Looks at one statement that compiles."""
+    statement = Statement(cell, node)
+    statement.text = "\n".join(text.split("\n")[first_line(node) - 1 : node.end_lineno])
+    if isinstance(node, DEFINITIONS):
+        statement.binds = {node.name}
+        for decorator in node.decorator_list:
+            if isinstance(decorator, ast.Call):
+                statement.changes |= {part.id for part in decorator.args if isinstance(part, ast.Name)}
+    elif isinstance(node, IMPORTS):
+        statement.binds = {bound_by(alias) for alias in node.names}
+    elif isinstance(node, ASSIGNMENTS):
+        take_targets(statement, node.targets if isinstance(node, ast.Assign) else [node.target])
+    elif isinstance(node, (ast.If, ast.Try)) and not is_main_guard(node):
+        for part in ast.walk(node):
+            if isinstance(part, DEFINITIONS):
+                statement.binds.add(part.name)
+            elif isinstance(part, IMPORTS):
+                statement.binds |= {bound_by(alias) for alias in part.names}
+            elif isinstance(part, ASSIGNMENTS):
+                take_targets(statement, part.targets if isinstance(part, ast.Assign) else [part.target])
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        if isinstance(call.func, ast.Name) and call.func.id == "setattr":
+            statement.changes |= {part.id for part in call.args[:1] if isinstance(part, ast.Name)}
+    read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    statement.uses = read - statement.binds
+    if isinstance(node, ASSIGNMENTS):  # `Name = wrap(Name)` needs what the name was before
+        statement.changes |= statement.binds & read
+        statement.binds -= read
+    return statement
+
+
+def take_targets(statement: Statement, targets: Iterable[ast.expr]) -> None:
+    """Notes what an assignment binds and changes."""
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            take_targets(statement, target.elts)
+        elif isinstance(target, ast.Starred):
+            take_targets(statement, [target.value])
+        elif isinstance(target, ast.Name):
+            statement.binds.add(target.id)
+        else:
+            while isinstance(target, (ast.Attribute, ast.Subscript)):
+                target = target.value
+            if isinstance(target, ast.Name):
+                statement.changes.add(target.id)
+
+
+def bound_by(alias: ast.alias) -> str:
+    """The name that an import gives a value; "*" for all."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def first_line(node: ast.stmt) -> int:
+    """Where a statement begins, with its decorators."""
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+
+
+def is_main_guard(node: ast.stmt) -> bool:
+    """Whether this is `if __name__ == "__main__"`, which is not run when a module is imported."""
+    if not isinstance(node, ast.If):
+        return False
+    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test))
+
+
+def is_todo(node: ast.AST) -> bool:
+    """Whether this is the `raise NotImplementedError(…)` of a skeleton."""
+    if not isinstance(node, ast.Raise):
+        return False
+    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"

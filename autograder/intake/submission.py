@@ -1,0 +1,200 @@
+"""The whole way in: from a path to the sources that are graded."""
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .distribution import Distribution
+from .errors import IntakeError, IntakeRefused, Refusal, quote
+from .folders import Folder
+from .limits import MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, TRANSLATIONS
+from .modules import Selection, Sources, complete, misnamed, read_release, select_modules
+from .notebooks import Cell, read_notebook
+from .places import (
+    FAR,
+    MODULE_FILES,
+    SHOWN_FILES,
+    Place,
+    find_place,
+    find_translations,
+    is_module,
+    is_notebook,
+    level_of,
+)
+from .tars import MAGIC as TAR_MAGIC
+from .tars import Tar
+from .tree import Tree, read_file
+from .zips import MAGIC as ZIP_MAGIC
+from .zips import Zip
+
+KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
+SUFFIXES = (".tar.gz", ".tgz", ".zip", ".ipynb")
+
+
+@dataclass
+class Intake:
+    """What is graded of one submission.
+
+    Attributes:
+        name: for reports.
+        sources: module name -> path for messages, text; the submission's merged with the release's.
+        submitted: names of the modules that are the submission's own.
+        translations: the content of translations.txt, or None.
+        translations_problem: why there is one that cannot be read, or "".
+        hashes: file name -> sha256 of what was taken in.
+        notes: what a human should know.
+        origins: module -> notebook, cell and line of each of its lines, where it comes from a notebook.
+    """
+
+    name: str
+    sources: Sources
+    submitted: frozenset[str] = frozenset()
+    translations: bytes | None = None
+    translations_problem: str = ""
+    hashes: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    origins: dict[str, list[str]] = field(default_factory=dict)
+
+    def locate(self, module: str, line: int) -> str:
+        """Where the student finds a line: "layers.py, line 12", "work.ipynb, cell 7, line 3"."""
+        origins = self.origins.get(module, [])
+        origin = origins[line - 1] if 0 < line <= len(origins) else ""
+        return origin or f"{module}.py, line {line}"
+
+
+def take_in(path: Path, release: Path, package: str = "student") -> Intake:
+    """Takes one submission in.
+
+    Args:
+        path: a folder, a .zip, a .tar.gz, or a notebook.
+        release: the skeleton that was handed out.
+        package: name of the folder that the modules lie in at home.
+
+    Raises:
+        IntakeRefused: where what is there is not graded: a result with a reason.
+        IntakeError: where nothing is there, or it cannot be read: the caller's slip.
+    """
+    skeleton = read_release(release)
+    hashes: dict[str, str] = {}
+    try:
+        return _take_in(path, skeleton, package, hashes)
+    except Refusal as error:
+        raise IntakeRefused(path.name or str(path), str(error), hashes) from None
+
+
+def name_of(path: Path) -> str:
+    """What a submission is called in reports: its file name without the ending."""
+    name = Path(os.path.abspath(path)).name
+    suffix = next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix) and len(name) > len(suffix)), "")
+    return name[: len(name) - len(suffix)]
+
+
+def _take_in(path: Path, release: Sources, package: str, hashes: dict[str, str]) -> Intake:
+    try:
+        mode = os.stat(path, follow_symlinks=False).st_mode
+    except (OSError, ValueError) as error:
+        raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
+    if stat.S_ISDIR(mode):
+        tree: Tree = Folder(path, package)
+        refuse_odd_entries(tree, package)
+    elif is_notebook(path.name):
+        content = read_hashed(path, MAX_NOTEBOOK_BYTES, hashes)
+        selection, origins = take_notebooks(read_notebook(content, path.name), path.name, release, package)
+        return finish(path, selection, hashes, origins)
+    else:
+        content = read_hashed(path, MAX_ARCHIVE_BYTES, hashes)
+        if content.startswith(TAR_MAGIC):
+            tree = Tar(content)
+        elif content.startswith(ZIP_MAGIC):
+            tree = Zip(content)
+        else:
+            raise Refusal(KINDS)
+    return take_tree(path, tree, release, package, hashes)
+
+
+def take_tree(path: Path, tree: Tree, release: Sources, package: str, hashes: dict[str, str]) -> Intake:
+    """What counts in a folder or an archive."""
+    place = find_place(tree.sizes, package)
+    translations = find_translations(tree.sizes, place, package)
+    if place is None and translations is None:
+        raise Refusal(nothing_here(tree))
+    origins: dict[str, list[str]] = {}
+    if place is None or any(map(is_module, place.files)):
+        selection = select_modules(tree, place or Place("", frozenset()), release, package)
+    else:
+        files = sorted(filter(is_notebook, place.files))
+        if len(files) > MAX_NOTEBOOKS:
+            raise Refusal(f"{len(files)} notebooks; at most {MAX_NOTEBOOKS} are read")
+        cells: list[Cell] = []
+        for file in files:
+            try:
+                content = tree.read(place.path(file))
+                hashes[file] = hashlib.sha256(content).hexdigest()
+                cells += read_notebook(content, file)
+            except Refusal as error:
+                raise Refusal(f"{quote(file)}: {error}") from None
+        selection, origins = take_notebooks(cells, files[0] if len(files) == 1 else "notebooks", release, package)
+    intake = finish(path, selection, hashes, origins)
+    if translations is not None:
+        try:
+            intake.translations = tree.read(translations)
+            intake.hashes[TRANSLATIONS] = hashlib.sha256(intake.translations).hexdigest()
+        except Refusal as error:
+            intake.translations_problem = f"{TRANSLATIONS}: {error}"
+    return intake
+
+
+def take_notebooks(
+    cells: list[Cell], path: str, release: Sources, package: str
+) -> tuple[Selection, dict[str, list[str]]]:
+    """The modules that cells define; the release's in place of the others."""
+    distribution = Distribution(cells, release, package)
+    selection = Selection({"__init__": release.get("__init__", ("__init__.py", ""))}, notes=distribution.notes)
+    origins = distribution.fill(selection, path)
+    if not selection.submitted:
+        raise Refusal("no cell defines any of the assignment's classes and functions")
+    complete(selection, release)
+    return selection, origins
+
+
+def finish(path: Path, selection: Selection, hashes: dict[str, str], origins: dict[str, list[str]]) -> Intake:
+    """The intake, but for translations."""
+    return Intake(
+        name_of(path),
+        selection.sources,
+        frozenset(selection.submitted),
+        hashes={**hashes, **selection.hashes},
+        notes=list(dict.fromkeys(selection.notes)),
+        origins=origins,
+    )
+
+
+def read_hashed(path: Path, limit: int, hashes: dict[str, str]) -> bytes:
+    """The content of a file, its hash noted."""
+    content = read_file(path, limit)
+    hashes[path.name] = hashlib.sha256(content).hexdigest()
+    return content
+
+
+def refuse_odd_entries(folder: Folder, package: str) -> None:
+    """Refuses links, pipes and devices where the assignment's files lie; elsewhere they are not looked at."""
+    for path, kind in sorted(folder.others.items()):
+        parent, _, name = path.rpartition("/")
+        counts = name in (package, TRANSLATIONS) or name.endswith((".py", ".ipynb"))
+        if counts and level_of(parent, package) < FAR:
+            raise Refusal(f"{quote(path)} is {kind}; hand in ordinary files")
+
+
+def nothing_here(tree: Tree) -> str:
+    """Why a folder or archive cannot be graded."""
+    wanted = ", ".join(MODULE_FILES[:SHOWN_FILES])
+    reason = f"none of the assignment's files ({wanted}, …, {TRANSLATIONS}) is in it"
+    inner = [path for path in tree.sizes if path.lower().endswith((".zip", ".tar.gz", ".tgz", ".rar", ".7z"))]
+    if inner:
+        return f"{reason}; {quote(inner[0])} is an archive in an archive: hand in its files"
+    for path in sorted(path for path in tree.sizes if path.endswith(".py")):
+        if meant := misnamed(path.rpartition("/")[2], frozenset()):
+            return f"{reason}; there is {quote(path)}: did you mean {meant}?"
+    return reason

@@ -1,0 +1,250 @@
+"""What the expressions of a submission come to: a small interpreter that runs nothing and gives up early."""
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+
+from ..intake.python_source import parse
+from .folding import fold, texts
+from .forbidden import star_brings
+from .modules import ModuleNames
+from .scopes import Scope, Source
+from .values import NOTHING, Binding, Getter, Items, Library, Namespace, OwnModule, Text, Value, Values, joined
+
+MAX_STEPS = 400_000
+MAX_DEPTH = 60
+MAX_PATH = 300
+FOLDED = (ast.Constant, ast.BinOp, ast.JoinedStr)
+COLLECTIONS = (ast.List, ast.Tuple, ast.Set)
+LOOK_UP = "__getattribute__"
+GET_ATTRIBUTE = {
+    "builtins.getattr",
+    "inspect.getattr_static",
+    f"builtins.object.{LOOK_UP}",
+    f"builtins.type.{LOOK_UP}",
+    "types.ModuleType." + LOOK_UP,
+}
+IMPORT = {"importlib.import_module", "builtins.__import__", "importlib.__import__", "sys.modules.get"}
+LOCATE = {"pkgutil.resolve_name", "pydoc.locate"}
+MAKE_GETTER = {"operator.attrgetter", "operator.itemgetter"}
+RUN_TEXT = {"builtins.exec", "builtins.eval", "builtins.compile", "torch.jit.CompilationUnit"}
+
+
+class TooTangled(Exception):
+    """The code is too large to be followed to the end."""
+
+
+class Evaluator:
+    """Knows all modules of a submission; reads each when it is first asked for."""
+
+    def __init__(self, sources: Mapping[str, tuple[str, str]]) -> None:
+        self.sources = sources
+        self.n_steps = 0
+        self._modules: dict[str, ModuleNames] = {}
+        self._known: dict[tuple[int, int], Values] = {}
+        self._trees: dict[tuple[str, int], tuple[ast.Module, Scope]] = {}
+        self._kept: list[object] = []  # so that no id is used twice
+
+    def step(self) -> None:
+        """Counts; raises TooTangled at the end of our patience."""
+        self.n_steps += 1
+        if self.n_steps > MAX_STEPS:
+            raise TooTangled
+
+    def module(self, name: str) -> ModuleNames:
+        """The names of a module; of one that is not there, none."""
+        if name not in self._modules:
+            self._modules[name] = ModuleNames(name, self.sources.get(name, ("", ""))[1])
+        return self._modules[name]
+
+    def look_up(self, module: str, name: str, position: int | None = None, depth: int = 0) -> Values:
+        """What a name at the top level of a module may mean at a point of its import, or after it."""
+        found = [self.values_of(binding, name, depth) for binding in self.module(module).visible(name, position)]
+        return joined(*found)
+
+    def values_of(self, binding: Binding, name: str, depth: int = 0) -> Values:
+        """What a binding may mean; where it is a star import, for one of the names that it brings."""
+        scope = Scope(binding.module, position=binding.position)
+        if isinstance(binding.value, ast.alias):
+            if binding.name == "*":
+                return self._from_star(binding, name, depth)
+            return self._memoised(binding, binding, lambda: self._imported(binding.value, binding.node, scope, depth))
+        known = NOTHING if binding.value is None else self.evaluate(binding.value, scope, depth + 1)
+        return known | {binding}
+
+    def evaluate(self, node: ast.expr, scope: Scope, depth: int = 0) -> Values:
+        """What an expression may come to; nothing where that is not known."""
+        if depth > MAX_DEPTH:
+            return NOTHING
+        return self._memoised(node, scope, lambda: self._evaluate(node, scope, depth + 1))
+
+    def _memoised(self, node: object, scope: object, compute: Callable[[], Values]) -> Values:
+        key = (id(node), id(scope) if not isinstance(scope, Scope) or scope.parent else (scope.module, scope.position))
+        if key not in self._known:
+            self.step()
+            self._known[key] = NOTHING  # for who comes here again on the way
+            self._kept += [node, scope]
+            self._known[key] = compute()
+        return self._known[key]
+
+    def _evaluate(self, node: ast.expr, scope: Scope, depth: int) -> Values:
+        def of(part: ast.expr) -> Values:
+            return self.evaluate(part, scope, depth)
+
+        if isinstance(node, ast.Name):
+            return self._name(node.id, scope, depth)
+        if isinstance(node, ast.Attribute):
+            return joined(*(self.attribute(value, node.attr, depth) for value in of(node.value)))
+        if isinstance(node, ast.Call):
+            return self._call(node, scope, depth) | fold(node, of)
+        if isinstance(node, ast.Subscript):
+            keys = texts(of(node.slice))
+            return joined(fold(node, of), *(self._item(value, keys, depth) for value in of(node.value)))
+        if isinstance(node, FOLDED):
+            return fold(node, of)
+        if isinstance(node, COLLECTIONS):
+            return frozenset([Items(joined(*map(of, node.elts)))])
+        if isinstance(node, ast.Dict):
+            return frozenset([Items(joined(*map(of, node.values)))])
+        if isinstance(node, ast.IfExp):
+            return joined(of(node.body), of(node.orelse))
+        if isinstance(node, ast.BoolOp):
+            return joined(*map(of, node.values))
+        if isinstance(node, (ast.NamedExpr, ast.Starred)):
+            return of(node.value)
+        return NOTHING
+
+    def _name(self, name: str, scope: Scope, depth: int) -> Values:
+        local = scope.find(name)
+        if local is not None:
+            return joined(*(self._local(*source, where, depth) for source, where in local))
+        found = self.look_up(scope.module, name, scope.position, depth)
+        if not self.module(scope.module).visible(name, scope.position) or found == NOTHING:
+            return found | {Library(f"builtins.{name}")}
+        return found
+
+    def _local(self, source: Source, statement: ast.stmt | None, scope: Scope, depth: int) -> Values:
+        if isinstance(source, ast.alias):
+            return self._imported(source, statement, scope, depth)
+        return NOTHING if source is None else self.evaluate(source, scope, depth)
+
+    def _imported(self, alias: ast.alias, statement: ast.stmt | None, scope: Scope, depth: int) -> Values:
+        """What `import a.b`, `import a.b as c`, `from a import b` and `from .a import b` give."""
+        if depth > MAX_DEPTH:
+            return NOTHING
+        if isinstance(statement, ast.Import):
+            return frozenset([Library(alias.name if alias.asname else alias.name.partition(".")[0])])
+        if not isinstance(statement, ast.ImportFrom) or statement.level > 1:
+            return NOTHING
+        if statement.level == 0:
+            return frozenset([Library(f"{statement.module}.{alias.name}")])
+        if statement.module:
+            return self.look_up(statement.module, alias.name, None, depth + 1)
+        return frozenset([OwnModule(alias.name)])
+
+    def _from_star(self, binding: Binding, name: str, depth: int) -> Values:
+        statement = binding.node
+        if depth > MAX_DEPTH or not isinstance(statement, ast.ImportFrom) or name == "*":
+            return NOTHING
+        if statement.level == 1 and statement.module and not name.startswith("_"):
+            return self.look_up(statement.module, name, None, depth + 1)
+        if statement.level == 0 and star_brings(statement.module, name):
+            return frozenset([Library(f"{statement.module}.{name}")])
+        return NOTHING
+
+    def attribute(self, value: Value, name: str, depth: int = 0) -> Values:
+        """What `value.name` may mean."""
+        if isinstance(value, Library) and len(value.path) + len(name) < MAX_PATH:
+            return frozenset([Namespace(value.path) if name == "__dict__" else Library(f"{value.path}.{name}")])
+        if isinstance(value, Namespace) and name in ("get", "pop", "setdefault", "__getitem__"):
+            return frozenset([Library(f"{value.path}.{LOOK_UP}")])
+        if isinstance(value, OwnModule):
+            if name == "__dict__":
+                return frozenset([value])
+            return self.look_up(value.name, name, None, depth)
+        return NOTHING
+
+    def _item(self, value: Value, keys: Iterable[str], depth: int) -> Values:
+        """What `value[key]` may mean."""
+        if isinstance(value, Items):
+            return value.values
+        if value == Library("sys.modules"):
+            return joined(*map(self._module_called, keys))
+        if isinstance(value, Namespace):
+            return frozenset(Library(f"{value.path}.{key}") for key in keys)
+        if isinstance(value, OwnModule):
+            return joined(*(self.look_up(value.name, key, None, depth) for key in keys))
+        return NOTHING
+
+    def _module_called(self, name: str) -> Values:
+        """What importing a module by its name gives."""
+        return frozenset([OwnModule(name.lstrip(".").partition(".")[0]) if name.startswith(".") else Library(name)])
+
+    def _call(self, node: ast.Call, scope: Scope, depth: int) -> Values:
+        def argument(index: int) -> Values:
+            return self.evaluate(node.args[index], scope, depth) if index < len(node.args) else NOTHING
+
+        found = []
+        for function in self.evaluate(node.func, scope, depth):
+            if isinstance(function, Getter):
+                found += [self._get(value, function.name, depth) for value in argument(0)]
+            if not isinstance(function, Library):
+                continue
+            path = function.path
+            if path in GET_ATTRIBUTE:
+                found += [self._get(value, name, depth) for value in argument(0) for name in texts(argument(1))]
+            elif path.endswith("." + LOOK_UP):
+                owner = path.removesuffix("." + LOOK_UP)
+                found += [frozenset([Library(f"{owner}.{name}")]) for name in texts(argument(0))]
+            elif path == "builtins.vars" and node.args:
+                found += [self.attribute(value, "__dict__") for value in argument(0)]
+            elif path in ("builtins.globals", "builtins.locals", "builtins.vars"):
+                found.append(frozenset([OwnModule(scope.module)]))
+            elif path in IMPORT:
+                for name in texts(argument(0)):
+                    found += [self._module_called(name), self._module_called(name.partition(".")[0] or name)]
+            elif path in LOCATE:
+                found += [self._module_called(name.replace(":", ".")) for name in texts(argument(0))]
+            elif path in MAKE_GETTER:
+                found.append(frozenset(Getter(name) for name in texts(argument(0))))
+            elif path == "builtins.compile":
+                found.append(frozenset(value for value in argument(0) if isinstance(value, Text)))
+            elif path == "builtins.eval":
+                found += [self.evaluate(code, inner, depth) for code, inner in self._expressions(argument(0), scope)]
+        if isinstance(node.func, ast.Attribute):
+            found += self._collection_method(node.func, scope, depth)
+        return joined(*found)
+
+    def _get(self, value: Value, names: str, depth: int) -> Values:
+        """An attribute of an attribute …, or an item of a namespace."""
+        if isinstance(value, Namespace):
+            return self._item(value, [names], depth)
+        found = frozenset([value])
+        for name in names.split(".")[:MAX_DEPTH]:
+            found = joined(*(self.attribute(one, name, depth) for one in found))
+        return found
+
+    def _collection_method(self, function: ast.Attribute, scope: Scope, depth: int) -> list[Values]:
+        items = [value for value in self.evaluate(function.value, scope, depth) if isinstance(value, Items)]
+        if function.attr in ("get", "pop", "setdefault"):
+            return [value.values for value in items]
+        if function.attr in ("items", "keys", "values", "copy"):
+            return [frozenset(items)]
+        return []
+
+    def _expressions(self, values: Values, scope: Scope) -> Iterable[tuple[ast.expr, Scope]]:
+        for tree, inner in self.trees_of(values, scope, None):
+            if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+                yield tree.body[0].value, inner
+
+    def trees_of(self, values: Values, scope: Scope, line: int | None) -> Iterable[tuple[ast.Module, Scope]]:
+        """The code in texts that are run, each with a scope of its own whose lines are all `line`."""
+        for value in values:
+            if isinstance(value, Text):
+                key = (value.text, id(scope))
+                if key not in self._trees:
+                    self.step()
+                    tree = parse(value.text.strip())
+                    tree = tree if isinstance(tree, ast.Module) else ast.Module([], [])
+                    self._trees[key] = (tree, scope.inner(tree, line))
+                    self._kept.append(scope)
+                yield self._trees[key]

@@ -1,0 +1,261 @@
+"""Which component uses what: from a component through the helpers that it needs to the short-cuts in them."""
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from .evaluation import RUN_TEXT, Evaluator, TooTangled
+from .forbidden import is_forbidden
+from .modules import DEFINITIONS, LOOPS, branches
+from .scopes import FUNCTIONS, Scope
+from .values import Binding, Library, OwnModule, Values
+
+MAX_CODE_SHOWN = 160
+LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+KIND_TESTS = {"builtins.isinstance", "builtins.issubclass"}
+ABOUT = (".__doc__", ".__name__", ".__qualname__", ".__module__")
+NOT_RUN = ("annotation", "returns", "type_comment")
+
+
+@dataclass(frozen=True)
+class ShortCut:
+    """A forbidden thing in use.
+
+    Attributes:
+        module: in which it stands.
+        line: of the module.
+        name: of what is used, "torch.nn.LayerNorm".
+        code: the line itself.
+    """
+
+    module: str
+    line: int
+    name: str
+    code: str
+
+
+@dataclass
+class Look:
+    """What was seen at one binding: short-cuts, and the other bindings that it needs."""
+
+    found: list[ShortCut]
+    needs: list[Binding]
+
+
+def find_short_cuts(
+    sources: Mapping[str, tuple[str, str]], components: Iterable[str], notes: list[str] | None = None
+) -> dict[str, list[ShortCut]]:
+    """The short-cuts that components use.
+
+    Args:
+        sources: module name -> path, text, of the whole package.
+        components: "module.Name"; each is judged by itself, so none is charged with what another one does.
+        notes: takes a line where the code could not be followed to the end.
+
+    Returns:
+        Only the components that use any.
+    """
+    components = list(components)
+    search = Search(sources, components)
+    found = {}
+    try:
+        for component in components:
+            if short_cuts := search.of(component):
+                found[component] = short_cuts
+    except TooTangled:
+        if notes is not None:
+            notes.append("the code is too tangled to be searched for forbidden short-cuts to the end")
+    return found
+
+
+class Search:
+    """Looks at each binding once."""
+
+    def __init__(self, sources: Mapping[str, tuple[str, str]], components: list[str]) -> None:
+        self.evaluator = Evaluator(sources)
+        self.roots = {component: self._bindings(component) for component in components}
+        self._looks: dict[Binding, Look] = {}
+        self._attach_changes(sources)
+
+    def of(self, component: str) -> list[ShortCut]:
+        """The short-cuts of one component, nearest first."""
+        own = self.roots[component]
+        others = {binding for name, roots in self.roots.items() if name != component for binding in roots} - set(own)
+        found = [short_cut for binding in own for short_cut in self._root(binding, component.partition(".")[2])]
+        waiting, seen = list(own), set(own)
+        while waiting:
+            look = self._look(waiting.pop(0))
+            found += look.found
+            for binding in look.needs:
+                if binding not in seen and binding not in others:
+                    seen.add(binding)
+                    waiting.append(binding)
+        return list(dict.fromkeys(found))
+
+    def _bindings(self, component: str) -> list[Binding]:
+        """Where a component gets its value, imports included."""
+        module, _, name = component.partition(".")
+        found = list(self.evaluator.module(module).visible(name))
+        for value in self.evaluator.look_up(module, name):
+            if isinstance(value, Binding) and value not in found:
+                found.append(value)
+        return found
+
+    def _root(self, binding: Binding, name: str) -> Iterator[ShortCut]:
+        """A component that *is* a short-cut: `LayerNorm = nn.LayerNorm`, `from torch.nn import LayerNorm`."""
+        for path in forbidden_in(self.evaluator.values_of(binding, name)):
+            yield self._short_cut(binding.module, binding.line, path)
+
+    def _attach_changes(self, sources: Mapping[str, tuple[str, str]]) -> None:
+        """Puts statements like `LayerNorm.forward = …` to what they change."""
+        for module in sources:
+            names = self.evaluator.module(module)
+            for node, position in names.statements:
+                scope = Scope(module, position=position, line=names.exec_lines.get(id(node)))
+                for changed in changed_by(node):
+                    values = self.evaluator.evaluate(changed, scope)
+                    if isinstance(changed, ast.Attribute):  # module.Name = …
+                        for value in self.evaluator.evaluate(changed.value, scope):
+                            if isinstance(value, OwnModule):
+                                values |= self.evaluator.look_up(value.name, changed.attr)
+                    for value in values:
+                        if isinstance(value, Binding) and value.node is not node:
+                            value.changes.append((node, scope))
+
+    def _look(self, binding: Binding) -> Look:
+        if binding not in self._looks:
+            look = self._looks[binding] = Look([], [])
+            line = self.evaluator.module(binding.module).exec_lines.get(id(binding.node))
+            scope = Scope(binding.module, position=binding.position, line=line)
+            if isinstance(binding.node, LOOPS):
+                self._walk(binding.node.iter, scope, look)
+            elif not isinstance(binding.value, ast.alias):
+                self._walk(binding.node, scope, look)
+            for node, where in binding.changes:
+                self._walk(node, where, look)
+        return self._looks[binding]
+
+    def _walk(self, start: ast.AST, scope: Scope, look: Look) -> None:
+        waiting = [(start, scope)]
+        while waiting:
+            self.evaluator.step()
+            node, scope = waiting.pop()
+            parts = self._visit(node, scope, look)
+            waiting += reversed([part for part in parts if part[0] is not None])
+
+    def _visit(self, node: ast.AST, scope: Scope, look: Look) -> Iterable[tuple[ast.AST, Scope]]:
+        """Notes what one node uses; returns the parts of it that are still to be looked at."""
+        if isinstance(node, (*DEFINITIONS, ast.Lambda)):
+            return self._visit_definition(node, scope)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            return []
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)):
+            runs, runs_else = branches(node.test)
+            parts = [node.test, *(listed(node.body) if runs else ()), *(listed(node.orelse) if runs_else else ())]
+            return [(part, scope) for part in parts]
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            is_alias = not scope.is_class and all(map(is_name, targets))
+            values = self._without_aliases(node.value, scope) if is_alias else [node.value]
+            return [(part, scope) for part in (*targets, *values)]
+        if isinstance(node, ast.Compare):
+            return [(part, scope) for side in (node.left, *node.comparators) for part in self._mentions(side, scope)]
+        if isinstance(node, ast.MatchClass):
+            return [(part, scope) for part in (*node.patterns, *node.kwd_patterns)]
+        if isinstance(node, LOOKED_UP) and isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
+            return self._visit_use(node, scope, look)
+        return [(part, scope) for part in children(node)]
+
+    def _visit_definition(self, node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
+        outside = list(getattr(node, "decorator_list", ()))
+        if isinstance(node, FUNCTIONS):
+            outside += [*node.args.defaults, *node.args.kw_defaults]
+            inner = scope.after_import().inner(node)
+        else:
+            outside += [*node.bases, *(keyword.value for keyword in node.keywords)]
+            inner = scope.inner(node)
+        return [(part, scope) for part in outside] + [(part, inner) for part in listed(node.body)]
+
+    def _visit_use(self, node: ast.expr, scope: Scope, look: Look) -> Iterable[tuple[ast.AST, Scope]]:
+        values = self.evaluator.evaluate(node, scope)
+        look.needs += [value for value in values if isinstance(value, Binding)]
+        if paths := forbidden_in(values):
+            look.found.append(self._short_cut(scope.module, scope.line or node.lineno, paths[0]))
+            return [(part, scope) for part in getattr(node, "args", ())]
+        if isinstance(node, ast.Call):
+            called = self.evaluator.evaluate(node.func, scope)
+            functions = {value.path for value in called if isinstance(value, Library)}
+            if functions & KIND_TESTS and len(node.args) == 2:
+                return [(part, scope) for part in (node.args[0], *self._mentions(node.args[1], scope))]
+            if "typing.cast" in functions:
+                return [(part, scope) for part in node.args[1:]]
+            if functions & RUN_TEXT and node.args:
+                texts = self.evaluator.evaluate(node.args[0], scope)
+                trees = self.evaluator.trees_of(texts, scope, scope.line or node.lineno)
+                return [(part, scope) for part in children(node)] + list(trees)
+        return [(part, scope) for part in children(node)]
+
+    def _mentions(self, node: ast.expr, scope: Scope) -> Iterable[ast.AST]:
+        """The parts of a comparison that do more than mention a class."""
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            return [part for element in node.elts for part in self._mentions(element, scope)]
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return [*self._mentions(node.left, scope), *self._mentions(node.right, scope)]
+        return self._without_aliases(node, scope)
+
+    def _without_aliases(self, node: ast.expr, scope: Scope) -> Iterable[ast.AST]:
+        """What is to be looked at where giving something a name, or comparing it, is no use of it."""
+        if isinstance(node, ast.IfExp):
+            return [node.test, *self._without_aliases(node.body, scope), *self._without_aliases(node.orelse, scope)]
+        if isinstance(node, ast.Tuple):
+            return [part for element in node.elts for part in self._without_aliases(element, scope)]
+        is_looked_up = isinstance(node, LOOKED_UP) and forbidden_in(self.evaluator.evaluate(node, scope))
+        return [] if is_looked_up else [node]
+
+    def _short_cut(self, module: str, line: int, path: str) -> ShortCut:
+        lines = self.evaluator.module(module).lines
+        code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        return ShortCut(module, line, path, code[:MAX_CODE_SHOWN])
+
+
+def forbidden_in(values: Values) -> list[str]:
+    """The paths among some values that are forbidden to use."""
+    paths = [value.path for value in values if isinstance(value, Library) and is_forbidden(value.path)]
+    return sorted(path for path in paths if not path.endswith(ABOUT))
+
+
+def changed_by(node: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions for what a statement changes: `Name` in `Name.x = …`, `setattr(Name, …)`, `@add_to(Name)`."""
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            while isinstance(target, (ast.Attribute, ast.Subscript)):
+                yield target
+                target = target.value
+                yield target
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        function = node.value.func
+        name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+        if name in ("setattr", "__setattr__"):
+            yield from node.value.args[:1]
+    for decorator in getattr(node, "decorator_list", ()):
+        if isinstance(decorator, ast.Call):
+            yield from decorator.args
+
+
+def children(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a node that are run."""
+    for name, part in ast.iter_fields(node):
+        if name not in NOT_RUN:
+            yield from (one for one in (part if isinstance(part, list) else [part]) if isinstance(one, ast.AST))
+
+
+def is_name(target: ast.expr) -> bool:
+    """Whether an assignment's target is made of plain names."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return all(map(is_name, target.elts))
+    return isinstance(target, ast.Name)
+
+
+def listed(body: list[ast.stmt] | ast.expr) -> list[ast.AST]:
+    """A function's statements; a lambda's expression as one."""
+    return body if isinstance(body, list) else [body]
