@@ -77,6 +77,8 @@ def classify(error: BaseException | None) -> tuple[str, str]:
         kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
         message = f"{kinds[0]}: {message}" if kinds and kinds[0] != "Exception" else message
         message = f"{message}\n{error.student_traceback}".rstrip()
+    elif state == "refused":
+        message = f"{message}\n{error.student_traceback}".rstrip()
     elif state == "not attempted":
         message = message or "not implemented yet"
     elif state == "grader error":

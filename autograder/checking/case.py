@@ -22,7 +22,7 @@ class Case:
         number = int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:7])
         self._random = random.Random(number)
         self._generator = torch.Generator().manual_seed(number)
-        torch.default_generator.manual_seed(number)
+        torch.default_generator.manual_seed(number)  # of the CPU alone: torch.manual_seed is slow
 
     def size(self, low: int, high: int) -> int:
         """A whole number, both ends included."""
@@ -48,19 +48,26 @@ class Case:
         """Ids from `low` to vocab_size - 1, int64."""
         return torch.randint(low, vocab_size, shape, generator=self._generator)
 
+    def order(self, count: int) -> Tensor:
+        """The numbers below `count`, in an order that is not theirs."""
+        return torch.roll(torch.arange(count), self.size(1, max(1, count - 1)))
+
     def mask(self, *shape: int) -> Tensor:
-        """A boolean mask whose rows (last axis) allow at least one key and, where there are two, forbid one."""
-        keep = torch.rand(shape, generator=self._generator) < 0.6
+        """A boolean mask in which each row (last axis) forbids a key and allows two, as far as there are keys."""
+        keep = torch.rand(shape, generator=self._generator) < 0.5
         keys = shape[-1]
         first = torch.randint(0, keys, (*shape[:-1], 1), generator=self._generator)
+        keep.scatter_(-1, (first + 2) % keys, True)
         keep.scatter_(-1, first, True)
         if keys > 1:
             keep.scatter_(-1, (first + 1) % keys, False)
         return keep
 
     def padding_mask(self, batch: int, length: int) -> Tensor:
-        """A mask (b, 1, 1, s) of sentences of different length."""
-        lengths = torch.randint(1, length, (batch, 1), generator=self._generator)
+        """A mask (b, 1, 1, s) of sentences of different length; one fills the whole length."""
+        shortest = min(2, length)
+        lengths = torch.randint(shortest, max(length, shortest + 1), (batch, 1), generator=self._generator)
+        lengths[self.size(0, batch - 1)] = length
         return (torch.arange(length) < lengths)[:, None, None, :]
 
     def randomise(self, parameters: Iterable[Tensor], scale: float = 0.5) -> None:

@@ -10,13 +10,14 @@ import sys
 from collections import deque
 from dataclasses import dataclass, field
 
-from ..sandbox.imports import PACKAGES
 from ..worker.contract import CONTRACT
 from .modules import Selection, Sources
 from .notebooks import Cell
 from .places import some
 from .python_source import parse
 from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, statements_of
+
+LIBRARIES = {"torch", "numpy", "einops"} | sys.stdlib_module_names
 
 
 @dataclass
@@ -213,7 +214,7 @@ def is_of_library(node: ast.stmt | None) -> bool:
     """Whether a statement imports from a package that is there when a submission is graded."""
     if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
         return False
-    return node.module.partition(".")[0] in PACKAGES | sys.stdlib_module_names
+    return node.module.partition(".")[0] in LIBRARIES
 
 
 def unparse(node: ast.stmt) -> str:

@@ -1,15 +1,15 @@
-"""How much of a submission is looked at. An assignment's own files come to about 100 kB."""
+"""How much of a submission is looked at. An assignment's own modules come to about 40 kB."""
 
-MAX_MODULE_BYTES = 200_000
+MAX_MODULE_BYTES = 100_000
 MAX_MODULES = 50
-MAX_SOURCE_BYTES = 1_000_000  # all modules together
+MAX_SOURCE_BYTES = 300_000  # all modules together
 
 MAX_TRANSLATIONS_BYTES = 10_000_000
 
 MAX_NOTEBOOK_BYTES = 10_000_000  # pictures in its output included
 MAX_NOTEBOOKS = 20
 MAX_CELLS = 1_000
-MAX_CODE_CHARACTERS = 400_000  # all cells together
+MAX_CODE_CHARACTERS = 200_000  # all cells together
 
 MAX_ARCHIVE_BYTES = 50_000_000
 MAX_UNPACKED_BYTES = 200_000_000  # all members together; only what counts is ever kept

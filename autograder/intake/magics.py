@@ -31,7 +31,7 @@ def without_magics(text: str) -> tuple[str, ast.Module | SyntaxError, list[str]]
         lines[first] = ""
     for _ in range(min(MAX_ATTEMPTS, 1 + MAX_PARSED_CHARACTERS // (len(text) + 1))):
         code = "\n".join(lines)
-        tree = parse(code)
+        tree = parse(code, is_compiled=True)
         if not isinstance(tree, SyntaxError):
             break
         index = (tree.lineno or 0) - 1

@@ -37,12 +37,20 @@ def decode(content: bytes) -> str:
         raise Refusal(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
 
 
-def parse(text: str) -> ast.Module | SyntaxError:
-    """The syntax tree, or what is wrong. The compiler's warnings and its ways to give up are kept quiet."""
+def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
+    """The syntax tree, or what is wrong. The compiler's warnings and its ways to give up are kept quiet.
+
+    Args:
+        text: of a module.
+        is_compiled: also looks for what only the compiler notices, a `return` outside a function; nothing is run.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like
-            return ast.parse(text)
+            tree = ast.parse(text)
+            if is_compiled:
+                compile(tree, "<submission>", "exec", dont_inherit=True)
+            return tree
     except SyntaxError as error:
         return error
     except (ValueError, RecursionError, MemoryError) as error:  # NUL bytes, lone surrogates, hopeless nesting

@@ -116,8 +116,8 @@ def pax_name(data: bytes) -> str | None:
         number, _, _ = data.partition(b" ")
         length = int(number) if number.isdigit() and len(number) < 7 else 0
         record, data = data[len(number) + 1 : length], data[length:]
-        key, equals, value = record.removesuffix(b"\n").partition(b"=")
-        if not equals or not record.endswith(b"\n"):
+        key, equals, value = record[:-1].partition(b"=")
+        if not equals or not record.endswith(b"\n") or len(number) + 1 + len(record) != length:
             raise Refusal(CUT_OFF)
         if key == b"path":
             name = value.decode("utf-8", "surrogateescape")

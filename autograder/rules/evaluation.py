@@ -10,7 +10,7 @@ from .modules import ModuleNames
 from .scopes import Scope, Source
 from .values import NOTHING, Binding, Getter, Items, Library, Namespace, OwnModule, Text, Value, Values, joined
 
-MAX_STEPS = 400_000
+MAX_STEPS = 150_000  # for one component; the reference needs 4,000 for all together
 MAX_DEPTH = 60
 MAX_PATH = 300
 FOLDED = (ast.Constant, ast.BinOp, ast.JoinedStr)

@@ -8,6 +8,7 @@ from .values import Binding
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 LOOPS = (ast.For, ast.AsyncFor)
+WITHS = (ast.With, ast.AsyncWith)
 
 
 class ModuleNames:
@@ -17,7 +18,7 @@ class ModuleNames:
         name: of the module.
         lines: of its text.
         statements: statements that bind nothing but may change something, with their position.
-        exec_lines: id of a statement that came out of an `exec` -> line of that `exec`.
+        exec_lines: id of what came out of an `exec` -> line of that `exec`.
     """
 
     def __init__(self, name: str, text: str) -> None:
@@ -28,9 +29,10 @@ class ModuleNames:
         self.statements: list[tuple[ast.stmt, int]] = []
         self.exec_lines: dict[int, int] = {}
         self._position = 0
-        tree = parse(text)
-        if isinstance(tree, ast.Module):
-            self._read(tree.body, is_certain=True)
+        self._has_globals = "global" in text
+        self._trees = [parse(text)]  # kept, so that no id is used twice
+        if isinstance(self._trees[0], ast.Module):
+            self._read(self._trees[0].body)
 
     def visible(self, name: str, position: int | None = None) -> list[Binding]:
         """The bindings that a name may stand for, at a point of the import or after it (None)."""
@@ -44,39 +46,59 @@ class ModuleNames:
                 break
         return found
 
-    def _read(self, body: list[ast.stmt], is_certain: bool, line: int | None = None) -> None:
-        for node in body:
+    def _read(self, body: list[ast.stmt]) -> None:
+        """Goes through the statements in their order, blocks included, without recursion: `elif` nests deeply."""
+        waiting = [(node, True) for node in reversed(body)]
+        while waiting:
+            node, is_certain = waiting.pop()
             self._position += 1
-            if line is not None:
-                self.exec_lines[id(node)] = line
-            self._read_one(node, is_certain, line)
+            inner = self._read_one(node, is_certain)
+            waiting += reversed(inner)
 
-    def _read_one(self, node: ast.stmt, is_certain: bool, line: int | None) -> None:
+    def _read_one(self, node: ast.stmt, is_certain: bool) -> list[tuple[ast.stmt, bool]]:
+        """Notes what one statement binds; returns those in its blocks, and whether they are certain to run."""
         if isinstance(node, DEFINITIONS):
             self._bind(node.name, node, None, is_certain)
             self.statements.append((node, self._position))
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            if self._has_globals:
+                self._bind_globals(node)
+            return []
+        for named in named_in(node):
+            self._bind(named.target.id, ast.copy_location(ast.Expr(named), named), named.value, False)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 name = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.split(".")[0])
                 self._bind(name, node, alias, is_certain)
-        elif isinstance(node, (ast.If, ast.While)):
+            return []
+        if isinstance(node, (ast.If, ast.While)):
             runs, runs_else = branches(node.test)
-            self._read(node.body if runs else [], False, line)
-            self._read(node.orelse if runs_else else [], is_certain and not runs, line)
-        elif isinstance(node, (ast.Try, *LOOPS, ast.With, ast.AsyncWith, ast.Match)):
-            if isinstance(node, LOOPS):
-                for name, value in targets_of(node.target, an_element(node.iter)):
-                    self._bind(name, node, value, False)
-            is_with = isinstance(node, (ast.With, ast.AsyncWith))
-            for inner in inner_bodies(node):
-                self._read(inner, is_certain and is_with, line)
-        else:
-            for name, value in bound_in(node):
-                self._bind(name, node, value, is_certain)
-            self.statements.append((node, self._position))
-            if text := executed_text(node):
-                tree = parse(text)
-                self._read(tree.body if isinstance(tree, ast.Module) else [], False, line or node.lineno)
+            inner = [(part, False) for part in node.body if runs]
+            return inner + [(part, is_certain and not runs) for part in node.orelse if runs_else]
+        if isinstance(node, LOOPS):
+            for name, value in targets_of(node.target, an_element(node.iter)):
+                self._bind(name, node, value, False)
+        if isinstance(node, (ast.Try, ast.Match, *LOOPS, *WITHS)):
+            return [(part, is_certain and isinstance(node, WITHS)) for part in inner_statements(node)]
+        for name, value in bound_in(node):
+            self._bind(name, node, value, is_certain)
+        self.statements.append((node, self._position))
+        if not (text := executed_text(node)):
+            return []
+        tree = parse(text)
+        self._trees.append(tree)
+        inner = tree.body if isinstance(tree, ast.Module) else []
+        for part in (one for statement in inner for one in ast.walk(statement)):
+            self.exec_lines[id(part)] = self.exec_lines.get(id(node), node.lineno)
+        return [(part, False) for part in inner]
+
+    def _bind_globals(self, definition: ast.stmt) -> None:
+        """Binds the names that functions declare `global` and set."""
+        parts = list(ast.walk(definition))
+        names = {name for part in parts if isinstance(part, ast.Global) for name in part.names}
+        for part in parts if names else ():
+            for name, value in bound_in(part):
+                if name in names:
+                    self._bind(name, ast.copy_location(ast.Expr(value), part), value, False)
 
     def _bind(self, name: str, node: ast.stmt, value: ast.expr | ast.alias | None, is_certain: bool) -> None:
         line = self.exec_lines.get(id(node), node.lineno)
@@ -84,12 +106,11 @@ class ModuleNames:
         self.bindings.setdefault(name, []).append(binding)
 
 
-def inner_bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks of a compound statement."""
+def inner_statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements in the blocks of a compound statement."""
     for part in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
         for field in ("body", "orelse", "finalbody"):
-            if isinstance(inner := getattr(part, field, None), list):
-                yield inner
+            yield from getattr(part, field, ())
 
 
 def branches(test: ast.expr) -> tuple[bool, bool]:
@@ -128,6 +149,16 @@ def targets_of(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, 
         matches = len(parts) == len(target.elts) and not any(isinstance(part, ast.Starred) for part in parts)
         for index, inner in enumerate(target.elts):
             yield from targets_of(inner, parts[index] if matches else value)
+
+
+def named_in(node: ast.stmt) -> Iterator[ast.NamedExpr]:
+    """The `(name := value)` in the expressions of one statement, without those in its blocks."""
+    waiting = [part for part in ast.iter_child_nodes(node) if not isinstance(part, (ast.stmt, ast.ExceptHandler))]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.NamedExpr):
+            yield part
+        waiting += [inner for inner in ast.iter_child_nodes(part) if isinstance(inner, ast.expr)]
 
 
 def an_element(collection: ast.expr) -> ast.expr:

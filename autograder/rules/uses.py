@@ -13,7 +13,7 @@ from .values import Binding, Library, OwnModule, Values
 MAX_CODE_SHOWN = 160
 LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 KIND_TESTS = {"builtins.isinstance", "builtins.issubclass"}
-ABOUT = (".__doc__", ".__name__", ".__qualname__", ".__module__")
+ABOUT = {"__doc__", "__name__", "__qualname__", "__module__"}
 NOT_RUN = ("annotation", "returns", "type_comment")
 
 
@@ -56,15 +56,19 @@ def find_short_cuts(
         Only the components that use any.
     """
     components = list(components)
-    search = Search(sources, components)
-    found = {}
+    found, tangled = {}, []
     try:
-        for component in components:
+        search = Search(sources, components)
+    except (TooTangled, RecursionError):
+        search, tangled = None, ["the code"]
+    for component in components if search else ():
+        try:
             if short_cuts := search.of(component):
                 found[component] = short_cuts
-    except TooTangled:
-        if notes is not None:
-            notes.append("the code is too tangled to be searched for forbidden short-cuts to the end")
+        except (TooTangled, RecursionError):
+            tangled.append(component)
+    if notes is not None:
+        notes += [f"{what} is too tangled to be searched for forbidden short-cuts to the end" for what in tangled]
     return found
 
 
@@ -79,6 +83,7 @@ class Search:
 
     def of(self, component: str) -> list[ShortCut]:
         """The short-cuts of one component, nearest first."""
+        self.evaluator.n_steps = 0
         own = self.roots[component]
         others = {binding for name, roots in self.roots.items() if name != component for binding in roots} - set(own)
         found = [short_cut for binding in own for short_cut in self._root(binding, component.partition(".")[2])]
@@ -179,6 +184,8 @@ class Search:
     def _visit_use(self, node: ast.expr, scope: Scope, look: Look) -> Iterable[tuple[ast.AST, Scope]]:
         values = self.evaluator.evaluate(node, scope)
         look.needs += [value for value in values if isinstance(value, Binding)]
+        if isinstance(node, ast.Attribute) and node.attr in ABOUT:
+            return [(part, scope) for part in self._without_aliases(node.value, scope)]
         if paths := forbidden_in(values):
             look.found.append(self._short_cut(scope.module, scope.line or node.lineno, paths[0]))
             return [(part, scope) for part in getattr(node, "args", ())]
@@ -205,12 +212,17 @@ class Search:
 
     def _without_aliases(self, node: ast.expr, scope: Scope) -> Iterable[ast.AST]:
         """What is to be looked at where giving something a name, or comparing it, is no use of it."""
-        if isinstance(node, ast.IfExp):
-            return [node.test, *self._without_aliases(node.body, scope), *self._without_aliases(node.orelse, scope)]
-        if isinstance(node, ast.Tuple):
-            return [part for element in node.elts for part in self._without_aliases(element, scope)]
-        is_looked_up = isinstance(node, LOOKED_UP) and forbidden_in(self.evaluator.evaluate(node, scope))
-        return [] if is_looked_up else [node]
+        waiting, kept = [node], []
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.IfExp):
+                kept.append(node.test)
+                waiting += [node.body, node.orelse]
+            elif isinstance(node, ast.Tuple):
+                waiting += node.elts
+            elif not isinstance(node, LOOKED_UP) or not forbidden_in(self.evaluator.evaluate(node, scope)):
+                kept.append(node)
+        return kept
 
     def _short_cut(self, module: str, line: int, path: str) -> ShortCut:
         lines = self.evaluator.module(module).lines
@@ -220,8 +232,7 @@ class Search:
 
 def forbidden_in(values: Values) -> list[str]:
     """The paths among some values that are forbidden to use."""
-    paths = [value.path for value in values if isinstance(value, Library) and is_forbidden(value.path)]
-    return sorted(path for path in paths if not path.endswith(ABOUT))
+    return sorted(value.path for value in values if isinstance(value, Library) and is_forbidden(value.path))
 
 
 def changed_by(node: ast.stmt) -> Iterator[ast.expr]:

@@ -1,40 +1,41 @@
 """Task 1.2: softmax(Q K^T / sqrt(d_k)) V."""
 
-import math
-
 import pytest
 import torch
-import torch.nn.functional as F
 
 from autograder.checking.comparison import (
-    expect,
+    copies,
     expect_close,
     expect_parts,
     expect_shape,
+    expect_unchanged,
+    run_backward,
 )
+from autograder.checking.projections import true_attention
 
 pytestmark = pytest.mark.task_1_2
 
 COMPONENT = "attention.scaled_dot_product_attention"
 PARTS = ("context", "weights")
+NAMES = ("query", "key", "value", "mask")
 
 
 def draw(case, grad=False):
-    """Query, key and value of different lengths."""
-    b, h, q, k, d = case.sizes(5, 2, 8)
+    """Query, key and value of different lengths; d_k is no square."""
+    b, h, q, k = case.sizes(4, 2, 6)
+    k = max(k, 3)
+    d = case.choose([3, 5, 6, 7, 8])
     tensors = case.normal(b, h, q, d), case.normal(b, h, k, d), case.normal(b, h, k, d)
     return [tensor.requires_grad_(grad) for tensor in tensors]
 
 
-def attend(submission, *inputs):
-    return expect_parts(submission.call(COMPONENT, *inputs), PARTS, "what the function returns")
-
-
-def torch_attention(query, key, value, mask=None):
-    """PyTorch's own; the weights are the context of the unit vectors as values."""
-    units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
-    context = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-    return context, F.scaled_dot_product_attention(query, key, units, attn_mask=mask, scale=query.size(-1) ** -0.5)
+def attend(submission, query, key, value, mask=None):
+    """Context and weights, of the right shapes."""
+    inputs = (query, key, value) if mask is None else (query, key, value, mask)
+    context, weights = expect_parts(submission.call(COMPONENT, *inputs), PARTS, "what the function returns")
+    expect_shape(context, (*query.shape[:3], value.size(3)), "context", "the values are averaged", query.dtype)
+    expect_shape(weights, (*query.shape[:3], key.size(2)), "weights", "one for each query and key", query.dtype)
+    return context, weights
 
 
 @pytest.mark.core
@@ -42,22 +43,20 @@ def test_context_without_a_mask(submission, case):
     inputs = draw(case)
     context, _ = attend(submission, *inputs)
     look_at = "the scores are divided by sqrt(d_k), the softmax runs over the keys, the values are averaged"
-    expect_close(context, torch_attention(*inputs)[0], "context without a mask", look_at)
+    expect_close(context, true_attention(*inputs)[0], "context without a mask", look_at)
 
 
 @pytest.mark.core
 def test_weights_without_a_mask(submission, case):
     inputs = draw(case)
     _, weights = attend(submission, *inputs)
-    query, key, _ = inputs
-    expect_shape(weights, (*query.shape[:3], key.size(2)), "weights")
     expect_close(
         weights.sum(dim=-1),
-        torch.ones(query.shape[:3], dtype=torch.float64),
+        torch.ones(weights.shape[:3], dtype=torch.float64),
         "the weights of each query, summed over the keys",
         "the softmax runs over the last axis, the keys",
     )
-    expect_close(weights, torch_attention(*inputs)[1], "weights without a mask", "they are returned after the softmax")
+    expect_close(weights, true_attention(*inputs)[1], "weights without a mask", "they are returned after the softmax")
 
 
 @pytest.mark.core
@@ -72,7 +71,7 @@ def test_masks_of_every_shape(submission, case, kind):
         "any (1, h, q, k)": lambda: case.mask(1, h, q, k),
     }[kind]()
     context, weights = attend(submission, query, key, value, mask)
-    expected_context, expected_weights = torch_attention(query, key, value, mask)
+    expected_context, expected_weights = true_attention(query, key, value, mask)
     look_at = "True means may attend; a forbidden key has weight 0 and the others still sum to 1"
     expect_close(weights, expected_weights, f"weights with the mask {kind}", look_at)
     expect_close(context, expected_context, f"context with the mask {kind}", look_at)
@@ -91,70 +90,90 @@ def test_masked_keys_cannot_matter(submission, case):
     expect_close(other_context, context, "context after the masked keys and values were changed", look_at)
 
 
+def test_masked_keys_among_very_negative_scores(submission, case):
+    _, key, value = draw(case)
+    query = 100 * case.number(1, 3) * torch.ones_like(key[:, :, :2])
+    key = -key.abs() - 0.5  # each score is below -100
+    mask = case.mask(2, key.size(2))
+    _, weights = attend(submission, query, key, value, mask)
+    look_at = "the number that stands for a forbidden score must lie far below every true one"
+    expected = true_attention(query, key, value, mask)[1]
+    expect_close(weights, expected, "weights where every score is very negative", look_at)
+
+
 def test_query_without_any_key_stays_finite(submission, case):
     query, key, value = draw(case, grad=True)
     mask = case.mask(query.size(0), query.size(1), query.size(2), key.size(2))
     mask[0, 0, 0] = False
     context, weights = attend(submission, query, key, value, mask)
-    look_at = "the softmax of a row of -inf is NaN; a very negative number does the same work"
-    expect_shape(context, value.shape[:2] + query.shape[2:], "context where a query may attend to nothing", look_at)
-    expect_shape(weights, mask.shape, "weights where a query may attend to nothing", look_at)
+    look_at = "the softmax of a row of -inf is NaN, and its gradient stays NaN whatever is done to the result"
     seen = mask.any(dim=-1, keepdim=True)
-    expected = torch_attention(query, key, value, mask | ~seen)[0]
+    expected = true_attention(query, key, value, mask | ~seen)[0]
     expect_close(context * seen, (expected * seen).detach(), "context of the other queries", look_at)
-    (context * seen).sum().backward()
+    run_backward(context, case.normal(*context.shape), "context where a query may attend to nothing")
     for name, tensor in (("query", query), ("key", key), ("value", value)):
-        expect_shape(tensor.grad, tensor.shape, f"gradient of {name} where a query may attend to nothing", look_at)
+        what = f"gradient of {name} where a query may attend to nothing"
+        expect_shape(tensor.grad, tensor.shape, what, look_at)
 
 
 def test_gradients(submission, case):
     inputs = draw(case, grad=True)
     others = [tensor.detach().clone().requires_grad_() for tensor in inputs]
     mask = case.mask(inputs[0].size(2), inputs[1].size(2))
-    direction = case.normal(*inputs[0].shape[:3], inputs[2].size(3))
-    (attend(submission, *inputs, mask)[0] * direction).sum().backward()
-    (torch_attention(*others, mask)[0] * direction).sum().backward()
-    for name, actual, expected in zip(("query", "key", "value"), inputs, others, strict=True):
-        expect_close(actual.grad, expected.grad, f"gradient of {name}", "nothing is detached or rounded on the way")
+    context, _ = attend(submission, *inputs, mask)
+    direction = case.normal(*context.shape)
+    run_backward(context, direction, "context")
+    expected, _ = true_attention(*others, mask)
+    run_backward(expected, direction, "the expected context")
+    for name, actual, other in zip(NAMES, inputs, others, strict=False):
+        expect_close(actual.grad, other.grad, f"gradient of {name}", "nothing is detached or rounded on the way")
 
 
 def test_large_scores(submission, case):
     query, key, value = draw(case)
     context, _ = attend(submission, 60 * query, 60 * key, value)
-    expected = torch_attention(60 * query, 60 * key, value)[0]
+    expected = true_attention(60 * query, 60 * key, value)[0]
     expect_close(context, expected, "context of large scores", "use a softmax that does not overflow: torch.softmax")
 
 
-def test_small_sizes_and_views(submission, case):
+def test_small_sizes(submission, case):
     one = case.normal(1, 1, 1, case.size(1, 6))
     context, weights = attend(submission, one, one, 2 * one)
     expect_close(context, 2 * one, "context of a single key")
     expect_close(weights, torch.ones(1, 1, 1, 1, dtype=torch.float64), "weight of a single key")
-    query, key, value = (tensor.transpose(1, 2) for tensor in draw(case))  # not contiguous; heads and positions swap
-    key, value = (case.normal(query.size(0), 5, query.size(1), query.size(3)).transpose(1, 2) for _ in range(2))
+
+
+def test_tensors_that_are_not_contiguous(submission, case):
+    b, h, q, k, d = case.sizes(5, 2, 7)
+    shapes = (b, q, h, d), (b, k, h, d), (b, k, h, d)
+    query, key, value = (case.normal(*shape).transpose(1, 2) for shape in shapes)
     context, _ = attend(submission, query, key, value)
-    expect_close(context, torch_attention(query, key, value)[0], "context of tensors that are not contiguous")
+    look_at = "heads come out of a transpose; reshape copies where view cannot"
+    expected = true_attention(query, key, value)[0]
+    expect_close(context, expected, "context of tensors that are not contiguous", look_at)
 
 
 def test_float32(submission, case):
     inputs = [tensor.float() for tensor in draw(case)]
-    context, weights = attend(submission, *inputs, case.mask(inputs[0].size(2), inputs[1].size(2)))
-    expect(context.dtype == weights.dtype == torch.float32, "dtypes", "float32 as the inputs", f"{context.dtype}")
+    attend(submission, *inputs, case.mask(inputs[0].size(2), inputs[1].size(2)))
 
 
 def test_arguments_stay_as_they_are(submission, case):
     inputs = [*draw(case)]
-    inputs.append(case.mask(inputs[0].size(2), inputs[1].size(2)))
-    before = [tensor.clone() for tensor in inputs]
-    first, _ = attend(submission, *inputs)
-    for name, tensor, old in zip(("query", "key", "value", "mask"), inputs, before, strict=True):
-        expect(torch.equal(tensor, old), f"{name} after the call", "unchanged values", "changed in place")
+    shape = inputs[0].size(2), inputs[1].size(2)
+    attend(submission, *(case.normal(*tensor.shape) for tensor in inputs), case.mask(*shape))
+    inputs.append(case.mask(*shape))
+    before = copies(inputs)
+    first, weights = attend(submission, *inputs)
+    expect_unchanged(inputs, before, NAMES)
     expect_close(attend(submission, *inputs)[0], first, "the same call again", "no state is kept between calls")
+    expected = true_attention(*inputs)[1]
+    expect_close(weights, expected, "weights after a call with another mask", "no state is kept between calls")
 
 
 def test_order_of_the_keys_does_not_matter(submission, case):
     query, key, value = draw(case)
-    order = torch.tensor(sorted(range(key.size(2)), key=lambda i: math.sin(7.3 * i)))
+    order = case.order(key.size(2))
     context, weights = attend(submission, query, key, value)
     shuffled_context, shuffled_weights = attend(submission, query, key[:, :, order], value[:, :, order])
     expect_close(shuffled_context, context, "context after keys and values were put in another order together")

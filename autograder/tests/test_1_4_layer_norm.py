@@ -4,7 +4,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from autograder.checking.comparison import expect, expect_close, expect_equal_to_one, expect_shape
+from autograder.checking.comparison import (
+    expect,
+    expect_close,
+    expect_equal_to_one,
+    expect_shape,
+    expect_unchanged,
+    run_backward,
+)
 
 pytestmark = pytest.mark.task_1_4
 
@@ -12,27 +19,34 @@ COMPONENT = "layers.LayerNorm"
 
 
 def make(submission, case, d_model=None, **options):
-    d_model = d_model or case.size(3, 12)
+    d_model = d_model or case.size(4, 12)
     module = submission.build(COMPONENT, d_model, dtype=torch.float64, **options).eval()
     case.randomise(module.parameters())
     return module, d_model
 
 
+def gain_and_shift(tensors, d_model):
+    """The parameters in both orders, flat; nothing where they are not two of d_model numbers."""
+    tensors = [tensor.flatten() for tensor in tensors if tensor.dtype == torch.float64]
+    if [tensor.numel() for tensor in tensors] == [d_model, d_model]:
+        yield tensors
+        yield tensors[::-1]
+
+
 def expected(module, x, d_model, epsilon=1e-6):
     """PyTorch's own layer norm, for both ways of taking the two parameters for gain and shift."""
-    parameters = [p.detach().flatten() for p in module.parameters() if p.numel() == d_model]
-    for gain, shift in (parameters[:2], parameters[1::-1]) if len(parameters) == 2 else ():
-        yield F.layer_norm(x, (d_model,), gain, shift, epsilon)
+    parameters = [p.detach() for p in module.parameters()]
+    return [F.layer_norm(x, (d_model,), *pair, epsilon) for pair in gain_and_shift(parameters, d_model)]
 
 
 def expect_norm(module, x, d_model, what, look_at, epsilon=1e-6, tolerance=1e-6):
-    expect_equal_to_one(module(x), list(expected(module, x, d_model, epsilon)), what, look_at, tolerance)
+    expect_equal_to_one(module(x), expected(module, x, d_model, epsilon), what, look_at, tolerance)
 
 
 @pytest.mark.core
 def test_three_axes(submission, case):
     module, d_model = make(submission, case)
-    x = case.normal(3, case.size(2, 6), d_model, scale=3.0) + case.number(-2, 2)
+    x = case.normal(3, case.size(2, 6), d_model, scale=3.0) + case.number(1, 2)
     look_at = "mean and variance over the last axis, for each position by itself; then gain and shift"
     expect_norm(module, x, d_model, "the norm of a batch", look_at)
 
@@ -61,7 +75,7 @@ def test_epsilon_stands_under_the_root(submission, case):
 
 
 def test_default_epsilon(submission, case):
-    module, d_model = make(submission, case, d_model=case.size(4, 10))
+    module, d_model = make(submission, case)
     x = case.normal(4, 3, d_model, scale=1e-3)
     # A variance as small as epsilon magnifies the rounding of correct code a thousandfold.
     expect_norm(module, x, d_model, "the norm of small differences", "epsilon is 1e-6 by default", tolerance=1e-5)
@@ -73,12 +87,12 @@ def test_constant_input_stays_finite(submission, case):
     y = module(x)
     look_at = "epsilon keeps the root away from zero, in the gradient as well"
     expect_shape(y, x.shape, "the norm of a constant", look_at)
-    y.sum().backward()
+    run_backward(y, case.normal(2, 3, d_model), "the norm of a constant")
     expect_shape(x.grad, x.shape, "the gradient at a constant", look_at)
 
 
 def test_gain_and_shift_at_first(submission, case):
-    d_model = case.size(3, 12)
+    d_model = case.size(4, 12)
     module = submission.build(COMPONENT, d_model=d_model)
     values = sorted(p.detach().flatten().tolist() for p in module.parameters())
     wanted = [[0.0] * d_model, [1.0] * d_model]
@@ -95,39 +109,41 @@ def test_gradients(submission, case):
     module, d_model = make(submission, case)
     x = case.normal(3, 4, d_model).requires_grad_()
     direction = case.normal(3, 4, d_model)
-    (module(x) * direction).sum().backward()
+    run_backward(module(x), direction, "the norm")
     parameters = list(module.parameters())
-    found = {}
-    for order in ((0, 1), (1, 0)):
-        if len(parameters) != 2:
-            break
-        other = x.detach().clone().requires_grad_()
-        gain, shift = (parameters[i].detach().flatten().requires_grad_() for i in order)
-        y = F.layer_norm(other, (d_model,), gain, shift, 1e-6)
-        (y * direction).sum().backward()
-        found[order] = (other.grad, [gain.grad, shift.grad])
-    index = expect_equal_to_one(x.grad, [pair[0] for pair in found.values()], "the gradient of the input")
-    order = list(found)[index]
-    for position, expected_gradient in zip(order, found[order][1], strict=True):
-        actual = parameters[position].grad
-        flat = None if actual is None else actual.flatten()
-        expect_close(flat, expected_gradient, "the gradient of gain and shift", "mean and variance are not detached")
+    wanted = []
+    for pair in gain_and_shift([p.detach() for p in parameters], d_model):
+        leaves = [tensor.clone().requires_grad_() for tensor in (x.detach(), *pair)]
+        run_backward(F.layer_norm(leaves[0], (d_model,), *leaves[1:], 1e-6), direction, "the expected norm")
+        wanted.append([leaf.grad for leaf in leaves])
+    look_at = "mean and variance depend on x; nothing is detached"
+    index = expect_equal_to_one(x.grad, [grads[0] for grads in wanted], "the gradient of the input", look_at)
+    for parameter, one in zip(parameters, wanted[index][1:] if index == 0 else wanted[index][:0:-1], strict=True):
+        flat = None if parameter.grad is None else parameter.grad.flatten()
+        expect_close(flat, one, "the gradient of gain and shift", "both are learned; nothing is detached")
 
 
-def test_same_in_training_and_float32(submission, case):
+def test_same_in_training(submission, case):
     module, d_model = make(submission, case)
     x = case.normal(2, 5, d_model)
-    in_eval = module(x)
-    expect_close(module.train()(x), in_eval, "the norm in train mode", "LayerNorm does the same in training")
-    single = submission.build(COMPONENT, d_model)
-    expect(single(x.float()).dtype == torch.float32, "dtype", "float32 as the input", str(single(x.float()).dtype))
+    look_at = "LayerNorm does the same in training"
+    module.train()
+    expect_norm(module, x, d_model, "the norm in train mode", look_at)
+
+
+def test_float32(submission, case):
+    d_model = case.size(4, 12)
+    x = case.normal(2, 5, d_model, dtype=torch.float32)
+    expect_shape(submission.build(COMPONENT, d_model)(x), x.shape, "the norm of float32", dtype=torch.float32)
 
 
 def test_argument_stays_as_it_is(submission, case):
     module, d_model = make(submission, case)
     x = case.normal(2, 5, d_model)
+    module(case.normal(2, 5, d_model))
     before = x.clone()
     first = module(x)
-    expect(torch.equal(x, before), "x after the call", "unchanged values", "changed in place")
-    expect_close(module(x), first, "the same call again", "no state is kept between calls")
-    expect_close(module(x[1:, 2:3]), first[1:, 2:3], "one position by itself", "positions do not mix")
+    expect_unchanged([x], [before], ["x"])
+    expect_norm(module, x, d_model, "the norm after a call with another x", "no state is kept between calls")
+    expect_close(module(x), first.detach(), "the same call again", "no state is kept between calls")
+    expect_close(module(x[1:, 2:3]), first[1:, 2:3].detach(), "one position by itself", "positions do not mix")

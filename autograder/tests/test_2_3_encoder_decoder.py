@@ -12,7 +12,12 @@ both = pytest.mark.parametrize("kind", ["Encoder", "Decoder"])
 @pytest.mark.core
 @both
 def test_output_and_weights(submission, case, kind):
-    checks.check_values(checks.make_stack(submission, case, kind))
+    checks.check_values(checks.make_stack(submission, case, kind), case)
+
+
+@both
+def test_one_layer(submission, case, kind):
+    checks.check_values(checks.make_stack(submission, case, kind, n_layers=1), case)
 
 
 @both
@@ -21,8 +26,13 @@ def test_layers_have_their_own_parameters(submission, case, kind):
 
 
 @both
+def test_one_sentence(submission, case, kind):
+    checks.check_small_sizes(checks.make_stack(submission, case, kind))
+
+
+@both
 def test_gradients(submission, case, kind):
-    checks.check_gradients(checks.make_stack(submission, case, kind))
+    checks.check_gradients(checks.make_stack(submission, case, kind), case)
 
 
 @both

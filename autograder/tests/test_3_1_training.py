@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from autograder.checking.comparison import expect, expect_close
+from autograder.checking.comparison import describe, expect, expect_close
 from autograder.worker.stand_ins import TinyTranslator
 
 pytestmark = pytest.mark.task_3_1
@@ -100,11 +100,12 @@ def test_parameters_after_an_epoch(submission, case):
     training.check(came, training.expected()[1], "after three batches", look_at)
 
 
-def test_mean_loss_is_returned(submission, case):
-    training = Training(submission, case, n_batches=case.size(2, 4))
-    loss, _ = training.run()
-    expect(isinstance(loss, float), "what train_epoch returns", "a Python float", type(loss).__name__, "loss.item()")
-    wanted = torch.tensor(training.expected()[0], dtype=torch.float64)
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_mean_loss_is_returned(submission, case, accumulate):
+    training = Training(submission, case, n_batches=case.size(3, 5))
+    loss, _ = training.run(accumulate=accumulate)
+    expect(isinstance(loss, float), "what train_epoch returns", "a Python float", describe(loss), "loss.item()")
+    wanted = torch.tensor(training.expected(group=accumulate)[0], dtype=torch.float64)
     look_at = "the mean of the batches' losses, each as the criterion gives it"
     expect_close(torch.tensor(loss, dtype=torch.float64), wanted, "the returned loss", look_at)
 
@@ -140,6 +141,13 @@ def test_clipping(submission, case):
     # PyTorch's clipping adds 1e-6 to the norm that it divides by.
     wanted = training.expected(group=2, max_norm=max_norm)[1]
     training.check(came, wanted, f"max_grad_norm = {max_norm:.4f}", look_at, tolerance=1e-5)
+
+
+def test_small_gradients_are_not_clipped(submission, case):
+    training = Training(submission, case, n_batches=2)
+    _, came = training.run(max_grad_norm=1000.0)
+    look_at = "a gradient whose norm is below max_grad_norm stays as it is"
+    training.check(came, training.expected()[1], "max_grad_norm = 1000", look_at)
 
 
 def test_scheduler_steps_after_each_step_of_the_optimizer(submission, case):

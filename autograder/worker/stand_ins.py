@@ -28,9 +28,13 @@ def allowed(mask: Tensor | None, scores: Tensor) -> Tensor:
 
 
 def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """In place of attention, (b, h, positions, d_k): weights are sigmoids, not normalised."""
+    """In place of attention, (b, h, positions, d_k): weights are sigmoids, divided by their sum.
+
+    Like true weights they lie between 0 and 1, sum to 1 and are 0 where the mask forbids: a submission may check.
+    """
     scores = query @ key.transpose(-2, -1)
     weights = torch.sigmoid(scores) * allowed(mask, scores)
+    weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-30)  # 0 where nothing is allowed
     return weights @ value, weights
 
 
@@ -81,10 +85,10 @@ def decoder_layer(
     return x + context + extra, self_weights, cross_weights
 
 
-def place(x: Tensor, extra: float) -> Tensor:
+def place(x: Tensor) -> Tensor:
     """In place of the positional encoding."""
     ramp = torch.arange(x.size(1), dtype=x.dtype, device=x.device)[:, None]
-    return x + 0.3 * torch.sin(ramp + extra)
+    return x + 0.3 * torch.sin(ramp + 1)
 
 
 def name_tokens(tokens: Tensor, table: Tensor) -> Tensor:
@@ -98,14 +102,14 @@ def scaled_dot_product_attention(query, key, value, mask=None, *extra, **more):
 
 
 class LayerNorm(nn.Module):
-    """Stand-in; see `squash`."""
+    """Stand-in; see `squash`. Gain and shift are one parameter, which no other can be taken for."""
 
     def __init__(self, d_model, *extra, **more):
         super().__init__()
-        self.gain, self.shift = spread(d_model), spread(d_model)
+        self.mix = spread(2, 1, d_model)
 
     def forward(self, x):
-        return squash(x, self.gain, self.shift)
+        return squash(x, *self.mix.unbind())
 
 
 class FeedForward(nn.Module):
@@ -189,24 +193,26 @@ class Decoder(nn.Module):
 class InputEmbedding(nn.Module):
     """Stand-in; see `name_tokens`.
 
-    A model may tie its output projection to `target_embedding.<anything>.weight`: every attribute it
-    might look for is the table.
+    A model may tie its output projection to a table of the embedding, `tgt_embedding.<anything>` or
+    `tgt_embedding.<anything>.weight`: every attribute that it might look for is the table, and so is its `weight`.
     """
 
     def __init__(self, vocab_size, d_model, *extra, **more):
         super().__init__()
-        self.add_module("table", nn.Embedding(vocab_size, d_model))
+        table = nn.Parameter(torch.randn(vocab_size, d_model))
+        table.weight = table
+        self.register_parameter("table", table)
 
     def __getattr__(self, name):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            if name.startswith("__") or "table" not in self._modules:
+            if name.startswith("__") or "table" not in self._parameters:
                 raise
-            return self.table.weight if name == "weight" else self.table
+            return self._parameters["table"]
 
     def forward(self, tokens):
-        return name_tokens(tokens, self.table.weight)
+        return name_tokens(tokens, self._parameters["table"])
 
 
 class PositionalEncoding(nn.Module):
@@ -214,11 +220,10 @@ class PositionalEncoding(nn.Module):
 
     def __init__(self, d_model, dropout=0.1, max_length=512, *extra, **more):
         super().__init__()
-        self.extra = dropout
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x):
-        return self.dropout(place(x, self.extra))
+        return self.dropout(place(x))
 
 
 def padding_mask(tokens, pad_id):
@@ -239,6 +244,10 @@ class Batch:
 
     def __init__(self, **tensors):
         vars(self).update(tensors)
+
+    def to(self, device):
+        """As the batch of the assignment."""
+        return Batch(**{name: tensor.to(device) for name, tensor in vars(self).items()})
 
 
 def one_shot(batches):
@@ -303,31 +312,45 @@ class Oracle(nn.Module):
     """In place of a trained model: the next token's log-probabilities stand in a table.
 
     `table` is (sentences, positions, vocabulary, vocabulary): a sentence is named by its first source token, and the
-    next token depends on the position and on the token before it. In train mode, or with another mask than it
-    expects, it only ever says token `odd_one`.
+    next token depends on the position and on the token before it. In train mode, with another mask for the encoder
+    than it expects, with another source mask than its sentence has, or where it could see later tokens, it only ever
+    says token `odd_one`.
     """
 
-    def __init__(self, table, odd_one, needs_encoder_mask=None):
+    def __init__(self, table, odd_one, encoder_masks=None, src_masks=None):
+        """The masks that it expects, by sentence: (sentences, 1, s, s) or (sentences, 1, 1, s); None = any."""
         super().__init__()
         self.register_buffer("table", table)
         self.odd_one = odd_one
-        self.needs_encoder_mask = needs_encoder_mask
+        self.encoder_masks, self.src_masks = encoder_masks, src_masks
         self.anchor = nn.Parameter(torch.zeros(1))  # a model has parameters, and a device
 
     def encode(self, src, encoder_mask):
-        right = self.needs_encoder_mask is None or torch.equal(
-            encoder_mask.expand_as(self.needs_encoder_mask), self.needs_encoder_mask
-        )
-        return torch.where(torch.tensor(right), src, -1).unsqueeze(-1).to(self.table.dtype), []
+        sentence = src[:, 0]
+        if self.encoder_masks is not None:
+            wanted = self.encoder_masks[sentence]
+            same = encoder_mask is not None and (encoder_mask.expand_as(wanted) == wanted).flatten(1).all(dim=1)
+            sentence = torch.where(torch.as_tensor(same), sentence, -1)
+        return sentence[:, None, None].expand(-1, src.size(1), 1).to(self.table.dtype), []
 
     def decode(self, tgt, memory, src_mask, tgt_mask):
         sentence = memory[:, 0, 0].long()
-        position = torch.arange(tgt.size(1)).clamp(max=self.table.size(1) - 1)
-        scores = self.table[sentence.clamp(min=0)[:, None], position[None, :], tgt]  # (b, t, vocabulary)
-        wrong = (sentence < 0)[:, None, None] | torch.tensor(self.training)
+        wrong = (sentence < 0) | torch.tensor(self.training)
+        sentence = sentence.clamp(min=0)
+        if self.src_masks is not None:
+            wanted = self.src_masks[sentence]
+            same = src_mask is not None and (src_mask.expand_as(wanted) == wanted).flatten(1).all(dim=1)
+            wrong = wrong | ~torch.as_tensor(same)
+        length = tgt.size(1)
+        if tgt_mask is None:
+            tgt_mask = torch.ones(length, length, dtype=torch.bool)
+        may_see = tgt_mask.expand(tgt.size(0), 1, length, length)
+        wrong = wrong | may_see.triu(1).flatten(1).any(dim=1) | ~may_see[:, 0, -1].all(dim=1)
+        position = torch.arange(length).clamp(max=self.table.size(1) - 1)
+        scores = self.table[sentence[:, None], position[None, :], tgt]  # (b, t, vocabulary)
         odd = torch.zeros_like(scores)
         odd[..., self.odd_one] = 50.0
-        return torch.where(wrong, odd, scores), [], []
+        return torch.where(wrong[:, None, None], odd, scores), [], []
 
     def get_predictions(self, output):
         return output.log_softmax(dim=-1)

@@ -1,0 +1,163 @@
+"""A small release, and submissions of every form made from names and texts."""
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.intake import Intake, IntakeRefused, take_in
+
+RELEASE = {
+    "__init__": '"""The package."""\n',
+    "embedding": "class InputEmbedding:\n    pass\n\n\nclass PositionalEncoding:\n    pass\n",
+    "attention": """import torch
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    raise NotImplementedError("TODO 1.2: attend")
+
+
+class MultiHeadedAttention:
+    def forward(self, query):
+        raise NotImplementedError("TODO 1.3: split")
+""",
+    "layers": """from .attention import MultiHeadedAttention
+
+
+class LayerNorm:
+    def forward(self, x):
+        raise NotImplementedError("TODO 1.4: normalise")
+
+
+class FeedForward:
+    def forward(self, x):
+        raise NotImplementedError("TODO 1.5: map")
+
+
+class EncoderLayer:
+    def __init__(self):
+        self.attention = MultiHeadedAttention()
+""",
+    "model": "from .config import Config\nfrom .layers import LayerNorm\n\n\nclass Encoder:\n    pass\n",
+    "masks": "def padding_mask(tokens):\n    return tokens\n",
+    "data": "class Batch:\n    pass\n",
+    "vocab": "PAD_ID = 0\n",
+    "train": "def batch_loss(model):\n    raise NotImplementedError('TODO 3.1')\n\n\ndef train_epoch():\n    pass\n",
+    "decode": "def greedy_decode():\n    pass\n",
+    "config": "class Config:\n    pass\n",
+    "experiment": "import matplotlib\n",
+}
+LAYERS = "class LayerNorm:\n    pass\n"
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory) -> Path:
+    """The skeleton."""
+    folder = tmp_path_factory.mktemp("release") / "student"
+    folder.mkdir()
+    for module, text in RELEASE.items():
+        (folder / f"{module}.py").write_text(text)
+    return folder
+
+
+@pytest.fixture
+def take(release) -> Callable[[Path], Intake]:
+    """Takes a path in."""
+    return lambda path: take_in(path, release)
+
+
+@pytest.fixture
+def reason(release) -> Callable[[Path], str]:
+    """Why a path is refused: one line that names it."""
+
+    def why(path: Path) -> str:
+        with pytest.raises(IntakeRefused) as caught:
+            take_in(path, release)
+        message = str(caught.value)
+        assert message.startswith(f"{path.name}: ") and "\n" not in message and message.isprintable()
+        return message
+
+    return why
+
+
+@pytest.fixture
+def write_folder(tmp_path) -> Callable[..., Path]:
+    """A folder with these files: plain name -> text or bytes."""
+
+    def write(files: dict[str, str | bytes], name: str = "anna") -> Path:
+        for path, content in files.items():
+            file = tmp_path / name / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def write_zip(tmp_path) -> Callable[..., Path]:
+    """A .zip with these members; a member may be given as ZipInfo."""
+
+    def write(members: list[tuple[str | zipfile.ZipInfo, str | bytes]], **options: int) -> Path:
+        path = tmp_path / "anna.zip"
+        options.setdefault("compression", zipfile.ZIP_DEFLATED)
+        with zipfile.ZipFile(path, "w", **options) as archive:
+            for member, content in members:
+                archive.writestr(member, content)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def write_tar(tmp_path) -> Callable[..., Path]:
+    """A .tar.gz with these members: name, content, and what else its header says."""
+
+    def write(members: list[tuple], form: int = tarfile.PAX_FORMAT, name: str = "anna.tar.gz") -> Path:
+        raw = io.BytesIO()
+        with tarfile.open(fileobj=raw, mode="w", format=form) as archive:
+            for member, content, *more in members:
+                header = tarfile.TarInfo(member)
+                header.size = len(content)
+                for key, value in (more[0] if more else {}).items():
+                    setattr(header, key, value)
+                archive.addfile(header, io.BytesIO(content.encode() if isinstance(content, str) else content))
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(raw.getvalue()))
+        return path
+
+    return write
+
+
+def code(source: str | list[str], grade_id: str = "", *, solution=False, locked=False, grade=False) -> dict:
+    """A code cell of a notebook."""
+    marks = {"grade_id": grade_id, "solution": solution, "locked": locked, "grade": grade, "schema_version": 3}
+    metadata = {"nbgrader": marks} if grade_id else {}
+    return {"cell_type": "code", "source": source, "metadata": metadata, "outputs": [], "execution_count": None}
+
+
+def answer(source: str, grade_id: str) -> dict:
+    """A cell that students write in."""
+    return code(source, grade_id, solution=True)
+
+
+def as_notebook(cells: list[dict]) -> bytes:
+    """A notebook's file."""
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+@pytest.fixture
+def write_notebook(tmp_path) -> Callable[..., Path]:
+    """A notebook with these cells."""
+
+    def write(*cells: dict, name: str = "anna.ipynb") -> Path:
+        path = tmp_path / name
+        path.write_bytes(as_notebook(list(cells)))
+        return path
+
+    return write

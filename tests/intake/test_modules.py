@@ -1,0 +1,129 @@
+"""Which Python files count, and what is said of the others."""
+
+import pytest
+
+from autograder.intake.limits import MAX_MODULES, MAX_SOURCE_BYTES
+from autograder.intake.modules import misnamed
+
+from .conftest import LAYERS
+
+
+def test_helpers_that_are_imported_relatively(write_folder, take):
+    intake = take(
+        write_folder(
+            {
+                "layers.py": "from .helper import a\nfrom . import other, LayerNorm\n" + LAYERS,
+                "helper.py": "def f():\n    from .third import c\n",
+                "other.py": "",
+                "third.py": "",
+                "unused.py": "1/0",
+            }
+        )
+    )
+    assert intake.submitted == {"layers", "helper", "other", "third"}
+    assert intake.notes == ["not imported by the assignment's modules, so not looked at: unused.py"]
+
+
+def test_an_own_version_of_a_module_of_the_release(write_folder, take):
+    intake = take(write_folder({"layers.py": LAYERS, "config.py": "x = 1\n"}))
+    assert intake.sources["config"][1] == "x = 1\n"
+
+
+def test_files_without_effect(write_folder, take):
+    names = ["conftest.py", "sitecustomize.py", "torch.py", "numpy.py", "x.pth", "layers.so", "attention.pyc"]
+    intake = take(write_folder({"layers.py": LAYERS, "__init__.py": "1/0", **dict.fromkeys(names, "1/0")}))
+    assert set(intake.sources).isdisjoint({"conftest", "sitecustomize", "torch", "numpy"})
+    assert "1/0" not in intake.sources["__init__"][1]
+    assert intake.notes == ["no effect on grading: __init__.py, attention.pyc, conftest.py, …"]
+
+
+def test_a_helper_may_bear_any_name(write_folder, take):
+    intake = take(write_folder({"layers.py": "from .torch import x\n" + LAYERS, "torch.py": "x = 1\n"}))
+    assert intake.submitted == {"layers", "torch"} and intake.notes == []
+
+
+def test_the_unchanged_init_is_not_worth_a_note(write_folder, take, release):
+    text = (release / "__init__.py").read_text().replace("\n", "\r\n")
+    assert take(write_folder({"layers.py": LAYERS, "__init__.py": text})).notes == []
+
+
+@pytest.mark.parametrize(
+    "line, name, right",
+    [
+        ("from student.attention import x", "student.attention", "from .attention import …"),
+        ("import student.attention", "student.attention", "from .attention import …"),
+        ("from attention import x", "attention", "from .attention import …"),
+        ("import student", "student", "from . import …"),
+    ],
+)
+def test_imports_that_will_not_work(write_folder, take, line, name, right):
+    note = f"layers.py, line 1 imports {name}, which is not found when graded; write `{right}`"
+    assert take(write_folder({"layers.py": f"{line}\n{LAYERS}", "attention.py": ""})).notes == [note]
+
+
+def test_helpers_in_folders_of_their_own(write_folder, take):
+    intake = take(write_folder({"layers.py": f"from .tools.more import x\n{LAYERS}", "tools/more.py": "x = 1\n"}))
+    assert intake.notes == ["layers.py, line 1: 'tools/' is a folder; put helpers beside layers.py"]
+
+
+@pytest.mark.parametrize(
+    "file, meant",
+    [
+        ("Layers.py", "layers.py"),
+        ("layers (1).py", "layers.py"),
+        ("layer.py", "layers.py"),
+        ("layers_2.py", "layers.py"),
+        ("atention.py", "attention.py"),
+        ("model_final.py", None),
+        ("notes.py", None),
+    ],
+)
+def test_misnamed_files(write_folder, take, reason, file, meant):
+    assert misnamed(file, frozenset()) == meant
+    notes = take(write_folder({"masks.py": "", file: ""})).notes
+    assert notes == ([f"'{file}' is not looked at; did you mean {meant}?"] if meant else notes)
+    if meant:
+        assert f"there is '{file}': did you mean {meant}?" in reason(write_folder({file: ""}, name="bert"))
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"x = '\xe9'\n", "layers.py: it is not UTF-8 text (byte 0xe9 in line 1); save it as UTF-8"),
+        (b"# coding: utf-16\nx = 1\n", "layers.py: its encoding is 'utf-16'; save it as UTF-8"),
+        (b"# coding: rot13\n", "layers.py: its encoding is 'rot-13'; save it as UTF-8"),
+        (b"\xff\xfex\0", "layers.py: it is not UTF-8 text (byte 0xff in line 1); save it as UTF-8"),
+    ],
+)
+def test_what_is_no_text_costs_its_module_alone(write_folder, take, content, message):
+    intake = take(write_folder({"layers.py": content, "masks.py": "x = 1\n"}))
+    assert intake.notes == [message] and "layers" in intake.submitted
+    with pytest.raises(ImportError) as raised:
+        exec(intake.sources["layers"][1])
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "iso-8859-15"])
+def test_usual_encodings(write_folder, take, encoding):
+    text = f"# -*- coding: {encoding.removesuffix('-sig')} -*-\nname = 'é'\n"
+    assert take(write_folder({"layers.py": text.encode(encoding)})).sources["layers"][1] == text
+
+
+def test_too_many_modules(write_folder, reason):
+    helpers = {f"h{i}.py": "" for i in range(MAX_MODULES)}
+    imports = "".join(f"from . import h{i}\n" for i in range(MAX_MODULES))
+    assert f"more than {MAX_MODULES} modules" in reason(write_folder({"layers.py": imports, **helpers}))
+
+
+def test_too_much_source(write_folder, reason):
+    files = {f"{name}.py": "#" * 90_000 for name in ("layers", "attention", "masks", "model")}
+    assert f"more than {MAX_SOURCE_BYTES:,} bytes of Python" in reason(write_folder(files))
+
+
+def test_a_syntax_error_is_left_to_the_worker(write_folder, take):
+    intake = take(write_folder({"layers.py": "class LayerNorm(:\n"}))
+    assert intake.sources["layers"][1] == "class LayerNorm(:\n" and intake.notes == []
+
+
+def test_where_a_line_is(write_folder, take):
+    assert take(write_folder({"layers.py": LAYERS})).locate("layers", 2) == "layers.py, line 2"
