@@ -81,9 +81,7 @@ def difference(actual: Tensor, expected: Tensor) -> float:
     return error.nan_to_num(nan=torch.inf).max().item()
 
 
-def expect_close(
-    actual: object, expected: Tensor, what: str, look_at: str = "", tolerance: float = TOLERANCE
-) -> None:
+def expect_close(actual: object, expected: Tensor, what: str, look_at: str = "", tolerance: float = TOLERANCE) -> None:
     """Fails where shape, dtype or values differ; the message shows the place where they differ most."""
     __tracebackhide__ = True
     expect_shape(actual, expected.shape, what, look_at, expected.dtype)
@@ -154,6 +152,17 @@ def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "")
         expect(finite, what, "finite gradients", f"NaN or infinite for {label}", look_at)
         some = gradient.numel() > 0 and bool(gradient.abs().max() > 0)
         expect(some, what, "a gradient for every parameter", f"zero for {label}", look_at)
+
+
+def expect_same(actual: object, expected: Tensor, what: str, rule: str, look_at: str = "") -> None:
+    """Fails where a mask (or ids) is not exactly as expected; `rule` says in words what is."""
+    __tracebackhide__ = True
+    shown = str(expected.dtype).removeprefix("torch.")
+    fits = isinstance(actual, Tensor) and actual.shape == expected.shape and actual.dtype == expected.dtype
+    came = f"{describe(actual)}{f', {actual.dtype}' if isinstance(actual, Tensor) else ''}"
+    expect(fits, what, f"a {shown} tensor of shape {tuple(expected.shape)}", came, look_at)
+    wrong = int((actual != expected).sum())
+    expect(wrong == 0, what, rule, f"{wrong} of {expected.numel()} cells are different", look_at)
 
 
 def expect_unchanged(tensors: Sequence[Tensor | None], before: Sequence[Tensor | None], names: Sequence[str]) -> None:

@@ -20,7 +20,9 @@ def check_weights(weights: object, shape: Sequence[int], mask: Tensor | None, wh
     expect_close(total, torch.ones_like(total), f"{what}, summed over the keys", "the softmax runs over the keys")
     if mask is not None:
         forbidden = weights.masked_fill(mask, 0.0)
-        expect_close(forbidden, torch.zeros_like(weights), f"{what} of forbidden keys", "the mask is used")
+        expect_close(
+            forbidden, torch.zeros_like(weights), f"{what} of forbidden keys", "the mask reaches the attention"
+        )
 
 
 def check_encoder_layer(layer: Layer, x: Tensor, mask: Tensor, n_heads: int) -> None:

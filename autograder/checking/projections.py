@@ -58,9 +58,7 @@ class FoundAttention:
     attend: Attend
     n_heads: int
 
-    def __call__(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def __call__(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Output (b, q, d) and weights (b, h, q, k)."""
         parts = [
             projection.heads(x, self.n_heads)

@@ -9,7 +9,8 @@ From the outside in: `submission` (the whole way), `places` (where the modules l
 
 What counts: the contract's modules, further `.py` files *beside them* that they import relatively, and
 `translations.txt`. Helpers in folders of their own are not looked at, and a note says so. What is missing is taken
-from the release, the package's `__init__` always. Without any module, notebooks count.
+from the release, the package's `__init__` always. Without any module, notebooks count. A folder with nothing but an
+archive is taken for the archive.
 """
 
 from .errors import IntakeError, IntakeRefused

@@ -116,7 +116,7 @@ class Distribution:
 
         Args:
             selection: holds the release's modules.
-            path: that messages show for them.
+            path: of the notebook, for messages.
 
         Returns:
             For each module the cell and line that each of its lines comes from; "" for the release's own.
@@ -128,7 +128,7 @@ class Distribution:
             chosen = [self.chosen[name] for name in roots if self.chosen[name] is not None]
             if chosen or changes:
                 text = self._module(module, chosen + changes)
-                selection.sources[module] = (path, "\n".join(text.lines) + "\n")
+                selection.sources[module] = (f"{module}.py from {path}", "\n".join(text.lines) + "\n")
                 selection.submitted.add(module)
                 origins[module] = text.origins
         return origins

@@ -46,12 +46,12 @@ class Folder:
                 if inner.rpartition("/")[2] == package:
                     self._list(inner)
 
-    def read(self, name: str) -> bytes:
-        """The content of a file; see `tree.Tree`."""
+    def read(self, name: str, limit: int | None = None) -> bytes:
+        """The content of a file, of at most `limit` bytes; see `tree.Tree`."""
         parent, _, file = name.rpartition("/")
         with ExitStack() as stack:
             try:
-                return read_file(file, limit_of(name), self._open(parent, stack))
+                return read_file(file, limit or limit_of(name), self._open(parent, stack))
             except IntakeError:
                 raise IntakeError(f"{self.path / name}: it cannot be read") from None
 

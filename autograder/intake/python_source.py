@@ -37,6 +37,10 @@ def decode(content: bytes) -> str:
         raise Refusal(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
 
 
+class TooNested(SyntaxError):
+    """Code that this process cannot parse; another one, with less on its stack, might."""
+
+
 def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
     """The syntax tree, or what is wrong. The compiler's warnings and its ways to give up are kept quiet.
 
@@ -53,8 +57,10 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
             return tree
     except SyntaxError as error:
         return error
-    except (ValueError, RecursionError, MemoryError) as error:  # NUL bytes, lone surrogates, hopeless nesting
-        return SyntaxError(f"it cannot be compiled ({type(error).__name__}: {str(error)[:80]})")
+    except (RecursionError, MemoryError):
+        return TooNested("its expressions are nested too deeply")
+    except ValueError as error:  # NUL bytes, lone surrogates
+        return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
 
 
 @dataclass(frozen=True)

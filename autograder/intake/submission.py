@@ -30,7 +30,8 @@ from .zips import MAGIC as ZIP_MAGIC
 from .zips import Zip
 
 KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
-SUFFIXES = (".tar.gz", ".tgz", ".zip", ".ipynb")
+ARCHIVES = (".tar.gz", ".tgz", ".zip")
+SUFFIXES = (*ARCHIVES, ".ipynb")
 
 
 @dataclass
@@ -99,19 +100,35 @@ def _take_in(path: Path, release: Sources, package: str, hashes: dict[str, str])
     if stat.S_ISDIR(mode):
         tree: Tree = Folder(path, package)
         refuse_odd_entries(tree, package)
+        if archive := only_archive(tree, package):
+            content = tree.read(archive, MAX_ARCHIVE_BYTES)
+            hashes[archive] = hashlib.sha256(content).hexdigest()
+            tree = open_archive(content)
     elif is_notebook(path.name):
         content = read_hashed(path, MAX_NOTEBOOK_BYTES, hashes)
         selection, origins = take_notebooks(read_notebook(content, path.name), path.name, release, package)
         return finish(path, selection, hashes, origins)
     else:
-        content = read_hashed(path, MAX_ARCHIVE_BYTES, hashes)
-        if content.startswith(TAR_MAGIC):
-            tree = Tar(content)
-        elif content.startswith(ZIP_MAGIC):
-            tree = Zip(content)
-        else:
-            raise Refusal(KINDS)
+        tree = open_archive(read_hashed(path, MAX_ARCHIVE_BYTES, hashes))
     return take_tree(path, tree, release, package, hashes)
+
+
+def open_archive(content: bytes) -> Tree:
+    """The files in an archive, whatever its name says that it is."""
+    if content.startswith(TAR_MAGIC):
+        return Tar(content)
+    if content.startswith(ZIP_MAGIC):
+        return Zip(content)
+    raise Refusal(KINDS)
+
+
+def only_archive(folder: Folder, package: str) -> str | None:
+    """The archive in a folder that holds nothing else that counts, as learning platforms hand submissions out."""
+    archives = [name for name in folder.sizes if "/" not in name and name.lower().endswith(ARCHIVES)]
+    place = find_place(folder.sizes, package)
+    if len(archives) != 1 or place or find_translations(folder.sizes, place, package):
+        return None
+    return archives[0]
 
 
 def take_tree(path: Path, tree: Tree, release: Sources, package: str, hashes: dict[str, str]) -> Intake:
@@ -191,9 +208,9 @@ def nothing_here(tree: Tree) -> str:
     """Why a folder or archive cannot be graded."""
     wanted = ", ".join(MODULE_FILES[:SHOWN_FILES])
     reason = f"none of the assignment's files ({wanted}, …, {TRANSLATIONS}) is in it"
-    inner = [path for path in tree.sizes if path.lower().endswith((".zip", ".tar.gz", ".tgz", ".rar", ".7z"))]
+    inner = [path for path in sorted(tree.sizes) if path.lower().endswith((*ARCHIVES, ".rar", ".7z"))]
     if inner:
-        return f"{reason}; {quote(inner[0])} is an archive in an archive: hand in its files"
+        return f"{reason}; {quote(inner[0])} is one more archive: hand in the files themselves"
     for path in sorted(path for path in tree.sizes if path.endswith(".py")):
         if meant := misnamed(path.rpartition("/")[2], frozenset()):
             return f"{reason}; there is {quote(path)}: did you mean {meant}?"

@@ -61,7 +61,10 @@ REWRITTEN: dict[str, tuple[str, Callable[[str], str]]] = {
     "windows_newlines": ("lines end as on Windows", lambda text: text.replace("\n", "\r\n")),
     "tabs": ("indented by tabs", with_tabs),
     "prints": ("every function prints", with_prints),
-    "no_annotations": ("neither comments nor layout are kept", lambda text: ast.unparse(ast.parse(text))),
+    "no_annotations": (
+        "neither comments nor layout are those of the skeleton",
+        lambda text: ast.unparse(ast.parse(text)),
+    ),
 }
 
 

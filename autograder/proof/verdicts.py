@@ -58,7 +58,8 @@ def judge_fault(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ve
     counts: dict[str, int] = {}
     for run in runs:
         verdict.cpu_seconds += run.cpu_seconds
-        results = {result.task.number: result for result in tests_of(assignment, run.outcomes)}
+        ran = {result.task.number: result for result in tests_of(assignment, run.outcomes)}
+        results = {number: result for number, result in ran.items() if result.outcomes}
         if results[fault.task].state == "passed":
             verdict.missed_seeds.append(run.seed)
         for number, result in results.items():

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from ..intake.python_source import parse
+from ..intake.python_source import TooNested, parse
 from .values import Binding
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -18,6 +18,7 @@ class ModuleNames:
         name: of the module.
         lines: of its text.
         statements: statements that bind nothing but may change something, with their position.
+        is_tangled: it cannot be read, though a worker may be able to run it.
         exec_lines: id of what came out of an `exec` -> line of that `exec`.
     """
 
@@ -31,6 +32,7 @@ class ModuleNames:
         self._position = 0
         self._has_globals = "global" in text
         self._trees = [parse(text)]  # kept, so that no id is used twice
+        self.is_tangled = isinstance(self._trees[0], TooNested)
         if isinstance(self._trees[0], ast.Module):
             self._read(self._trees[0].body)
 

@@ -8,13 +8,13 @@ from .evaluation import RUN_TEXT, Evaluator, TooTangled
 from .forbidden import is_forbidden
 from .modules import DEFINITIONS, LOOPS, branches
 from .scopes import FUNCTIONS, Scope
+from .syntax import changed_by, children, is_name, listed
 from .values import Binding, Library, OwnModule, Values
 
 MAX_CODE_SHOWN = 160
 LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 KIND_TESTS = {"builtins.isinstance", "builtins.issubclass"}
 ABOUT = {"__doc__", "__name__", "__qualname__", "__module__"}
-NOT_RUN = ("annotation", "returns", "type_comment")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ def find_short_cuts(
         search = Search(sources, components)
     except (TooTangled, RecursionError):
         search, tangled = None, ["the code"]
+    tangled += [f"{name}.py" for name in sources if search and search.evaluator.module(name).is_tangled]
     for component in components if search else ():
         try:
             if short_cuts := search.of(component):
@@ -233,40 +234,3 @@ class Search:
 def forbidden_in(values: Values) -> list[str]:
     """The paths among some values that are forbidden to use."""
     return sorted(value.path for value in values if isinstance(value, Library) and is_forbidden(value.path))
-
-
-def changed_by(node: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions for what a statement changes: `Name` in `Name.x = …`, `setattr(Name, …)`, `@add_to(Name)`."""
-    if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            while isinstance(target, (ast.Attribute, ast.Subscript)):
-                yield target
-                target = target.value
-                yield target
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        function = node.value.func
-        name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-        if name in ("setattr", "__setattr__"):
-            yield from node.value.args[:1]
-    for decorator in getattr(node, "decorator_list", ()):
-        if isinstance(decorator, ast.Call):
-            yield from decorator.args
-
-
-def children(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that are run."""
-    for name, part in ast.iter_fields(node):
-        if name not in NOT_RUN:
-            yield from (one for one in (part if isinstance(part, list) else [part]) if isinstance(one, ast.AST))
-
-
-def is_name(target: ast.expr) -> bool:
-    """Whether an assignment's target is made of plain names."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return all(map(is_name, target.elts))
-    return isinstance(target, ast.Name)
-
-
-def listed(body: list[ast.stmt] | ast.expr) -> list[ast.AST]:
-    """A function's statements; a lambda's expression as one."""
-    return body if isinstance(body, list) else [body]

@@ -14,9 +14,7 @@ from autograder.worker.stand_ins import decoder_layer, encoder_layer, name_token
 ENCODE = (
     "source embedding, positions, encoder with the encoder's mask; all settings of the constructor passed on in order"
 )
-DECODE = (
-    "target embedding, positions, decoder with memory, src_mask, tgt_mask in this order; all settings passed on"
-)
+DECODE = "target embedding, positions, decoder with memory, src_mask, tgt_mask in this order; all settings passed on"
 
 
 @dataclass
@@ -62,9 +60,7 @@ class ModelCase:
         tgt = self.tgt if tgt is None else tgt
         names = ("output", "self_weights", "cross_weights")
         memory = self.memory if memory is None else memory
-        parts = expect_parts(
-            self.model.decode(tgt, memory, self.src_mask, self.tgt_mask), names, "what decode returns"
-        )
+        parts = expect_parts(self.model.decode(tgt, memory, self.src_mask, self.tgt_mask), names, "what decode returns")
         expect_shape(parts[0], (*tgt.shape, self.d_model), "output", dtype=torch.float64)
         for part, name, keys in zip(parts[1:], names[1:], (tgt.size(1), memory.size(1)), strict=True):
             self._expect_weights(part, name, tgt.size(1), keys)

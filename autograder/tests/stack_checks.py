@@ -140,8 +140,9 @@ def check_repeats(made: StackCase) -> None:
     again = made.run()
     expect_close(again[0], first[0], "the same call again", "no state is kept between calls")
     lengths = [[len(part) for part in parts[1:]] for parts in (first, again)]
-    what = "the weights of both calls"
-    expect(lengths[0] == lengths[1], what, f"{lengths[1]} entries", f"{lengths[0]}", "a new list")
+    expect(
+        lengths[0] == lengths[1], "the weights of both calls", f"{lengths[1]} entries", f"{lengths[0]}", "a new list"
+    )
     made.stack.train()
     what = "the output in train mode"
     expect_close(made.run()[0], first[0], what, "dropout is inside the layers, which are stand-ins without it here")

@@ -120,7 +120,7 @@ def test_gradients(submission, case):
     inputs = draw(case, grad=True)
     others = [tensor.detach().clone().requires_grad_() for tensor in inputs]
     mask = case.mask(inputs[0].size(2), inputs[1].size(2))
-    context, _ = attend(submission, *inputs, mask)
+    context, weights = attend(submission, *inputs, mask)
     direction = case.normal(*context.shape)
     run_backward(context, direction, "context")
     expected, _ = true_attention(*others, mask)

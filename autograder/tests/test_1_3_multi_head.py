@@ -18,6 +18,7 @@ from autograder.checking.comparison import (
     expect_parts,
     expect_shape,
     expect_unchanged,
+    fail,
     run_backward,
 )
 from autograder.checking.laws import check_weights
@@ -79,9 +80,8 @@ def recognise(module, case, d_model, n_heads, parameters=None):
     expect(fits, what, wanted, f"{numbers} numbers in {len(parameters)} parameters", "nn.Linear or nn.Parameter")
     known = "query, key and value that differ: "
     if search.is_known_layout and not search.weights_fit:
-        look_at = "which projection each argument goes through, how the features are split into heads, and the order "
-        look_at += "of the attention's arguments"
-        expect(False, f"{known}weights", "those of a projected query and key in heads", "others", look_at)
+        look_at = "which argument each projection gets, how features are split into heads, the attention's arguments"
+        fail(f"{known}weights", "those of a projected query and key in heads", "others", look_at)
     look_at = "the projection of the value, how the heads are joined, and the output projection"
     expect(not search.is_known_layout, f"{known}output", "the projected heads, projected again", "another", look_at)
     return None

@@ -111,6 +111,22 @@ def test_devices_and_pipes_are_not_opened(tmp_path, reason):
     assert "it is a named pipe" in reason(tmp_path / "anna.zip")
 
 
+@pytest.mark.parametrize("others", [[], ["comment.html"], [".DS_Store"]])
+def test_a_folder_around_an_archive(write_folder, write_zip, take, reason, others):
+    content = write_zip([("student/layers.py", LAYERS)]).read_bytes()
+    folder = write_folder({"work.zip": content, **dict.fromkeys(others, "")})
+    intake = take(folder)
+    assert intake.name == "anna" and intake.submitted == {"layers"} and "work.zip" in intake.hashes
+    (folder / "second.zip").write_bytes(content)
+    assert "'second.zip' is one more archive: hand in the files themselves" in reason(folder)
+    (folder / "second.zip").unlink()
+    (folder / "masks.py").write_text("")
+    assert take(folder).submitted == {"masks"}
+    (folder / "masks.py").unlink()
+    (folder / "work.zip").write_bytes(write_zip([("work.zip", content)]).read_bytes())
+    assert "'work.zip' is one more archive" in reason(folder)
+
+
 def test_an_empty_folder(tmp_path, reason):
     (tmp_path / "empty").mkdir()
     assert "none of the assignment's files (embedding.py, attention.py, layers.py, …" in reason(tmp_path / "empty")

@@ -216,6 +216,13 @@ def test_too_much_code_is_said():
     assert len(notes) == 1 and "too tangled" in notes[0]
 
 
+def test_nesting_that_cannot_be_read_is_said():
+    text = "class LayerNorm:\n    pass\nx = a" + ".b" * 4_000
+    notes = []
+    assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], notes) == {}
+    assert notes == ["layers.py is too tangled to be searched for forbidden short-cuts to the end"]
+
+
 def test_lines_of_executed_text_are_those_of_the_exec(find):
     text = "class LayerNorm:\n    def f(self, x):\n        return torch.layer_norm(x, (8,))\n"
     [short_cut] = find(layers=f"import torch\n\nexec('''\n{text}''')")["layers.LayerNorm"]

@@ -19,7 +19,5 @@ class MultiHeadedAttention(nn.Module):
         return self.qkv(x).view(b, s, self.n_heads, 3 * (d // self.n_heads)).transpose(1, 2).chunk(3, dim=-1)
 
     def forward(self, query, key, value, mask=None):
-        context, weights = scaled_dot_product_attention(
-            self.cut(query)[0], self.cut(key)[1], self.cut(value)[2], mask
-        )
+        context, weights = scaled_dot_product_attention(self.cut(query)[0], self.cut(key)[1], self.cut(value)[2], mask)
         return self.proj(context.transpose(1, 2).flatten(2)), weights

@@ -40,7 +40,9 @@ class MultiHeadedAttention(nn.Module):
             head_mask = mask
             if mask is not None and mask.dim() == 4 and mask.size(1) > 1:
                 head_mask = mask[:, i : i + 1]
-            c, w = scaled_dot_product_attention(Q[:, None, :, part], K[:, None, :, part], V[:, None, :, part], head_mask)
+            c, w = scaled_dot_product_attention(
+                Q[:, None, :, part], K[:, None, :, part], V[:, None, :, part], head_mask
+            )
             heads.append(c[:, 0])
             weights.append(w[:, 0])
         return self.O(torch.cat(heads, dim=-1)), torch.stack(weights, dim=1)

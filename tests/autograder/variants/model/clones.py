@@ -52,9 +52,7 @@ class Generator(nn.Module):
 
 
 class Transformer(nn.Module):
-    def __init__(
-        self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False
-    ):
+    def __init__(self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
         super(Transformer, self).__init__()  # noqa: UP008
         position = PositionalEncoding(d_model, dropout)
         self.src_embed = nn.Sequential(InputEmbedding(src_vocab_size, d_model), copy.deepcopy(position))

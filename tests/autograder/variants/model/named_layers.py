@@ -46,14 +46,15 @@ class Decoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    def __init__(
-        self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False
-    ):
+    def __init__(self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
         super().__init__()
         self.config = (d_model, n_heads, d_ff, n_layers, dropout, norm_first)
         self.output_projection = nn.Linear(d_model, tgt_vocab_size, bias=False)
         self.encoder, self.decoder = Encoder(*self.config), Decoder(*self.config)
-        self.embed_src, self.embed_tgt = InputEmbedding(src_vocab_size, d_model), InputEmbedding(tgt_vocab_size, d_model)
+        self.embed_src, self.embed_tgt = (
+            InputEmbedding(src_vocab_size, d_model),
+            InputEmbedding(tgt_vocab_size, d_model),
+        )
         self.place = PositionalEncoding(d_model, 0.0)
         self.dropout = nn.Dropout(dropout)
 

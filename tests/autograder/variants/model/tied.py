@@ -7,9 +7,7 @@ from .model import Decoder, Encoder
 
 
 class Transformer(nn.Module):
-    def __init__(
-        self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False
-    ):
+    def __init__(self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
         super().__init__()
         self.tgt_embedding = InputEmbedding(tgt_vocab_size, d_model)
         self.src_embedding = InputEmbedding(src_vocab_size, d_model)

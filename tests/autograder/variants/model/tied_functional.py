@@ -9,9 +9,7 @@ from .model import Decoder, Encoder
 
 
 class Transformer(nn.Module):
-    def __init__(
-        self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False
-    ):
+    def __init__(self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
         super().__init__()
         sizes = dict(n_heads=n_heads, d_ff=d_ff, n_layers=n_layers, dropout=dropout, norm_first=norm_first)
         self.parts = nn.ModuleDict(

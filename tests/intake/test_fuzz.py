@@ -1,0 +1,180 @@
+"""Whatever the bytes, a submission is taken in or refused with one line: never another exception."""
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autograder.intake import Intake, IntakeError, take_in
+from autograder.intake.errors import Refusal
+from autograder.intake.magics import without_magics
+from autograder.intake.names import check_clashes, check_name
+from autograder.rules import find_short_cuts
+
+from .conftest import LAYERS, answer, as_notebook, code
+
+fuzz = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+COMPONENTS = ("layers.LayerNorm", "attention.MultiHeadedAttention")
+
+
+def valid_zip() -> bytes:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("student/layers.py", LAYERS * 20)
+        archive.writestr("student/translations.txt", "a b c\n" * 50)
+        archive.writestr("student/notes/", "")
+    return raw.getvalue()
+
+
+def valid_tar(form: int) -> bytes:
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=form) as archive:
+        for name in ("layers.py", "long/" * 30 + "x.txt", "translations.txt"):
+            header = tarfile.TarInfo(name)
+            header.size = 9
+            archive.addfile(header, io.BytesIO(b"x = 1234\n"))
+    return raw.getvalue()
+
+
+NOTEBOOK = as_notebook([code("%time\nimport torch\nx = 1"), answer(LAYERS, "task_1_4"), code("def f(:")])
+STARTS = {
+    "anna.zip": valid_zip(),
+    "anna.tar.gz": gzip.compress(valid_tar(tarfile.PAX_FORMAT)),
+    "anna.ipynb": NOTEBOOK,
+}
+
+
+def check(path: Path, content: bytes, release: Path) -> Intake | None:
+    """Takes some bytes in; what comes of it can be graded, shown and searched."""
+    path.write_bytes(content)
+    try:
+        intake = take_in(path, release)
+    except IntakeError as error:
+        assert "\n" not in str(error) and str(error).startswith(f"{path.name}: ")
+        return None
+    json.dumps([intake.sources, intake.notes, intake.hashes]).encode()
+    for _, text in intake.sources.values():
+        text.encode()
+    find_short_cuts(intake.sources, COMPONENTS)
+    return intake
+
+
+@pytest.mark.parametrize("name", ["anna.zip", "anna.tar.gz", "anna.ipynb", "anna"])
+@pytest.mark.parametrize("start", [b"", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08\0", b'{"cells": ['])
+@given(content=st.binary(max_size=400))
+@fuzz
+def test_any_bytes(name, start, content, release, tmp_path):
+    check(tmp_path / name, start + content, release)
+
+
+@pytest.mark.parametrize("name", STARTS)
+@given(changes=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=6), cut=st.data())
+@fuzz
+def test_damaged_submissions(name, changes, cut, release, tmp_path):
+    content = bytearray(STARTS[name])
+    for place, value in changes:
+        content[place % len(content)] = value
+    check(tmp_path / name, bytes(content[: cut.draw(st.integers(0, len(content)))]), release)
+    check(tmp_path / name, bytes(content), release)
+
+
+@pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+@given(changes=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=6))
+@fuzz
+def test_damage_before_the_archive_was_packed(form, changes, release, tmp_path):
+    content = bytearray(valid_tar(form))
+    for place, value in changes:
+        content[place % 3_000] = value
+    for start in range(0, len(content), tarfile.BLOCKSIZE):  # so that headers are looked into
+        block = content[start : start + tarfile.BLOCKSIZE]
+        if block[257:262] == b"ustar":
+            block[148:156] = b" " * 8
+            content[start + 148 : start + 156] = b"%06o\0 " % sum(block)
+    check(tmp_path / "anna.tar.gz", gzip.compress(bytes(content), 1), release)
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+names = st.text(max_size=8)
+anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner))
+marks = st.fixed_dictionaries(
+    {}, optional={key: anything for key in ("grade_id", "solution", "locked", "grade", "schema_version")}
+)
+cells = st.fixed_dictionaries(
+    {"cell_type": st.just("code") | anything},
+    optional={
+        "source": anything | st.lists(st.text(max_size=20)),
+        "metadata": anything | st.fixed_dictionaries({"nbgrader": marks | anything}),
+    },
+)
+
+
+@given(cells=anything | st.lists(cells | anything, max_size=4), more=st.dictionaries(st.text(max_size=4), anything))
+@fuzz
+def test_any_json(cells, more, release, tmp_path):
+    content = json.dumps({**more, "cells": cells}).encode()
+    check(tmp_path / "anna.ipynb", content, release)
+
+
+PIECES = [
+    *("'''", "raise NotImplementedError", "%%bash", "y = %time 1", "(a := LayerNorm)", "global x", "é = '\u2028'"),
+    *("\ud800", "\f", "\\", "exec('x = 1')", "a = b = x"),
+    "class LayerNorm:", "def f(x):", "def LayerNorm():", "    pass", "    return LayerNorm", "LayerNorm = f(LayerNorm)",
+    "LayerNorm.x = 1", "import torch as t, os", "from torch.nn import *", "from __future__ import annotations", "%time",
+    "!ls", "x?", "@f(LayerNorm)", "if x:", "else:", "try:", "except E:", "x = [", "]",
+]  # fmt: skip
+
+
+cell_texts = st.lists(st.sampled_from(PIECES), max_size=8).map("\n".join)
+
+
+@given(texts=st.lists(cell_texts, min_size=1, max_size=4), data=st.data())
+@settings(fuzz, max_examples=200)
+def test_any_cells(texts, data, release, tmp_path):
+    kinds = [data.draw(st.sampled_from(["", "answer", "locked", "test"])) for _ in texts]
+    notebook = [
+        code(text, "same_id" if kind else "", solution=kind == "answer", locked=kind != "answer", grade=kind == "test")
+        for text, kind in zip(texts, kinds, strict=True)
+    ]
+    intake = check(tmp_path / "anna.ipynb", as_notebook(notebook), release)
+    if intake is not None:
+        for _, text in intake.sources.values():
+            compile(text, "module", "exec")  # no cell spoils a module
+
+
+@given(text=st.lists(st.sampled_from(PIECES), max_size=10).map("\n".join))
+@settings(fuzz, max_examples=200)
+def test_commands_give_way_line_by_line(text):
+    cleaned, _, dropped = without_magics(text)
+    assert cleaned == "" or cleaned.count("\n") == text.count("\n")
+    assert len(dropped) <= 21
+
+
+@given(name=st.text(max_size=30) | st.text(alphabet="a./\\:", max_size=12))
+@settings(fuzz, max_examples=200)
+def test_plain_names_stay_inside(name):
+    try:
+        plain = check_name(name)
+    except Refusal:
+        return
+    assert not plain.startswith("/") and "\\" not in plain and ".." not in plain.split("/")
+    assert plain == "/".join(part for part in plain.split("/") if part not in ("", ".")) == check_name(plain)
+
+
+@given(names=st.lists(st.text(alphabet="aA/b", min_size=1, max_size=6), max_size=8))
+@settings(fuzz, max_examples=200)
+def test_names_without_clashes_can_all_be_unpacked(names, tmp_path_factory):
+    names = [name for name in (check_name(name.lstrip("/")) for name in names) if name]
+    try:
+        check_clashes(names)
+    except Refusal:
+        return
+    lowered = [name.lower() for name in names]
+    assert len(set(lowered)) == len(names)
+    folders = {name[:index] for name in lowered for index, letter in enumerate(name) if letter == "/"}
+    assert folders.isdisjoint(lowered)
