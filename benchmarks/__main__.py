@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     sub = commands.add_parser(
         "decoding",
-        help="sentences a second of four ways to decode",
+        help="sentences a second of three ways to decode",
         epilog="example: python -m benchmarks decoding --checkpoint runs/course/best.pt",
     )
     sub.add_argument("--checkpoint", type=Path, default=Path("runs/course/best.pt"))

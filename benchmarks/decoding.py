@@ -3,9 +3,11 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 import torch
 from torch import Tensor, nn
+from tqdm import tqdm
 
 from reference.cached_decode import cached_greedy_decode
 from reference.checkpoint import Checkpoint
@@ -45,34 +47,44 @@ def plain_decode(
     return found
 
 
-def measure(checkpoint: Path, corpus: Path, repeats: int = 3) -> int:
-    """Prints sentences a CPU second of each way, and the ratio to the plain one; checks that all agree."""
+WAYS = {
+    "plain, one sentence at a time": plain_decode,
+    "batched": greedy_decode,
+    "batched, key/value cache": cached_greedy_decode,
+}
+
+
+def measure(checkpoint: Path, corpus: Path, rounds: int = 3) -> int:
+    """Prints sentences a CPU second of each way, and the ratio to the plain one; checks that all agree.
+
+    Every round runs all ways one after the other, so that each meets the same neighbours on a shared machine;
+    speeds and ratios are medians over the rounds.
+    """
     saved = Checkpoint.load(checkpoint)
     model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab))
     saved.load_weights(model, checkpoint)
     model.eval()
     sentences = [line.split("|||")[0].split() for line in read_lines(corpus)]
 
-    def run(search: Callable) -> tuple[float, list[str]]:
+    def run(search: Callable, repeats: int) -> tuple[float, list[str]]:
         start = time.process_time()
-        lines = translate(
-            model,
-            sentences,
-            saved.src_vocab,
-            saved.tgt_vocab,
-            saved.config,
-            search=search,
-            progress=search is plain_decode,
-        )
-        return len(sentences) / (time.process_time() - start), lines
+        for _ in range(repeats):
+            lines = translate(model, sentences, saved.src_vocab, saved.tgt_vocab, saved.config, search=search)
+        return repeats * len(sentences) / (time.process_time() - start), lines
 
-    plain_speed, plain_lines = run(plain_decode)
-    print(f"{'plain, one sentence at a time':<32}{plain_speed:8.0f} sentences/s     1.0 x")
-    for name, search in (("batched", greedy_decode), ("batched, key/value cache", cached_greedy_decode)):
-        results = [run(search) for _ in range(repeats)]
-        speed = sorted(speed for speed, _ in results)[repeats // 2]
-        same = sum(a == b for a, b in zip(results[0][1], plain_lines, strict=True))
+    speeds: dict[str, list[float]] = {name: [] for name in WAYS}
+    lines: dict[str, list[str]] = {}
+    with tqdm(total=rounds * len(WAYS), unit="run", leave=False, disable=None) as bar:
+        for _ in range(rounds):
+            for name, search in WAYS.items():
+                speed, lines[name] = run(search, 1 if search is plain_decode else 5)
+                speeds[name].append(speed)
+                bar.update()
+    plain, *_ = WAYS
+    for name, found in speeds.items():
+        ratio = median(one / other for one, other in zip(found, speeds[plain], strict=True))
+        same = sum(a == b for a, b in zip(lines[name], lines[plain], strict=True))
         print(
-            f"{name:<32}{speed:8.0f} sentences/s {speed / plain_speed:7.1f} x    {same} of {len(sentences)} lines equal"
+            f"{name:<32}{median(found):8.0f} sentences/s {ratio:7.1f} x    {same} of {len(sentences)} lines equal"
         )
     return 0

@@ -76,10 +76,10 @@ class CachedLayer:
     def keep(self, rows: Tensor) -> None:
         """Drops the rows that are not named."""
         for name in ("memory_key", "memory_value", "key", "value"):
-            setattr(self, name, getattr(self, name)[:, rows])
+            setattr(self, name, getattr(self, name).index_select(1, rows))
 
-    def step(self, x: Tensor, key_mask: Tensor | None) -> Tensor:
-        """Applies the layer to one new position: x (n, d), key_mask (s, n, 1, 1) or None."""
+    def step(self, x: Tensor, key_bias: Tensor | None) -> Tensor:
+        """Applies the layer to one new position: x (n, d), key_bias (s, n, 1, 1) or None."""
 
         def attend_to_target(x: Tensor) -> Tensor:
             query, key, value = F.linear(x, self.weight, self.bias).view(1, len(x), 3, self.n_heads, -1).unbind(2)
@@ -91,7 +91,7 @@ class CachedLayer:
         def attend_to_source(x: Tensor) -> Tensor:
             cross = self.layer.cross_attention
             query = cross.project_query(x).view(1, len(x), self.n_heads, -1)
-            return cross.project_output(attend(query, self.memory_key, self.memory_value, key_mask).view(x.shape))
+            return cross.project_output(attend(query, self.memory_key, self.memory_value, key_bias).view(x.shape))
 
         layer = self.layer
         sublayers = (
@@ -102,15 +102,15 @@ class CachedLayer:
         return apply_sublayers(layer, x, sublayers)
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-    """Attention of a single query, (1, n, h, d_head), to keys and values (k, n, h, d_head), mask (k, n, 1, 1).
+def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
+    """Attention of a single query, (1, n, h, d_head), to keys and values (k, n, h, d_head), bias (k, n, 1, 1).
 
     For one query and few keys products and sums are faster than matrix multiplication, and they are fastest
     where the keys are the first axis.
     """
     scores = (query * key).sum(-1, keepdim=True) * query.size(-1) ** -0.5  # (k, n, h, 1)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
+    if bias is not None:
+        scores += bias
     return (torch.softmax(scores, dim=0) * value).sum(0)
 
 
@@ -139,11 +139,13 @@ def cached_greedy_decode(
     tokens = torch.full((src.size(0), max_length + 1), pad_id, dtype=torch.int64, device=src.device)
     tokens[:, 0] = bos_id
     active = torch.arange(src.size(0), device=src.device)
-    key_mask = None if src_mask.all() else src_mask.permute(3, 0, 1, 2)  # (s, n, 1, 1)
+    key_bias = None  # (s, n, 1, 1): 0 where attention is allowed, else -inf
+    if not src_mask.all():
+        key_bias = torch.zeros(src_mask.shape, device=src.device).masked_fill(~src_mask, -torch.inf).permute(3, 0, 1, 2)
     for position in range(max_length):
         x = model.tgt_embedding(tokens[active, position]) + model.tgt_positions.code[position]
         for layer in layers:
-            x = layer.step(x, key_mask)
+            x = layer.step(x, key_bias)
         if model.decoder.norm_first:
             x = normalise(x, model.decoder.last_norm)
         chosen = model.output_projection(x).max(dim=-1).indices  # three times as fast as argmax
@@ -153,7 +155,7 @@ def cached_greedy_decode(
             break
         if len(goes_on) < len(active):
             active = active[goes_on]
-            key_mask = None if key_mask is None else key_mask[:, goes_on]
+            key_bias = None if key_bias is None else key_bias.index_select(1, goes_on)
             for layer in layers:
                 layer.keep(goes_on)
     model.train(was_training)

@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import torch
 from torch import Tensor, nn
@@ -58,6 +59,12 @@ def draw_diagonal(config: Config) -> Tensor | None:
     return diagonal_mask(GREATEST_SOURCE, config.diagonal_width, config.diagonal_random, generator)
 
 
+def generators(device: torch.device | str) -> dict[str, ModuleType]:
+    """What training on `device` draws random numbers from, by kind: the CPU (order, masks) and the device (dropout)."""
+    kind = torch.device(device).type
+    return {"cpu": torch.random} | ({kind: torch.get_device_module(kind)} if kind != "cpu" else {})
+
+
 class Experiment:
     """A model in training with all its state."""
 
@@ -105,7 +112,9 @@ class Experiment:
         run.optimizer.load_state_dict(saved.optimizer)
         run.scheduler.load_state_dict(saved.scheduler)
         run.history = saved.history
-        torch.set_rng_state(saved.rng_state)
+        for kind, generator in generators(device).items():
+            if kind in saved.rng_states:  # a run may go on on another device, with other numbers for its dropout
+                generator.set_rng_state(saved.rng_states[kind])
         return run
 
     def checkpoint(self) -> Checkpoint:
@@ -119,7 +128,7 @@ class Experiment:
             epoch=len(self.history),
             optimizer=self.optimizer.state_dict(),
             scheduler=self.scheduler.state_dict(),
-            rng_state=torch.get_rng_state(),
+            rng_states={kind: generator.get_rng_state() for kind, generator in generators(self.device).items()},
             history=self.history,
         )
 

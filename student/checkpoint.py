@@ -34,7 +34,7 @@ class Checkpoint:
     epoch: int  # epochs that are done
     optimizer: dict[str, Any]
     scheduler: dict[str, Any]
-    rng_state: Tensor
+    rng_states: dict[str, Tensor]  # of the generators that training draws from, by kind of device
     history: list[dict[str, float]]
 
     def save(self, path: Path | str) -> None:
@@ -74,7 +74,7 @@ class Checkpoint:
             raise CheckpointError(f"{path}: {error}") from None
         for side in ("src_vocab", "tgt_vocab"):
             content[side] = Vocabulary(content[side])
-        content["rng_state"] = content["rng_state"].cpu()
+        content["rng_states"] = {kind: state.cpu() for kind, state in content["rng_states"].items()}
         return cls(**content)
 
     def load_weights(self, model: nn.Module, path: Path | str) -> None:

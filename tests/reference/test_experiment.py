@@ -11,7 +11,7 @@ import torch
 
 from reference.checkpoint import Checkpoint, CheckpointError
 from reference.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags
-from reference.experiment import Experiment, build_model
+from reference.experiment import Experiment, build_model, generators
 from reference.schedule import learning_rate_factor
 
 PAIRS = [
@@ -138,3 +138,11 @@ def test_a_model_of_other_layout_is_refused(tmp_path):
     other = build_model(replace(SMALL, n_layers=2), len(run.src_vocab), len(run.tgt_vocab))
     with pytest.raises(CheckpointError, match="c.pt: does not fit this model: .*layers.1"):
         saved.load_weights(other, "c.pt")
+
+
+def test_generators_of_another_device_are_kept_too():
+    found = generators("cuda:1")
+    assert found == {"cpu": torch.random, "cuda": torch.cuda}
+    assert generators("cpu") == {"cpu": torch.random}
+    assert all(callable(getattr(module, "get_rng_state", None)) for module in found.values())
+    assert all(callable(getattr(module, "set_rng_state", None)) for module in found.values())
