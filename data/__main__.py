@@ -1,4 +1,4 @@
-"""The command line: ``python -m data generate`` and ``python -m data check``."""
+"""The command line: ``python -m data generate | check | prepare | encode``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from .files import (
     render,
     write_files,
 )
+from .prepare_command import add_prepare_commands
 from .settings import Settings, SettingsError, read_settings
 from .words.lexicon import read_lexicon
 from .words.tables import LexiconError
@@ -29,6 +30,7 @@ EXAMPLES = """examples:
   python -m data generate --test-seed 7            the same, but a fresh hidden test set
   python -m data generate --seed 7 --output other  everything drawn anew, into the folder 'other'
   python -m data check                             is data/corpus what the manifest says?
+  python -m data prepare --help                    a corpus of your own, from any parallel text
 """
 SEED_HELP = "whole number that all is drawn from (default: the one in data/manifest.json)"
 TEST_SEED_HELP = "draw only the test split from this number; training and dev split and BPE stay as they are"
@@ -52,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m data",
-        description="Makes and checks the embedded French-English corpus.",
+        description="Makes and checks the embedded French-English corpus; prepares others.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -74,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--seed", type=int, metavar="N", help=SEED_HELP)
             command.add_argument("--test-seed", type=int, metavar="N", help=TEST_SEED_HELP)
             command.add_argument("--update-manifest", action="store_true", help=UPDATE_HELP)
+    add_prepare_commands(commands)
     return parser
 
 

@@ -25,18 +25,25 @@ ATTEMPTS = 8
 class Subwords:
     """One language's encoding."""
 
-    def __init__(self, sentences: Sequence[Sequence[str]], merged_size: int):
-        """Learns pieces from tokenized sentences; ``merged_size`` counts letters and merges."""
+    def __init__(self, model: Tokenizer):
+        """Takes a model that has learnt already; see `train`."""
+        self._model = model
+        self._pieces: dict[str, tuple[str, ...]] = {}
+
+    @classmethod
+    def train(cls, sentences: Sequence[Sequence[str]], size: int) -> Subwords:
+        """Learns pieces from tokenized sentences; ``size`` counts letters and merges."""
         model = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
         model.pre_tokenizer = WhitespaceSplit()
-        trainer = BpeTrainer(
-            vocab_size=merged_size, end_of_word_suffix=END_OF_WORD, show_progress=False, special_tokens=[]
-        )
+        trainer = BpeTrainer(vocab_size=size, end_of_word_suffix=END_OF_WORD, show_progress=False, special_tokens=[])
         # sorted, so that ties do not depend on the order of sentences
         lines = sorted(" ".join(sentence) for sentence in sentences)
         model.train_from_iterator(lines, trainer)
-        self._model = model
-        self._pieces: dict[str, tuple[str, ...]] = {}
+        return cls(model)
+
+    def to_json(self) -> str:
+        """The file of the library ``tokenizers``."""
+        return self._model.to_str(pretty=True)
 
     def pieces(self, word: str) -> tuple[str, ...]:
         """The word in pieces: ``lower -> low@@ er``. Letters that training never saw stand alone."""
@@ -67,7 +74,7 @@ def learn(sentences: Sequence[Sequence[str]], vocabulary: int) -> Subwords:
     size = wanted
     best: tuple[int, Subwords] | None = None
     for _ in range(ATTEMPTS):
-        subwords = Subwords(sentences, size)
+        subwords = Subwords.train(sentences, size)
         found = len(subwords.vocabulary(sentences))
         if best is None or abs(found - wanted) < best[0]:
             best = abs(found - wanted), subwords

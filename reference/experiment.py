@@ -1,7 +1,7 @@
 """One training run, from the settings to the best checkpoint.
 
 A run has a folder of its own with `last.pt` (to go on from), `best.pt` (highest dev BLEU), `history.jsonl`
-(one line an epoch) and, where matplotlib is installed, `curves.png`.
+(one line an epoch) and, where matplotlib is installed, `curves.png`; on request `epoch-01.pt`, … and `tensorboard/`.
 """
 
 import json
@@ -9,13 +9,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
 from .checkpoint import Checkpoint, CheckpointError
-from .config import Config
+from .config import Config, ConfigError
 from .data import Batch, BatchLoader, Pair
 from .masks import diagonal_mask
 from .model import Transformer
@@ -23,6 +24,9 @@ from .schedule import make_scheduler
 from .train import batch_loss, train_epoch
 from .translate import bleu, translate
 from .vocab import PAD_ID, Vocabulary, join_subwords
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
 
 GREATEST_SOURCE = 512  # tokens; the diagonal mask is drawn at this size
 
@@ -63,6 +67,19 @@ def generators(device: torch.device | str) -> dict[str, ModuleType]:
     """What training on `device` draws random numbers from, by kind: the CPU (order, masks) and the device (dropout)."""
     kind = torch.device(device).type
     return {"cpu": torch.random} | ({kind: torch.get_device_module(kind)} if kind != "cpu" else {})
+
+
+def open_tensorboard(folder: Path, epoch: int) -> "SummaryWriter":
+    """What writes curves that TensorBoard shows; those of a broken-off run behind `epoch` are hidden.
+
+    Raises:
+        ConfigError: where it is not installed.
+    """
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise ConfigError("--tensorboard: it is not installed; pip install tensorboard") from None
+    return SummaryWriter(str(folder), purge_step=epoch + 1)
 
 
 class Experiment:
@@ -179,13 +196,32 @@ class Experiment:
         losses = [batch_loss(self.model, batch.to(self.device), self.criterion) for batch in self.dev_loader.epoch(0)]
         return torch.stack(losses).mean().item()
 
-    def run(self, folder: Path, progress: bool = True) -> None:
-        """Trains the epochs that are left; saves after each, and shows how it goes."""
+    def run(
+        self, folder: Path, progress: bool = True, keep_epochs: bool = False, tensorboard: bool = False
+    ) -> None:
+        """Trains the epochs that are left; saves after each, and shows how it goes.
+
+        Args:
+            folder: of the run.
+            progress: shows a bar.
+            keep_epochs: keeps the checkpoint of every epoch (`epoch-01.pt`, …).
+            tensorboard: writes losses and BLEU for TensorBoard too.
+
+        Raises:
+            ConfigError: where TensorBoard is asked for and not installed.
+        """
         folder.mkdir(parents=True, exist_ok=True)
+        writer = open_tensorboard(folder / "tensorboard", len(self.history)) if tensorboard else None
         while len(self.history) < self.config.epochs:
             translations = self.run_epoch(progress)
             checkpoint, last = self.checkpoint(), self.history[-1]
             checkpoint.save(folder / "last.pt")
+            if keep_epochs:
+                checkpoint.save(folder / f"epoch-{last['epoch']:02}.pt")
+            if writer:
+                for name in ("train_loss", "dev_loss", "dev_bleu"):
+                    writer.add_scalar(name, last[name], last["epoch"])
+                writer.flush()
             if last["dev_bleu"] >= max(line["dev_bleu"] for line in self.history):
                 checkpoint.save(folder / "best.pt")
             (folder / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in self.history))

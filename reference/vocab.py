@@ -32,9 +32,12 @@ class Vocabulary:
 
     @classmethod
     def build(cls, sentences: Iterable[list[str]], min_count: int = 1) -> "Vocabulary":
-        """Collects the tokens that occur at least `min_count` times, the most frequent first."""
+        """Collects the tokens that occur at least `min_count` times, the most frequent first.
+
+        A special token that stands in the text is not taken for what it says there: it becomes UNK_ID.
+        """
         counts = Counter(token for sentence in sentences for token in sentence)
-        frequent = [token for token, count in counts.items() if count >= min_count]
+        frequent = [token for token, count in counts.items() if count >= min_count and token not in SPECIAL_TOKENS]
         return cls(sorted(frequent, key=lambda token: (-counts[token], token)))
 
     def __len__(self) -> int:
@@ -42,7 +45,8 @@ class Vocabulary:
 
     def encode(self, sentence: list[str]) -> list[int]:
         """Tokens to ids; an unknown token becomes UNK_ID."""
-        return [self.ids.get(token, UNK_ID) for token in sentence]
+        ids = (self.ids.get(token, UNK_ID) for token in sentence)
+        return [index if index >= len(SPECIAL_TOKENS) else UNK_ID for index in ids]
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Ids to tokens, special ones included."""

@@ -59,6 +59,8 @@ def make_parser() -> argparse.ArgumentParser:
     train.add_argument("--dev", type=Path, default=CORPUS / "fren.dev.bpe", help="likewise")
     train.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
     train.add_argument("--resume", action="store_true", help="go on from last.pt in the run's folder")
+    train.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
+    train.add_argument("--tensorboard", action="store_true", help="curves for `tensorboard --logdir DIR` too")
     add_config_flags(train)
 
     text = "Translate a file, one sentence a line."
@@ -97,7 +99,7 @@ def run_train(options: argparse.Namespace) -> int:
         f"{len(train_pairs)} training and {len(dev_pairs)} dev pairs, "
         f"vocabularies {len(run.src_vocab)} and {len(run.tgt_vocab)}, {n_parameters:,} parameters"
     )
-    run.run(options.output)
+    run.run(options.output, keep_epochs=options.keep_epochs, tensorboard=options.tensorboard)
     print(f"best dev BLEU {max(line['dev_bleu'] for line in run.history):.3f}; saved in {options.output}")
     print(f"next: python -m {PACKAGE} translate --checkpoint {options.output / 'best.pt'}")
     return 0

@@ -27,6 +27,11 @@ def test_unknown_and_rare_tokens_become_unk():
     assert vocab.encode(["a", "b", "c"]) == [len(SPECIAL_TOKENS), UNK_ID, UNK_ID]
 
 
+def test_special_tokens_in_the_text_are_unknown_ones():
+    vocab = Vocabulary.build([["<pad>", "a", "<eos>", "<unk>"]])
+    assert vocab.encode(["<pad>", "a", "<bos>"]) == [UNK_ID, len(SPECIAL_TOKENS), UNK_ID]
+
+
 def test_vocabulary_is_saved_and_loaded(tmp_path):
     vocab = Vocabulary.build([["été", "l@@", "a"]])
     vocab.save(tmp_path / "v.json")

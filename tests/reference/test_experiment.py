@@ -100,6 +100,19 @@ def test_a_run_learns_and_writes_its_folder(tmp_path, capsys):
     assert "dev_bleu" in capsys.readouterr().out
 
 
+def test_weights_of_every_epoch_and_curves_for_tensorboard(tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = Experiment(replace(SMALL, epochs=2), PAIRS, PAIRS[:4])
+    run.run(tmp_path, progress=False, keep_epochs=True, tensorboard=True)
+    assert {path.name for path in tmp_path.glob("epoch-*")} == {"epoch-01.pt", "epoch-02.pt"}
+    assert Checkpoint.load(tmp_path / "epoch-01.pt").epoch == 1
+    events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    for name in ("train_loss", "dev_loss", "dev_bleu"):
+        values = [event.value for event in events.Scalars(name)]
+        assert values == pytest.approx([line[name] for line in run.history])
+
+
 @pytest.mark.parametrize("content, message", [(b"", "not a checkpoint"), (b"rubbish" * 99, "not a checkpoint")])
 def test_damaged_checkpoints_are_refused(tmp_path, content, message):
     path = tmp_path / "c.pt"

@@ -1,0 +1,67 @@
+"""Parallel text from elsewhere: a pair of files, or a dataset of the library ``datasets``."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+from .files import CorpusError
+
+TextPair = tuple[str, str]
+
+
+def read_files(source: Path, target: Path) -> list[TextPair]:
+    """Pairs of lines of two files (UTF-8, ``.gz`` or not).
+
+    :raises CorpusError: where one is missing, is not text, or has more lines than the other.
+    """
+    sides = [_read_lines(path) for path in (source, target)]
+    if len(sides[0]) != len(sides[1]):
+        raise CorpusError(
+            f"{source} has {len(sides[0]):,} lines, {target} {len(sides[1]):,}; line n of one has to translate "
+            "line n of the other"
+        )
+    return list(zip(*sides, strict=True))
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        content = path.read_bytes()
+        if path.suffix == ".gz":
+            content = gzip.decompress(content)
+        return content.decode("utf-8-sig").removesuffix("\n").split("\n")
+    except (OSError, EOFError) as problem:
+        raise CorpusError(f"{path}: {getattr(problem, 'strerror', None) or problem}") from None
+    except UnicodeDecodeError as problem:
+        raise CorpusError(f"{path}: not UTF-8 text (byte {problem.start})") from None
+
+
+def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str, Iterator[TextPair]]:
+    """The splits of a dataset whose rows have a field ``translation`` with a text a language (WMT, OPUS).
+
+    :param name: on the hub, or a folder of data files.
+    :param config: such as ``de-en``; None where the dataset has one only.
+    :param languages: of source and target, such as ``("de", "en")``.
+    :raises CorpusError: where the library is missing, or the dataset has no such languages.
+    """
+    try:
+        import datasets
+    except ImportError:
+        raise CorpusError("--dataset: the library is not installed; pip install datasets") from None
+    datasets.disable_progress_bars()
+    try:
+        splits = datasets.load_dataset(name, config)
+    except Exception as problem:  # of a dozen libraries: no network, no such name, no such configuration
+        first = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise CorpusError(f"--dataset {name}: it cannot be loaded: {first}") from None
+
+    def rows(split: str) -> Iterator[TextPair]:
+        for row in splits[split]:
+            found = row.get("translation")
+            if not isinstance(found, dict) or not all(isinstance(found.get(side), str) for side in languages):
+                known = ", ".join(found) if isinstance(found, dict) else "no field 'translation'"
+                raise CorpusError(f"--dataset {name}: a row has {known}; expected texts in {' and '.join(languages)}")
+            yield found[languages[0]], found[languages[1]]
+
+    return {split: rows(split) for split in splits}

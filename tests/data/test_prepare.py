@@ -1,0 +1,171 @@
+"""Corpora from parallel text: cutting, dropping, splitting, encoding, and the two commands."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data import __main__ as command_line
+from data.encodings import UNKNOWN, read_encoding
+from data.files import CorpusError
+from data.prepare import Choices, cut_words, prepare
+from reference.data import read_pairs
+from reference.vocab import join_subwords
+
+PAIRS = [(f"Ein Haus, {n} Katzen .", f"A house, {n} cats .") for n in range(60)]
+
+
+def run(*arguments: object) -> int:
+    """The exit status of a command."""
+    return command_line.main([str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("L'homme, 3.5 % !", ["L", "'", "homme", ",", "3", ".", "5", "%", "!"]),
+        ("a\u0301 \u00e1", ["\u00e1", "\u00e1"]),
+        ("x|||y\u00a0z\u200b", ["x", "y", "z"]),
+        ("नमस्ते", ["नमस्ते"]),
+        ("", []),
+    ],
+)
+def test_words_and_signs(text: str, words: list[str]) -> None:
+    assert cut_words(text) == words
+
+
+@given(st.text(max_size=60))
+def test_words_are_tokens_of_a_corpus(text: str) -> None:
+    """None is empty, holds a space or the separator, so a line reads back as it was written."""
+    words = cut_words(text)
+    assert " ".join(words).split() == words and not any("|||" in word for word in words)
+    assert cut_words(" ".join(words)) == words
+
+
+@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.parametrize("encoding", ["bpe", "words"])
+def test_a_corpus_reads_back(tmp_path: Path, encoding: str, joint: bool) -> None:
+    choices = Choices(encoding=encoding, joint=joint, vocabulary=200, dev=5, test=5)
+    files, summary = prepare({"train": PAIRS}, choices)
+    assert summary["pairs"] == {"train": 50, "dev": 5, "test": 5}
+    sources = []
+    for split, count in summary["pairs"].items():
+        (tmp_path / split).write_bytes(files[f"{split}.{encoding}"])
+        pairs = read_pairs(tmp_path / split)
+        assert len(pairs) == count
+        sources += [join_subwords(source) for source, _ in pairs]
+    if encoding == "bpe":
+        assert sorted(sources) == sorted(" ".join(cut_words(source)) for source, _ in PAIRS)
+    assert {name for name in files if name.endswith(".json")} == (
+        {"tokenizer.json"} if joint else {"source.tokenizer.json", "target.tokenizer.json"}
+    )
+    for name in ("tokenizer.json",) if joint else ("source.tokenizer.json", "target.tokenizer.json"):
+        (tmp_path / name).write_bytes(files[name])
+        again = read_encoding(tmp_path / name)
+        line = (tmp_path / "train").read_text().split("|||")[0]
+        if "target" not in name:
+            assert again.encode(join_subwords(line.split()).split()) == line
+
+
+def test_rare_words_are_unknown() -> None:
+    files, _ = prepare({"train": [("a a b", "x"), ("a c", "y")]}, Choices("words", vocabulary=1, dev=0, test=0))
+    assert files["train.words"].decode() == f"a a {UNKNOWN}|||x\na {UNKNOWN}|||{UNKNOWN}\n"
+
+
+def test_the_encoding_knows_the_training_split_only() -> None:
+    splits = {"train": [("ab", "ab")] * 2, "validation": [("zz ab", "zz")]}
+    files, summary = prepare(splits, Choices("words", dev=0, test=0))
+    assert files["dev.words"].decode() == f"{UNKNOWN} ab|||{UNKNOWN}\n"
+    assert summary["dropped"] == {"source seen before": 1}
+
+
+def test_no_source_stands_in_two_splits() -> None:
+    splits = {"train": [("one", "1"), ("two", "2"), ("", "3"), ("three " * 9, "4")], "test": [("two", "zwei")]}
+    files, summary = prepare(splits, Choices("words", dev=0, most_tokens=8))
+    assert files["train.words"] == b"one|||1\n" and files["test.words"].startswith(b"<unk>|||")
+    assert summary["dropped"] == {"source seen before": 1, "empty": 1, "too long": 1}
+
+
+@pytest.mark.parametrize(
+    ("splits", "choices", "message"),
+    [
+        ({"train": []}, Choices(dev=0, test=0), "no pair is left for training"),
+        ({"test": PAIRS}, Choices(), "no split 'train' in it, only test"),
+        ({"train": PAIRS}, Choices(dev=40), "60 pairs are too few to take 40 of them for dev"),
+        ({"train": PAIRS}, Choices(dev=0, test=0, most_tokens=2), "allow more with --most-tokens"),
+    ],
+)
+def test_what_cannot_be_a_corpus(splits: dict, choices: Choices, message: str) -> None:
+    with pytest.raises(CorpusError, match=message):
+        prepare(splits, choices)
+
+
+def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files in, corpus out; then new text for it."""
+    source, target = tmp_path / "train.de.gz", tmp_path / "train.en"
+    source.write_bytes(gzip.compress("".join(f"{de}\n" for de, _ in PAIRS).encode()))
+    target.write_text("".join(f"{en}\n" for _, en in PAIRS))
+    output = tmp_path / "deen"
+    where = ["--train", source, target, "--dev", 4, "--test", 0, "--vocabulary", 90, "--lowercase"]
+    assert run("prepare", *where, "--output", output) == 0
+    said = capsys.readouterr().out
+    assert "56 train, 4 dev, 0 test" in said and f"--train {output}/train.bpe" in said
+    assert {path.name for path in output.iterdir()} == {
+        "train.bpe", "dev.bpe", "source.tokenizer.json", "target.tokenizer.json", "summary.json",
+    }  # fmt: skip
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Ein Haus !\n")))
+    assert run("encode", "--encoding", output / "source.tokenizer.json", "--lowercase") == 0
+    assert capsys.readouterr().out.replace("@@ ", "") == "ein haus !\n"
+    assert run("prepare", *where, "--output", output, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["pairs"]["train"] == 56
+
+
+def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, status 2."""
+    good, short = tmp_path / "good", tmp_path / "short"
+    good.write_text("a\nb\n")
+    short.write_text("a\n")
+    (tmp_path / "latin").write_bytes("é\n".encode("latin-1"))
+    (tmp_path / "bad.gz").write_bytes(b"no gzip")
+    for train, message in (
+        ((good, short), "has 2 lines, "),
+        ((good, tmp_path / "none"), "none: No such file"),
+        ((good, tmp_path / "latin"), "latin: not UTF-8 text (byte 0)"),
+        ((good, tmp_path / "bad.gz"), "bad.gz: Not a gzipped file"),
+    ):
+        assert run("prepare", "--train", *train, "--output", tmp_path / "out") == 2
+        said = capsys.readouterr().err
+        assert message in said and said.count("\n") == 1
+    assert run("prepare", "--dataset", "x", "--output", tmp_path / "out") == 2
+    assert "--languages" in capsys.readouterr().err
+    assert run("encode", "--encoding", good) == 2
+    assert "not an encoding" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow  # the library takes seconds to load
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that the library datasets reads, in the form that WMT14 and OPUS Books have."""
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    folder = tmp_path / "books"
+    folder.mkdir()
+    rows = [json.dumps({"id": str(n), "translation": {"en": en, "it": de}}) for n, (de, en) in enumerate(PAIRS)]
+    (folder / "train.jsonl").write_text("\n".join(rows))
+    where = ["--dataset", folder, "--encoding", "words", "--dev", 5, "--test", 5, "--output", tmp_path / "enit"]
+    assert run("prepare", *where, "--languages", "en", "it") == 0
+    assert "50 train, 5 dev, 5 test" in capsys.readouterr().out
+    assert (tmp_path / "enit/train.words").read_text().startswith("A house , ")
+    assert run("prepare", *where, "--languages", "en", "fr") == 2
+    assert "a row has en, it; expected texts in en and fr" in capsys.readouterr().err
+    assert run("prepare", "--dataset", tmp_path / "none", *where[2:], "--languages", "en", "it") == 2
+    assert capsys.readouterr().err.count("\n") == 1
