@@ -54,7 +54,7 @@ def make_parser() -> argparse.ArgumentParser:
         sub.add_argument("--threads", type=int, default=1, help="of PyTorch (default: 1)")
         return sub
 
-    train = command("train", run_train, "Train a model; dev BLEU after every epoch.", "--preset fast --epochs 3")
+    train = command("train", run_train, "Train a model; dev BLEU after every epoch.", "--epochs 3 --output runs/short")
     train.add_argument("--train", type=Path, default=CORPUS / "fren.train.bpe", help="`source|||target` lines")
     train.add_argument("--dev", type=Path, default=CORPUS / "fren.dev.bpe", help="likewise")
     train.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from .checkpoint import Checkpoint, CheckpointError
 from .config import Config, ConfigError
 from .data import Batch, BatchLoader, Pair
+from .embedding import InputEmbedding
 from .masks import diagonal_mask
 from .model import Transformer
 from .schedule import make_scheduler
@@ -32,7 +33,10 @@ GREATEST_SOURCE = 512  # tokens; the diagonal mask is drawn at this size
 
 
 def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
-    """A fresh model: initialisation and tying are done here, so that they work with any layout inside."""
+    """A fresh model: initialisation and tying are done here, so that they work with any layout inside.
+
+    What is no `nn.Linear` and no embedding keeps the values that it was made with.
+    """
     model = Transformer(
         src_vocab_size,
         tgt_vocab_size,
@@ -44,15 +48,25 @@ def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Tra
         config.norm_first,
     )
     if config.initialisation == "xavier":
-        for parameter in model.parameters():
-            if parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
-        for table in (*model.src_embedding.parameters(), *model.tgt_embedding.parameters()):
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Embedding)):
+                nn.init.xavier_uniform_(module.weight)
+        for table in embedding_tables(model):
             # Times sqrt(d_model) this is variance 1, about that of the positions which are added.
             nn.init.normal_(table, std=config.d_model**-0.5)
     if config.tie_output:
-        model.output_projection.weight = next(model.tgt_embedding.parameters())
+        model.output_projection.weight = embedding_tables(model)[-1]
     return model
+
+
+def embedding_tables(model: Transformer) -> list[nn.Parameter]:
+    """The learned tables of source and target, the target's last."""
+    named = dict(model.named_children())
+    tables = [table for part in model.modules() if isinstance(part, InputEmbedding) for table in part.parameters()]
+    if "tgt_embedding" in named:  # whatever the order in which a model makes its parts
+        target = next(named["tgt_embedding"].parameters())
+        tables = [table for table in tables if table is not target] + [target]
+    return tables
 
 
 def draw_diagonal(config: Config) -> Tensor | None:

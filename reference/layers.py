@@ -79,7 +79,7 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.norm_first = norm_first
         # TODO 2.1: create the attention, the feed-forward network, a LayerNorm for each of the two,
-        # and the dropout.
+        # and the dropout (one for both, or one for each).
         ### BEGIN SOLUTION
         self.attention = MultiHeadedAttention(d_model, n_heads)
         self.feed_forward = FeedForward(d_model, d_ff)
@@ -130,7 +130,7 @@ class DecoderLayer(nn.Module):
         super().__init__()
         self.norm_first = norm_first
         # TODO 2.2: create both attentions, the feed-forward network, a LayerNorm for each of the
-        # three, and the dropout.
+        # three, and the dropout (one for all, or one for each).
         ### BEGIN SOLUTION
         self.self_attention = MultiHeadedAttention(d_model, n_heads)
         self.cross_attention = MultiHeadedAttention(d_model, n_heads)

@@ -142,7 +142,7 @@ class Transformer(nn.Module):
         """Makes all parts; `dropout` reaches the positional encodings and every layer."""
         super().__init__()
         # TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder`
-        # and the `Decoder`.
+        # and the `Decoder`; `dropout` goes to the positional encodings too.
         ### BEGIN SOLUTION
         self.src_embedding = InputEmbedding(src_vocab_size, d_model)
         self.tgt_embedding = InputEmbedding(tgt_vocab_size, d_model)
@@ -189,5 +189,8 @@ class Transformer(nn.Module):
         ### END SOLUTION
 
     def get_predictions(self, output: Tensor) -> Tensor:
-        """Log-probabilities of the next token: (b, t, d) -> (b, t, tgt_vocab_size)."""
+        """Log-probabilities of the next token: (b, t, d) -> (b, t, tgt_vocab_size).
+
+        `nn.CrossEntropyLoss` takes them as it takes unnormalised scores: normalising twice changes nothing.
+        """
         return self.output_projection(output).log_softmax(dim=-1)

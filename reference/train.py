@@ -48,10 +48,10 @@ def train_epoch(
         max_grad_norm: the gradient's norm is clipped to this before a step; None = no clipping.
 
     Returns:
-        The mean of the batches' losses.
+        The mean of the batches' losses, each batch counting the same.
     """
-    # TODO 3.1: for each group of batches: clear the gradients, run every batch forward and backward
-    # with its share of the group's labels, clip, and step.
+    # TODO 3.1: in train mode, for each group of batches: clear the gradients, run every batch forward
+    # and backward with its share of the group's labels, clip, and step (optimizer, then scheduler).
     ### BEGIN SOLUTION
     model.train()
     losses = []

@@ -16,7 +16,7 @@ def scaled_dot_product_attention(
     Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V
 
     A key that the mask forbids has weight 0. A query that may attend to nothing still gets finite
-    output, weights and gradients; their values are of no meaning.
+    output, weights and gradients; which numbers they are is free.
 
     Args:
         query: (b, h, q, d_k).
@@ -41,7 +41,8 @@ class MultiHeadedAttention(nn.Module):
     MultiHead(Q, K, V) = Concat(head_1, …, head_h) W^O
     head_i             = Attention(Q W_i^Q, K W_i^K, V W_i^V)
 
-    The h projections of a kind are one d x d matrix here, whose output is split into heads.
+    The h projections of a kind may be one d x d matrix, whose output is split into heads, or a smaller one for
+    each head; with biases or, as in the paper, without.
     """
 
     def __init__(self, d_model: int, n_heads: int) -> None:
@@ -78,7 +79,7 @@ class MultiHeadedAttention(nn.Module):
             "let every head attend: `context` is (b, h, q, d_head)."
         )
         concatenated = context.transpose(1, 2).flatten(2)  # given: (b, h, q, d_head) -> (b, q, d)
-        # TODO 1.3: project the concatenated heads, and return the result with the weights.
+        # TODO 1.3: project the concatenated heads, and return the result with the weights of the heads.
         raise NotImplementedError(
-            "TODO 1.3: project the concatenated heads, and return the result with the weights."
+            "TODO 1.3: project the concatenated heads, and return the result with the weights of the heads."
         )

@@ -66,10 +66,10 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.norm_first = norm_first
         # TODO 2.1: create the attention, the feed-forward network, a LayerNorm for each of the two,
-        # and the dropout.
+        # and the dropout (one for both, or one for each).
         raise NotImplementedError(
             "TODO 2.1: create the attention, the feed-forward network, a LayerNorm for each of the two, and "
-            "the dropout."
+            "the dropout (one for both, or one for each)."
         )
 
     def forward(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -109,10 +109,10 @@ class DecoderLayer(nn.Module):
         super().__init__()
         self.norm_first = norm_first
         # TODO 2.2: create both attentions, the feed-forward network, a LayerNorm for each of the
-        # three, and the dropout.
+        # three, and the dropout (one for all, or one for each).
         raise NotImplementedError(
             "TODO 2.2: create both attentions, the feed-forward network, a LayerNorm for each of the three, "
-            "and the dropout."
+            "and the dropout (one for all, or one for each)."
         )
 
     def forward(

@@ -28,12 +28,12 @@ def diagonal_mask(
 
     Args:
         length: number of positions.
-        width: position i may attend to j where abs(i - j) < width; 1 is the diagonal alone.
+        width: position i may attend to j where abs(i - j) < width; 1 is the diagonal alone, 0 no band at all.
         random_prob: every other cell is allowed with this probability, independently of all others.
         generator: the source of randomness; None = torch's global one.
 
     Returns:
-        bool (length, length).
+        bool (length, length), on the CPU.
     """
     # TODO E.1: (extension) allow the band around the diagonal, and each other cell with
     # probability random_prob.

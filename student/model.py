@@ -125,10 +125,10 @@ class Transformer(nn.Module):
         """Makes all parts; `dropout` reaches the positional encodings and every layer."""
         super().__init__()
         # TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder`
-        # and the `Decoder`.
+        # and the `Decoder`; `dropout` goes to the positional encodings too.
         raise NotImplementedError(
             "TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder` "
-            "and the `Decoder`."
+            "and the `Decoder`; `dropout` goes to the positional encodings too."
         )
         self.output_projection = nn.Linear(d_model, tgt_vocab_size)
 
@@ -164,5 +164,8 @@ class Transformer(nn.Module):
         raise NotImplementedError("TODO 2.4: embed the target, add positions, and apply the decoder.")
 
     def get_predictions(self, output: Tensor) -> Tensor:
-        """Log-probabilities of the next token: (b, t, d) -> (b, t, tgt_vocab_size)."""
+        """Log-probabilities of the next token: (b, t, d) -> (b, t, tgt_vocab_size).
+
+        `nn.CrossEntropyLoss` takes them as it takes unnormalised scores: normalising twice changes nothing.
+        """
         return self.output_projection(output).log_softmax(dim=-1)

@@ -8,10 +8,12 @@ from dataclasses import fields, replace
 
 import pytest
 import torch
+from torch import nn
 
 from reference.checkpoint import Checkpoint, CheckpointError
 from reference.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags
-from reference.experiment import Experiment, build_model, generators
+from reference.experiment import Experiment, build_model, embedding_tables, generators
+from reference.model import Transformer
 from reference.schedule import learning_rate_factor
 
 PAIRS = [
@@ -63,6 +65,25 @@ def test_tied_output_shares_one_table():
     assert model.output_projection.weight is next(model.tgt_embedding.parameters())
     untied = sum(p.numel() for p in build_model(SMALL, 9, 9).parameters())
     assert sum(p.numel() for p in model.parameters()) == untied - 9 * config.d_model
+
+
+def test_initialisation_and_tying_need_no_layout(monkeypatch):
+    class Unusual(Transformer):
+        """Makes the target's part first, under another name, and has parameters of unusual shapes."""
+
+        def __init__(self, *settings):
+            super().__init__(*settings)
+            source, target = self.src_embedding, self.tgt_embedding
+            del self.src_embedding, self.tgt_embedding
+            self.reader, self.tgt_embedding = nn.Sequential(source), nn.Sequential(target)
+            self.gain = nn.Parameter(torch.ones(1, SMALL.d_model))
+
+    monkeypatch.setattr("reference.experiment.Transformer", Unusual)
+    model = build_model(replace(SMALL, tie_output=True, initialisation="xavier"), 9, 9)
+    assert model.output_projection.weight is model.tgt_embedding[0].table.weight
+    assert torch.equal(model.gain, torch.ones(1, SMALL.d_model))
+    for table in embedding_tables(model):
+        assert table.std().item() == pytest.approx(SMALL.d_model**-0.5, rel=0.2)
 
 
 def run_epochs(run, count):
