@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 
 from .assignment import DEFAULT_PATH, AssignmentError, read_assignment
-from .intake import IntakeError, IntakeRefused, take_in
+from .class_grading import ClassError, ClassGrading, submissions_in
+from .intake import IntakeError, IntakeRefused, name_of, take_in
 from .proof.command import add_parser as add_prove
+from .record import Record, write_json
 from .sandbox import SandboxUnavailable
+from .sandbox.containment import LEVELS
+from .suite import suite_version
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -19,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     try:
         return options.run(options)
-    except (AssignmentError, IntakeError) as error:
+    except (AssignmentError, IntakeError, ClassError) as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
     except SandboxUnavailable as error:
@@ -34,53 +38,128 @@ def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
     parser = argparse.ArgumentParser(prog="python -m autograder", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--seed", type=int, help="of the tests' random inputs (default: a secret one)")
+    shared.add_argument("--json", action="store_true", help="print the results instead of a table")
+    shared.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: autograder/assignment.toml")
+    shared.add_argument("--release", type=Path, default=ROOT / "student", help="the skeleton; default: student/")
+    references = ROOT / "data" / "private" / "fren.test.bpe"
+    shared.add_argument("--references", type=Path, default=references, help="default: data/private/fren.test.bpe")
+    shared.add_argument("--level", default="auto", choices=LEVELS, help="of containment (default: the best that works)")
+    add_grade(commands, shared)
+    add_grade_class(commands, shared)
+    add_prove(commands)
+    return parser
+
+
+def add_grade(commands: argparse._SubParsersAction, shared: argparse.ArgumentParser) -> None:
+    """The command for one submission."""
     grade = commands.add_parser(
         "grade",
+        parents=[shared],
         help="grade one submission",
         description="Grade one submission: component tests in a sandbox, and BLEU of its translations.txt.",
         epilog="example: python -m autograder grade submissions/anna --results results/anna.json",
     )
     grade.set_defaults(run=run_grade)
     grade.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
-    grade.add_argument("--results", type=Path, default=Path("results.json"), help="default: results.json")
-    grade.add_argument("--seed", type=int, help="of the tests' random inputs (default: a secret one)")
-    grade.add_argument("--json", action="store_true", help="print the results instead of a table")
-    grade.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: autograder/assignment.toml")
-    grade.add_argument("--release", type=Path, default=ROOT / "student", help="the skeleton; default: student/")
-    references = ROOT / "data" / "private" / "fren.test.bpe"
-    grade.add_argument("--references", type=Path, default=references, help="default: data/private/fren.test.bpe")
-    grade.add_argument("--level", default="auto", help="of containment (default: auto, the best that works)")
-    add_prove(commands)
-    return parser
+    grade.add_argument("--results", type=Path, default=Path("results.json"), help="Gradescope's; default: results.json")
+    grade.add_argument("--record", type=Path, help="the full record too, as autograder/record.schema.json has it")
+
+
+def add_grade_class(commands: argparse._SubParsersAction, shared: argparse.ArgumentParser) -> None:
+    """The command for a class."""
+    grade_class = commands.add_parser(
+        "grade-class",
+        parents=[shared],
+        help="grade a folder of submissions",
+        description="Grade every entry of a folder: a folder, a .zip, a .tar.gz or a notebook for each submission. "
+        "Writes records/NAME.json for each, summary.csv, summary.json and histogram.png. Stopped and started again, "
+        "it goes on where it was; a changed submission, assignment or grader is graded anew.",
+        epilog="example: python -m autograder grade-class submissions --output marks",
+    )
+    grade_class.set_defaults(run=run_grade_class)
+    grade_class.add_argument("folder", type=Path, help="one entry for each submission")
+    grade_class.add_argument("--output", type=Path, default=Path("marks"), help="default: marks")
+    grade_class.add_argument("--again", action="store_true", help="keep no record of an earlier run")
+    grade_class.add_argument("--jobs", type=int, default=usable_cores(), help="at a time; default: one for each core")
+
+
+def usable_cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_grade(options: argparse.Namespace) -> int:
     """Grades one submission."""
     from .grading import grade, refuse
-    from .report import as_results, as_table, write_results
+    from .report import as_results, as_table
 
     assignment = read_assignment(options.assignment)
+    suite = suite_version(options.assignment, options.release, options.references)
+
+    def write(record: Record) -> None:
+        write_json(options.results, as_results(record.content()))
+        if options.record:
+            record.write(options.record)
+
     try:
         intake = take_in(options.submission, options.release, assignment.package)
     except IntakeRefused as error:
-        record = refuse(options.submission.name, error.reason, assignment, error.hashes)
-        write_results(record, options.results)
+        record = refuse(name_of(options.submission), error.reason, assignment, error.hashes, suite)
+        write(record)
     else:
         record = grade(
             intake,
             assignment,
             options.references,
             seed=options.seed,
+            suite=suite,
             level=options.level,
             progress=sys.stderr.isatty(),
-            after_each=lambda record: write_results(record, options.results),
+            after_each=write,
         )
+    content = record.content()
     if options.json:
-        print(json.dumps(as_results(record), indent=2, ensure_ascii=False))
+        print(json.dumps(as_results(content), indent=2, ensure_ascii=False))
     else:
-        print(as_table(record))
+        print(as_table(content))
         print(f"results: {options.results}")
-    return 1 if any(result.state == "grader error" for result in record.results) else 0
+    return status_of([content])
+
+
+def run_grade_class(options: argparse.Namespace) -> int:
+    """Grades all submissions of a class."""
+    from .class_report import as_class_table, read_class, rows_of, write_summary
+
+    if options.jobs < 1:
+        raise ClassError(f"--jobs {options.jobs}: expected at least 1")
+    assignment = read_assignment(options.assignment)
+    submissions = submissions_in(options.folder, options.output)
+    grading = ClassGrading(
+        assignment,
+        options.release,
+        options.references,
+        suite_version(options.assignment, options.release, options.references),
+        level=options.level,
+        seed=options.seed,
+        n_children=options.jobs,
+        progress=sys.stderr.isatty(),
+    )
+    grading.run(submissions, options.again)
+    records = read_class(submissions)
+    write_summary(records, options.output)
+    if options.json:
+        print(json.dumps(rows_of(records), indent=2, ensure_ascii=False))
+    else:
+        print(as_class_table(records))
+        print(f"\nrecords, summary.csv, summary.json, histogram.png: {options.output}")
+    return status_of(list(records.values()))
+
+
+def status_of(records: list[dict]) -> int:
+    """1 where the grader itself failed somewhere."""
+    return int(any(part["state"] == "grader error" for record in records for part in record["parts"]))
 
 
 if __name__ == "__main__":

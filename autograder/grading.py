@@ -3,42 +3,28 @@
 Nothing here imports, unpickles or evaluates any of the submission.
 """
 
+from __future__ import annotations
+
 import hashlib
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .assignment import Assignment
 from .intake import Intake
-from .marks import TaskResult, tests_of, total_score
-from .rules import explain_short_cuts, find_short_cuts
+from .marks import TaskResult, tests_of
+from .record import Record
+from .rules import ShortCut, explain_short_cuts, find_short_cuts
 from .sandbox import Zygote
-from .scoring import Score, ScoringError, explain, judge, parse_translations, read_references, score
+from .scoring import ScoringError, explain, judge, parse_translations, read_references, score
+
+if TYPE_CHECKING:  # the modules that import torch, which comes after the zygote has been started
+    from .test_run import Tests
 
 TRANSLATIONS = "translations.txt"
-
-
-@dataclass
-class Record:
-    """All that is known of one graded submission."""
-
-    submission: str
-    assignment: Assignment
-    results: list[TaskResult]
-    bleu: Score | None = None
-    seconds: float = 0.0
-    sandbox: str = ""
-    seed_id: str = ""
-    notes: list[str] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
-    printed: str = ""
-
-    @property
-    def score(self) -> float:
-        """Points, bonus included."""
-        return total_score(self.results)
 
 
 def grade(
@@ -47,10 +33,12 @@ def grade(
     references: Path,
     *,
     seed: int | None = None,
-    level: str = "auto",
+    suite: str = "",
     zygote: Zygote | None = None,
+    level: str = "auto",
+    tests: Tests | None = None,
     progress: bool = False,
-    after_each: Callable[["Record"], None] | None = None,
+    after_each: Callable[[Record], None] = lambda record: None,
 ) -> Record:
     """Grades a submission that has been taken in.
 
@@ -59,56 +47,73 @@ def grade(
         assignment: tasks, points, thresholds, limits.
         references: the test split, `source|||target` lines.
         seed: of the tests' random inputs; None = a fresh secret one.
-        level: of containment; see `autograder.sandbox`.
-        zygote: to fork the worker from; None = one of its own.
+        suite: the version of everything that decides marks, for the record.
+        zygote: to fork the worker from; None = one of its own, at `level` of containment.
+        level: see `autograder.sandbox`.
+        tests: collected already; None = collected now.
         progress: shows a progress bar.
         after_each: called with the record once it exists and after each part, to write it down.
 
     Raises:
-        SandboxUnavailable: where the machine cannot contain the submission as asked. No points are lost for that.
+        SandboxUnavailable: where the machine cannot contain the submission as asked. No points are lost for that:
+            the record says so.
     """
     start = time.perf_counter()
     seed = secrets.randbits(128) if seed is None else seed
-    record = Record(intake.name, assignment, [], notes=list(intake.notes), files=intake.hashes)
+    record = Record(intake.name, assignment, suite=suite, notes=list(intake.notes), files=intake.hashes)
     # A hash names the seed without telling it: the same seed can be recognised, and no input foretold.
     record.seed_id = hashlib.sha256(f"seed {seed}".encode()).hexdigest()[:12]
-    pending = [TaskResult(task, "grader error", 0.0, "not judged yet") for task in assignment.tasks if task.judges]
-    by_bleu = grade_translations(intake, assignment, references, record)
-    record.results = in_order(assignment, by_bleu + pending)
-    if after_each:
-        after_each(record)
-    own_zygote = None if zygote else Zygote(level)  # before this process imports torch: both take their time at once
-    try:
-        from .sandbox import Sandbox
-        from .test_run import run_tests
+    record.update(grade_translations(intake, assignment, references, record))
+    after_each(record)
 
-        with Sandbox(intake.sources, assignment.limits, zygote=zygote or own_zygote) as submission:
-            markers = [task.marker for task in assignment.tasks if task.judges]
-            outcomes = run_tests(submission, seed, markers, progress)
-            record.sandbox, record.printed = submission.level, submission.output
+    def judge_components(tests: Tests) -> None:
+        from .sandbox import Sandbox
+
+        found = short_cuts_of(intake, assignment, record.notes)
+        with Sandbox(intake.sources, assignment.limits, zygote=zygote) as submission:
+            for outcomes in tests.run(submission, seed, progress):
+                results = [result for result in tests_of(assignment, outcomes) if result.task.marker in outcomes]
+                record.update(refuse_short_cuts(results, found, intake))
+                record.sandbox, record.printed = submission.level, submission.output
+                record.seconds = time.perf_counter() - start
+                after_each(record)
+
+    own_zygote = None
+    try:
+        if zygote is None:  # before this process imports torch: both take their time at once
+            zygote = own_zygote = Zygote(level)
+        if tests is not None:
+            judge_components(tests)
+        else:
+            from .test_run import with_tests
+
+            with_tests([task.marker for task in assignment.tasks if task.judges], judge_components)
+    except Exception as error:
+        record.give_up(str(error) or type(error).__name__)
+        after_each(record)
+        raise
     finally:
         if own_zygote:
             own_zygote.close()
-    by_tests = refuse_short_cuts(intake, assignment, tests_of(assignment, outcomes), record.notes)
-    record.results = in_order(assignment, by_bleu + by_tests)
-    record.seconds = time.perf_counter() - start
-    if after_each:
-        after_each(record)
+    record.is_finished, record.seconds = True, time.perf_counter() - start
+    after_each(record)
     return record
 
 
-def refuse(name: str, reason: str, assignment: Assignment, hashes: dict[str, str]) -> Record:
+def refuse(name: str, reason: str, assignment: Assignment, hashes: dict[str, str], suite: str = "") -> Record:
     """The record of a submission that is there but of a kind that is not graded: no points, and the reason."""
     results = [TaskResult(task, "refused", 0.0, reason) for task in assignment.tasks]
-    return Record(name, assignment, results, notes=[f"not graded: {reason}"], files=hashes)
+    return Record(name, assignment, results, suite, is_finished=True, notes=[f"not graded: {reason}"], files=hashes)
 
 
-def refuse_short_cuts(
-    intake: Intake, assignment: Assignment, results: list[TaskResult], notes: list[str]
-) -> list[TaskResult]:
-    """Takes the points of the tasks whose components use what students are to write themselves, and says where."""
+def short_cuts_of(intake: Intake, assignment: Assignment, notes: list[str]) -> dict[str, list[ShortCut]]:
+    """What the judged components use of that which students are to write themselves."""
     judged = dict.fromkeys(component for task in assignment.tasks for component in task.judges)
-    found = find_short_cuts(intake.sources, judged, notes)
+    return find_short_cuts(intake.sources, judged, notes)
+
+
+def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]], intake: Intake) -> list[TaskResult]:
+    """Takes the points of the tasks whose components use short-cuts, and says where."""
 
     def judge_again(result: TaskResult) -> TaskResult:
         short_cuts = [(component, found[component]) for component in result.task.judges if component in found]
@@ -117,11 +122,6 @@ def refuse_short_cuts(
         return replace(result, score=0.0) if result.state == "refused" else result  # caught when it ran
 
     return [judge_again(result) for result in results]
-
-
-def in_order(assignment: Assignment, results: list[TaskResult]) -> list[TaskResult]:
-    """Results in the order of the assignment's tasks."""
-    return sorted(results, key=lambda result: assignment.tasks.index(result.task))
 
 
 def grade_translations(intake: Intake, assignment: Assignment, references: Path, record: Record) -> list[TaskResult]:

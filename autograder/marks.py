@@ -7,27 +7,32 @@ from .assignment import Assignment, Task
 STATES = (
     "passed",
     "failed",  # it ran and did something else than the contract says
-    "error",  # submitted code raised an exception
+    "error",  # submitted code raised an exception, or ended its process
     "timeout",
     "out of memory",
-    "crashed",  # the process ended
-    "not attempted",  # the TODO is still there
+    "not attempted",  # the TODO is still there, or nothing was handed in
     "refused",  # against the rules of the assignment
     "grader error",  # our fault: never counts as zero without a human look
 )
 
-WORST_FIRST = ("grader error", "refused", "out of memory", "timeout", "crashed", "error", "failed", "not attempted")
+WORST_FIRST = ("grader error", "refused", "out of memory", "timeout", "error", "failed", "not attempted")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One test."""
+    """One test; `seconds` are of wall time, `traceback` has the submission's own frames."""
 
     test: str
     state: str
     message: str = ""
     is_core: bool = False
     seconds: float = 0.0
+    traceback: str = ""
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether something went wrong, and not only nothing was tried."""
+        return self.state not in ("passed", "not attempted")
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class TaskResult:
     score: float
     message: str
     outcomes: tuple[Outcome, ...] = field(default=())
+    traceback: str = ""
 
 
 def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
@@ -51,20 +57,22 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
     """
     if not outcomes:
         return TaskResult(task, "grader error", 0.0, f"no test is marked {task.marker}")
-    missed = [outcome for outcome in outcomes if outcome.state != "passed"]
+    missed = sorted((one for one in outcomes if one.state != "passed"), key=lambda outcome: not outcome.is_core)
     if not missed:
         return TaskResult(task, "passed", task.points, "", tuple(outcomes))
     state = next(state for state in WORST_FIRST if any(outcome.state == state for outcome in missed))
     share = 1 - len(missed) / len(outcomes)
     if credit == "all" or any(outcome.is_core for outcome in missed):
         share = 0.0
-    return TaskResult(task, state, round(task.points * share, 2), explain(missed, len(outcomes)), tuple(outcomes))
+    message = explain(missed, len(outcomes))
+    traceback = next((outcome.traceback for outcome in missed if outcome.traceback), "")
+    return TaskResult(task, state, round(task.points * share, 2), message, tuple(outcomes), traceback)
 
 
 def explain(missed: list[Outcome], total: int, most: int = 4) -> str:
-    """The messages of the tests that did not pass, core tests first, equal messages once."""
+    """The messages of the tests that did not pass, equal messages once."""
     shown: dict[str, list[str]] = {}
-    for outcome in sorted(missed, key=lambda outcome: not outcome.is_core):
+    for outcome in missed:
         shown.setdefault(outcome.message, []).append(outcome.test)
     messages = list(shown)
     if len(messages) == 1 and len(missed) == total:

@@ -1,80 +1,68 @@
-"""A graded submission for people (a table) and for programs (Gradescope's results.json)."""
+"""A record for people (a table) and for Gradescope (results.json). Both are made from the record's JSON."""
 
-import json
-import os
-from pathlib import Path
-
-from .grading import Record
-from .marks import TaskResult
 from .scoring import printable
 
 MARKS = {"passed": "✓", "not attempted": "·", "grader error": "!"}
 
 
-def as_table(record: Record) -> str:
+def as_table(record: dict) -> str:
     """Tasks and points, one line each, then the messages."""
-    lines = [f"{record.assignment.title}: {printable(record.submission)}", ""]
-    width = max(len(result.task.title) for result in record.results)
-    for result in record.results:
-        task = result.task
-        points = f"{result.score:6.2f} / {task.points:<5g}" + ("  (extension)" if task.extension else "")
-        lines.append(f"  {MARKS.get(result.state, '✗')} {task.number:<4} {task.title:<{width}} {points} {result.state}")
-    lines += ["", f"  {'score':<{width + 7}} {record.score:6.2f} / {record.assignment.max_score:g}"]
-    if record.bleu is not None:
-        bleu = record.bleu
-        lines.append(f"  BLEU {bleu.bleu:.3f}, 95% interval [{bleu.low:.3f}, {bleu.high:.3f}], {bleu.n} lines")
-    for result in record.results:
-        if result.message:
-            lines += ["", f"{result.task.number} {result.task.title}"]
-            lines += ["    " + printable(line) for line in result.message.split("\n")]
-    for note in record.notes:
+    lines = [f"{record['assignment']}: {printable(record['submission'])}", ""]
+    width = max(len(part["title"]) for part in record["parts"])
+    for part in record["parts"]:
+        points = f"{part['score']:6.2f} / {part['points']:<5g}" + ("  (extension)" if part["extension"] else "")
+        mark = MARKS.get(part["state"], "✗")
+        lines.append(f"  {mark} {part['number']:<4} {part['title']:<{width}} {points} {part['state']}")
+    lines += ["", f"  {'score':<{width + 7}} {record['score']:6.2f} / {record['max_score']:g}"]
+    if bleu := record["bleu"]:
+        interval = f"[{bleu['low']:.3f}, {bleu['high']:.3f}]"
+        lines.append(f"  BLEU {bleu['value']:.3f}, 95% interval {interval}, {bleu['sentences']} lines")
+    for part in record["parts"]:
+        if text := text_of(part):
+            lines += ["", f"{part['number']} {part['title']}"]
+            lines += ["    " + printable(line) for line in text.split("\n")]
+    for note in record["notes"]:
         lines += ["", f"note: {printable(note)}"]
-    lines += ["", f"sandbox: {record.sandbox or 'none'}   seed id: {record.seed_id}   {record.seconds:.1f} s"]
+    sandbox, seed_id = record["sandbox"] or "none", record["seed_id"] or "none"
+    lines += ["", f"sandbox: {sandbox}   seed id: {seed_id}   {record['seconds']:.1f} s"]
     return "\n".join(lines)
 
 
-def as_results(record: Record) -> dict:
+def as_results(record: dict) -> dict:
     """Gradescope's results.json; what else we know stands in `extra_data`."""
+    bleu = record["bleu"]
     return {
-        "score": record.score,
-        "execution_time": round(record.seconds, 2),
-        "output": "\n".join(printable(note) for note in record.notes),
+        "score": record["score"],
+        "execution_time": record["seconds"],
+        "output": "\n".join(printable(note) for note in record["notes"]),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
-        "tests": [as_test(result) for result in record.results],
-        "leaderboard": [] if record.bleu is None else [{"name": "BLEU", "value": round(record.bleu.bleu, 4)}],
+        "tests": [as_test(part) for part in record["parts"]],
+        "leaderboard": [] if bleu is None else [{"name": "BLEU", "value": round(bleu["value"], 4)}],
         "extra_data": {
-            "submission": printable(record.submission),
-            "max_score": record.assignment.max_score,
-            "sandbox": record.sandbox,
-            "seed_id": record.seed_id,
-            "files": record.files,
-            "printed": record.printed,
-            "states": {result.task.number: result.state for result in record.results},
+            **{key: record[key] for key in ("submission", "max_score", "finished", "sandbox", "seed_id")},
+            **{key: record[key] for key in ("graded", "files", "suite", "printed")},
+            "states": {part["number"]: part["state"] for part in record["parts"]},
         },
     }
 
 
-def as_test(result: TaskResult) -> dict:
+def as_test(part: dict) -> dict:
     """One entry of `tests`: a task."""
-    task = result.task
     return {
-        "name": f"{task.number} {task.title}",
-        "number": task.number,
-        "score": result.score,
-        "max_score": task.points,
-        "status": "passed" if result.state == "passed" else "failed",
-        "output": "\n".join(printable(line) for line in (result.message or result.state).split("\n")),
+        "name": f"{part['number']} {part['title']}",
+        "number": part["number"],
+        "score": part["score"],
+        "max_score": part["points"],
+        "status": "passed" if part["state"] == "passed" else "failed",
+        "output": "\n".join(printable(line) for line in (text_of(part) or part["state"]).split("\n")),
         "output_format": "text",
         "visibility": "visible",
-        "tags": list(task.judges) or ["BLEU"],
+        "tags": part["components"] or ["BLEU"],
     }
 
 
-def write_results(record: Record, path: Path) -> None:
-    """Writes results.json in one piece or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".tmp")
-    unfinished.write_text(json.dumps(as_results(record), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(unfinished, path)
+def text_of(part: dict) -> str:
+    """What a student is told about one part: the message, and where in their code it came about."""
+    return "\n".join(text for text in (part["message"], part["traceback"]) if text)

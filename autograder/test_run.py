@@ -1,25 +1,32 @@
-"""Runs the component tests against a sandboxed submission and notes what became of each."""
+"""Collects the component tests once, and runs them against one sandboxed submission after the other."""
 
 import contextlib
 import io
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 from tqdm import tqdm
 
 from .checking.comparison import CheckFailed
 from .grading_keys import SEED, SUBMISSION
 from .marks import Outcome
-from .sandbox import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionRefused, SubmissionTimeout
+from .sandbox import Sandbox, SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionRefused, SubmissionTimeout
 from .sandbox.errors import SubmissionOutOfMemory
 
 TESTS = Path(__file__).with_name("tests")
 MAX_MESSAGE = 4000
+UNUSED = "terminal cacheprovider logging faulthandler capture unraisableexception threadexception"
+"""Plugins of pytest that report, or look after what happens in its own process."""
 
 STATE_OF_ERROR = (  # the first that fits
     (SubmissionTimeout, "timeout"),
     (SubmissionOutOfMemory, "out of memory"),
-    (SubmissionDied, "crashed"),
+    (SubmissionDied, "error"),
     (SubmissionRefused, "refused"),
     (NotImplementedError, "not attempted"),
     (MemoryError, "out of memory"),
@@ -28,41 +35,86 @@ STATE_OF_ERROR = (  # the first that fits
 )
 
 
-class Recorder:
-    """A pytest plugin: hands the submission to the tests, and collects outcomes by task marker."""
+class Tests:
+    """The tests of the tasks that are judged, collected. A pytest plugin: it notes what becomes of each test."""
 
-    def __init__(self, submission: object, seed: int, markers: list[str], progress: bool) -> None:
-        """Takes the submission, the secret seed, and the markers of the tasks."""
-        self.submission, self.seed, self.markers = submission, seed, markers
-        self.outcomes: dict[str, list[Outcome]] = {}
-        self.file: str | None = None
-        self.bar = tqdm(desc="tests", unit="test", disable=not progress, leave=False)
+    def __init__(self, markers: list[str], work: Callable[["Tests"], None]) -> None:
+        """Takes the markers of the tasks, and what is to be done once all is collected."""
+        self.markers = markers
+        self._work = work
+        self._items: list[pytest.Item] = []
+        self._outcomes: dict[str, Outcome] = {}
+        self.raised: BaseException | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.stash[SUBMISSION], config.stash[SEED] = self.submission, self.seed
+        self._stash = config.stash
+        self._stash[SUBMISSION], self._stash[SEED] = None, 0
 
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.bar.reset(total=len(session.items))
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self._items = [item for item in session.items if self._markers_of(item)]
+        try:
+            self._work(self)
+        except BaseException as error:  # pytest would make an exit status of it
+            self.raised = error
+        return True
 
-    def pytest_runtest_logstart(self, nodeid: str, location: tuple) -> None:
-        file = location[0]
-        if self.file not in (None, file):
-            # A fresh process for each task: what submitted code did to the old one costs no other task.
-            self.submission.restart()
-        self.file = file
-
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> None:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> pytest.TestReport:
+        """Notes the outcome. pytest's own report would quote our source and our inputs, at length."""
         error = None if call.excinfo is None else call.excinfo.value
-        if call.when != "call" and error is None:
-            return
-        state, message = classify(error)
-        is_core = item.get_closest_marker("core") is not None
-        outcome = Outcome(item.name, state, message, is_core, round(call.duration, 3))
-        for marker in self.markers:
-            if item.get_closest_marker(marker):
-                self.outcomes.setdefault(marker, []).append(outcome)
-        self.bar.update(call.when == "call")
+        if call.when == "call" or error is not None:
+            state, message = classify(error)
+            is_core = item.get_closest_marker("core") is not None
+            frames = getattr(error, "student_traceback", "")
+            self._outcomes[item.nodeid] = Outcome(item.name, state, message, is_core, round(call.duration, 3), frames)
+        outcome = "passed" if error is None else "failed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+
+    def run(self, submission: Sandbox, seed: int, progress: bool = False) -> Iterator[dict[str, list[Outcome]]]:
+        """Runs the tests, file by file.
+
+        One worker serves as long as all is well. A test that does not pass is run again, with the same inputs, in a
+        worker that no other component has touched: what submitted code does to its process costs no other task.
+
+        Args:
+            submission: with the methods of `in_process.InProcessSubmission`.
+            seed: of the random inputs; whoever knows it knows the inputs.
+            progress: shows a progress bar.
+
+        Yields:
+            After each file the outcomes by task marker, for the tasks whose tests have all run.
+        """
+        self._stash[SUBMISSION], self._stash[SEED] = submission, seed
+        self._outcomes = {}
+        waiting = Counter(marker for item in self._items for marker in self._markers_of(item))
+        done: dict[str, list[Outcome]] = {}
+        is_fresh = True
+        with tqdm(desc="tests", unit="test", total=len(self._items), disable=not progress, leave=False) as bar:
+            for _, group in groupby(self._items, key=lambda item: item.path):
+                items = list(group)
+                self._run(items)
+                missed = [item for item in items if self._outcomes[item.nodeid].is_missed]
+                if missed and not is_fresh:
+                    submission.restart()
+                    self._run(missed)
+                is_fresh = bool(missed)
+                if is_fresh:
+                    submission.restart()
+                for item in items:
+                    for marker in self._markers_of(item):
+                        done.setdefault(marker, []).append(self._outcomes[item.nodeid])
+                        waiting[marker] -= 1
+                bar.update(len(items))
+                yield {marker: outcomes for marker, outcomes in done.items() if not waiting[marker]}
+
+    def _run(self, items: list[pytest.Item]) -> None:
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            runtestprotocol(item, log=False, nextitem=following)
+
+    def _markers_of(self, item: pytest.Item) -> list[str]:
+        return [marker for marker in self.markers if item.get_closest_marker(marker)]
 
 
 def classify(error: BaseException | None) -> tuple[str, str]:
@@ -76,9 +128,6 @@ def classify(error: BaseException | None) -> tuple[str, str]:
     elif state == "error":
         kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
         message = f"{kinds[0]}: {message}" if kinds and kinds[0] != "Exception" else message
-        message = f"{message}\n{error.student_traceback}".rstrip()
-    elif state == "refused":
-        message = f"{message}\n{error.student_traceback}".rstrip()
     elif state == "not attempted":
         message = message or "not implemented yet"
     elif state == "grader error":
@@ -86,29 +135,30 @@ def classify(error: BaseException | None) -> tuple[str, str]:
     return state, message[:MAX_MESSAGE]
 
 
-def run_tests(submission: object, seed: int, markers: list[str], progress: bool = False) -> dict[str, list[Outcome]]:
-    """Runs all component tests.
-
-    Args:
-        submission: with the methods of `in_process.InProcessSubmission`.
-        seed: of the random inputs; whoever knows it knows the inputs.
-        markers: of the tasks that are judged.
-        progress: shows a progress bar.
-
-    Returns:
-        The outcomes by marker.
+def with_tests(markers: list[str], work: Callable[[Tests], None]) -> None:
+    """Collects the tests with one of these markers and calls `work` with them.
 
     Raises:
-        SandboxUnavailable: where no test could run at all.
+        SandboxUnavailable: where they cannot be collected.
     """
-    recorder = Recorder(submission, seed, markers, progress)
-    # Nothing of pytest's own report is wanted, and no configuration but ours.
-    arguments = [str(TESTS), "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler"]
-    arguments += ["-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
+    tests = Tests(markers, work)
+    # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
+    arguments = [str(TESTS), "-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
+    arguments += ["--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED.split())]
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        status = pytest.main(arguments, plugins=[recorder])
-    recorder.bar.close()
-    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise SandboxUnavailable(f"the tests could not run ({status!r}): {printed.getvalue()[-500:]}")
-    return recorder.outcomes
+    with without_environment("PYTEST_ADDOPTS", "PYTEST_PLUGINS"), contextlib.redirect_stdout(printed):
+        status = pytest.main(arguments, plugins=[tests])
+    if tests.raised is not None:
+        raise tests.raised
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise SandboxUnavailable(f"the tests could not be collected ({status!r}): {printed.getvalue()[-500:]}")
+
+
+@contextlib.contextmanager
+def without_environment(*names: str) -> Iterator[None]:
+    """These variables are not set for the length of a with-block."""
+    before = {name: os.environ.pop(name) for name in names if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(before)

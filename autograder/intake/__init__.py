@@ -14,6 +14,6 @@ archive is taken for the archive.
 """
 
 from .errors import IntakeError, IntakeRefused
-from .submission import Intake, take_in
+from .submission import Intake, name_of, take_in
 
-__all__ = ["Intake", "IntakeError", "IntakeRefused", "take_in"]
+__all__ = ["Intake", "IntakeError", "IntakeRefused", "name_of", "take_in"]

@@ -137,6 +137,10 @@ class Zygote:
             raise SandboxUnavailable(f"the zygote did not start a worker{self._last_words()}")
         return worker
 
+    def is_alive(self) -> bool:
+        """Whether it could still fork; asked in the process that started it."""
+        return self._process.poll() is None
+
     def _last_words(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()

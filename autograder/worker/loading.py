@@ -110,11 +110,13 @@ class Package(MetaPathFinder, Loader):
         for module_name in CONTRACT:
             if module_name in self.sources:
                 importlib.import_module(f"{self.name}.{module_name}")
-        own_module, own_name = component.split(".")
-        modules = [module for name, module in sys.modules.items() if name.startswith(self.name + ".")]
+        _, own_name = component.split(".")
+        # Asked for one by one: a walk over sys.modules would copy its pages in every fork of the zygote.
+        loaded = {name: sys.modules.get(f"{self.name}.{name}") for name in self.sources}
+        modules = [module for module in loaded.values() if module is not None]
         originals = {}
         for name, module_name in ALL_NAMES.items():
-            module = sys.modules.get(f"{self.name}.{module_name}")
+            module = loaded.get(module_name)
             if name != own_name and hasattr(stand_ins, name) and module and name in vars(module):
                 originals[id(vars(module)[name])] = name
         for module in modules:

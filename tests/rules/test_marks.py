@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.assignment import read_assignment
-from autograder.grading import refuse_short_cuts
+from autograder.grading import refuse_short_cuts, short_cuts_of
 from autograder.intake import Intake
 from autograder.marks import TaskResult
 from autograder.rules import explain_short_cuts, find_short_cuts
@@ -31,7 +31,8 @@ def marks(text: str, state: str = "passed", origins: dict | None = None) -> dict
     """Results after the search, by task number, where all tests ended in one state."""
     results = [TaskResult(task, state, task.points, "") for task in ASSIGNMENT.tasks if task.judges]
     intake = Intake("anna", {"layers": ("layers.py", text)}, origins=origins or {})
-    return {result.task.number: result for result in refuse_short_cuts(intake, ASSIGNMENT, results, [])}
+    found = short_cuts_of(intake, ASSIGNMENT, [])
+    return {result.task.number: result for result in refuse_short_cuts(results, found, intake)}
 
 
 def test_the_task_is_refused_and_the_line_quoted():

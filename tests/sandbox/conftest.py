@@ -24,12 +24,6 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
 
 
 @pytest.fixture(scope="session")
-def zygote() -> Iterator[Zygote]:
-    with Zygote() as started:
-        yield started
-
-
-@pytest.fixture(scope="session")
 def bare_zygote() -> Iterator[Zygote]:
     """As on a machine without bubblewrap."""
     with Zygote(containment=choose_containment("auto", WORKER_PACKAGE, use_namespaces=False)) as started:

@@ -1,0 +1,209 @@
+"""Grades a folder of submissions: one zygote and one collection of the tests for all, a forked grader for each.
+
+A submission that breaks its grader or the zygote stops no other. Records that are finished are kept as long as the
+submission and everything that decides marks are the same, so that a class that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import traceback
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tqdm import tqdm
+
+from .assignment import Assignment
+from .forking import FAILED, run_forked
+from .grading import grade, refuse
+from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
+from .intake.places import is_module
+from .record import Record, hash_of, read_record
+from .sandbox import SandboxUnavailable, Zygote
+
+GRADED, KEPT, TO_GRADE, UNAVAILABLE = 0, 1, 2, 3
+"""Exit statuses of the children."""
+INTAKE_SECONDS = 60.0
+GRACE_SECONDS = 120.0
+"""Wall time of a grader beyond what its submission may take."""
+ATTEMPTS = 2
+RECORDS = "records"
+
+
+class ClassError(ValueError):
+    """A folder that cannot be graded as a class; the message says why."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One entry of the class's folder, and where its record goes."""
+
+    path: Path
+    record: Path
+    attempts: int = 1
+
+
+@dataclass
+class ClassGrading:
+    """What all submissions of a class are graded with.
+
+    Attributes:
+        assignment: tasks, points, thresholds, limits.
+        release: the skeleton.
+        references: of the test split.
+        suite: version of everything that decides marks.
+        level: of containment.
+        seed: of the tests' random inputs; None = a fresh secret one for each submission.
+        n_children: submissions that are graded at a time.
+        progress: shows a progress bar.
+    """
+
+    assignment: Assignment
+    release: Path
+    references: Path
+    suite: str
+    level: str = "auto"
+    seed: int | None = None
+    n_children: int = 1
+    progress: bool = False
+
+    def run(self, submissions: list[Submission], again: bool = False) -> None:
+        """Grades what has no record yet, or with `again` everything; a record for each is there afterwards.
+
+        Raises:
+            SandboxUnavailable: where the machine cannot contain any submission as asked.
+        """
+        to_grade = list(submissions) if again else list(self._without_record(submissions))
+        if not to_grade:
+            return
+        for submission in to_grade:  # what an earlier run left is not taken for the result of this one
+            submission.record.unlink(missing_ok=True)
+        with _Zygotes(self.level) as zygotes:
+            from .test_run import with_tests
+
+            markers = [task.marker for task in self.assignment.tasks if task.judges]
+            with_tests(markers, lambda tests: self._grade_all(to_grade, tests, zygotes))
+
+    def _without_record(self, submissions: list[Submission]) -> Iterator[Submission]:
+        def look(submission: Submission) -> int:
+            record = read_record(submission.record)
+            if not record or not record["finished"] or record["suite"] != self.suite:
+                return TO_GRADE
+            try:
+                same = hash_of(self._take_in(submission).hashes) == record["graded"]
+            except IntakeError:
+                return TO_GRADE
+            return KEPT if same else TO_GRADE
+
+        for submission, status in run_forked(deque(submissions), look, INTAKE_SECONDS, self.n_children):
+            if status != KEPT:
+                yield submission
+
+    def _grade_all(self, submissions: list[Submission], tests: object, zygotes: _Zygotes) -> None:
+        def work(submission: Submission) -> int:
+            try:
+                self._grade(submission, tests, zygotes.present)
+            except SandboxUnavailable:
+                return UNAVAILABLE
+            except IntakeError as error:
+                self._blame_ourselves(submission, str(error))
+            except Exception:
+                traceback.print_exc()
+                return FAILED
+            return GRADED
+
+        waiting = deque(submissions)
+        seconds = self.assignment.limits.total_seconds + GRACE_SECONDS
+        zygotes.renew()
+        tqdm.monitor_interval = 0  # its thread would be forked along
+        with tqdm(desc="class", unit="submission", total=len(submissions), disable=not self.progress) as bar:
+            for submission, status in run_forked(waiting, work, seconds, self.n_children):
+                zygotes.renew()
+                if status == UNAVAILABLE and submission.attempts < ATTEMPTS:
+                    waiting.append(replace(submission, attempts=submission.attempts + 1))
+                    continue
+                if read_record(submission.record) is None:
+                    how = f"with status {status}" if status >= 0 else f"by signal {-status}"
+                    self._blame_ourselves(submission, f"the grader's process ended {how}")
+                bar.update()
+
+    def _grade(self, submission: Submission, tests: object, zygote: Zygote) -> None:
+        """In a child: writes the record, early and after each part."""
+        try:
+            intake = self._take_in(submission)
+        except IntakeRefused as error:
+            record = refuse(name_of(submission.path), error.reason, self.assignment, error.hashes, self.suite)
+            record.write(submission.record)
+            return
+        grade(
+            intake,
+            self.assignment,
+            self.references,
+            seed=self.seed,
+            suite=self.suite,
+            zygote=zygote,
+            tests=tests,
+            after_each=lambda record: record.write(submission.record),
+        )
+
+    def _take_in(self, submission: Submission) -> Intake:
+        return take_in(submission.path, self.release, self.assignment.package)
+
+    def _blame_ourselves(self, submission: Submission, reason: str) -> None:
+        """Writes the record of a submission that could not be graded by a fault of ours."""
+        record = Record(name_of(submission.path), self.assignment, suite=self.suite)
+        record.give_up(reason)
+        record.write(submission.record)
+
+
+class _Zygotes:
+    """One zygote at a time; a new one where it has ended."""
+
+    def __init__(self, level: str) -> None:
+        self._level = level
+        self.present = Zygote(level)
+
+    def renew(self) -> None:
+        if not self.present.is_alive():
+            self.present.close()
+            self.present = Zygote(self._level)
+
+    def __enter__(self) -> _Zygotes:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.present.close()
+
+
+def submissions_in(folder: Path, output: Path) -> list[Submission]:
+    """Everything in a folder that is not hidden, in order of names.
+
+    Args:
+        folder: each entry is a submission.
+        output: where the records go; it may lie in the folder, and is no submission.
+
+    Raises:
+        ClassError: where it is no folder of submissions.
+    """
+    try:
+        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith((".", "__")))
+    except OSError as error:
+        raise ClassError(f"{folder}: {error.strerror}; expected a folder with one entry for each submission") from None
+    if modules := [entry.name for entry in entries if is_module(entry.name)]:
+        raise ClassError(f"{folder}: {modules[0]} lies in it: a submission itself; grade it with `grade {folder}`")
+    entries = [entry for entry in entries if entry.resolve() != output.resolve()]
+    if not entries:
+        raise ClassError(f"{folder}: nothing in it; expected one folder, archive or notebook for each submission")
+    return [Submission(entry, output / RECORDS / f"{file_name(entry.name)}.json") for entry in entries]
+
+
+def file_name(name: str) -> str:
+    """The name itself where that does for a file, else one that is made of it."""
+    if re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII):
+        return name
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
+    return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"

@@ -1,0 +1,162 @@
+"""What is known of one graded submission, in memory and as JSON; `record.schema.json` describes the latter.
+
+    record.write(Path("anna.json"))           in one piece or not at all
+    read_record(Path("anna.json"))            the JSON's content, or None
+
+Everything else (a table, Gradescope's results.json, the class's summary) is made from the JSON's content.
+"""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from .assignment import Assignment
+from .marks import TaskResult, total_score
+from .sandbox.text import clean
+from .scoring import Score
+
+SCHEMA = Path(__file__).with_name("record.schema.json")
+VERSION = 1
+MAX_NAME, MAX_TEXT, MAX_TRACEBACK, MAX_TEST_TEXT, MAX_NOTES, MAX_FILES = 200, 8_000, 4_000, 400, 50, 200
+NOT_JUDGED = "not judged: the grading has not come that far"
+
+
+@dataclass
+class Record:
+    """One submission with its results.
+
+    Attributes:
+        submission: its name, for reports.
+        assignment: tasks, points, thresholds.
+        results: one for each task, in order.
+        suite: version of everything that decides marks; see `suite.suite_version`.
+        seed_id: names the tests' seed without telling it.
+        sandbox: the level of containment.
+        is_finished: False while some results are still to come.
+        files: file name -> sha256 of what was taken in.
+        printed: by the submission.
+    """
+
+    submission: str
+    assignment: Assignment
+    results: list[TaskResult] = field(default_factory=list)
+    suite: str = ""
+    seed_id: str = ""
+    sandbox: str = ""
+    is_finished: bool = False
+    bleu: Score | None = None
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    printed: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.results:
+            self.results = [TaskResult(task, "grader error", 0.0, NOT_JUDGED) for task in self.assignment.tasks]
+
+    @property
+    def score(self) -> float:
+        """Points, bonus included."""
+        return total_score(self.results)
+
+    def update(self, results: list[TaskResult]) -> None:
+        """Takes in the results of some tasks."""
+        known = {result.task.number: result for result in results}
+        self.results = [known.get(result.task.number, result) for result in self.results]
+
+    def give_up(self, reason: str) -> None:
+        """What is not judged yet will not be, by a fault of ours."""
+        told = f"not judged: {reason}"
+        self.results = [
+            replace(result, message=told) if result.message == NOT_JUDGED else result for result in self.results
+        ]
+
+    def content(self) -> dict:
+        """As JSON; the texts are harmless for terminals, and none is long."""
+        return {
+            "schema": VERSION,
+            "submission": clean(self.submission, MAX_NAME),
+            "assignment": self.assignment.title,
+            "finished": self.is_finished,
+            "score": self.score,
+            "max_score": self.assignment.max_score,
+            "parts": [part_of(result) for result in self.results],
+            "bleu": None if self.bleu is None else bleu_of(self.bleu),
+            "notes": [clean(note, MAX_TEXT) for note in self.notes[:MAX_NOTES]],
+            "printed": self.printed,
+            "graded": hash_of(self.files),
+            "files": {clean(name, MAX_NAME): digest for name, digest in sorted(self.files.items())[:MAX_FILES]},
+            "suite": self.suite,
+            "seed_id": self.seed_id,
+            "sandbox": self.sandbox,
+            "seconds": round(self.seconds, 2),
+        }
+
+    def write(self, path: Path) -> None:
+        """Writes the JSON in one piece or not at all."""
+        write_json(path, self.content())
+
+
+def part_of(result: TaskResult) -> dict:
+    """One task as JSON."""
+    task = result.task
+    return {
+        "number": task.number,
+        "title": task.title,
+        "components": list(task.judges),
+        "extension": task.extension,
+        "state": result.state,
+        "score": result.score,
+        "points": task.points,
+        "message": clean(result.message, MAX_TEXT),
+        "traceback": clean(result.traceback, MAX_TRACEBACK),
+        "seconds": round(sum(outcome.seconds for outcome in result.outcomes), 3),
+        "tests": [
+            {
+                "name": outcome.test,
+                "core": outcome.is_core,
+                "state": outcome.state,
+                "message": clean(outcome.message, MAX_TEST_TEXT),
+                "seconds": outcome.seconds,
+            }
+            for outcome in result.outcomes
+        ],
+    }
+
+
+def bleu_of(score: Score) -> dict:
+    """BLEU as JSON: the value, the ends of its 95% interval, sentences, sacreBLEU's signature."""
+    return {
+        "value": round(score.bleu, 6),
+        "low": round(score.low, 6),
+        "high": round(score.high, 6),
+        "sentences": score.n,
+        "signature": score.signature,
+    }
+
+
+def hash_of(files: dict[str, str]) -> str:
+    """One hash for all files of a submission."""
+    return hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
+
+
+def read_record(path: Path) -> dict | None:
+    """The content of a record's file; None where there is none, or one of another version."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) and content.get("schema") == VERSION else None
+
+
+def write_json(path: Path, content: object) -> None:
+    """Writes a file in one piece or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
