@@ -11,6 +11,7 @@ from .worker.contract import COMPONENTS
 
 DEFAULT_PATH = Path(__file__).with_name("assignment.toml")
 CREDITS = ("share", "all")
+VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 
 
 class AssignmentError(ValueError):
@@ -28,6 +29,7 @@ class Task:
     judges: tuple[str, ...] = ()
     threshold: str | None = None
     extension: bool = False
+    visibility: str = "visible"
 
     @property
     def marker(self) -> str:
@@ -118,6 +120,10 @@ def _task(table: dict, thresholds: dict[str, float]) -> Task:
         raise AssignmentError(f"{where}: number = {table['number']!r}: expected a string like '1.3' or 'E.1'")
     if not _is_number(table["points"]) or table["points"] < 0:
         raise AssignmentError(f"{where}: points = {table['points']!r}: expected a number of at least 0")
+    visibility = table.get("visibility", "visible")
+    if visibility not in VISIBILITIES:
+        expected = " or ".join(map(repr, VISIBILITIES))
+        raise AssignmentError(f"{where}: visibility = {visibility!r}: expected {expected}")
     judges, threshold = tuple(table.get("judges", ())), table.get("threshold")
     if bool(judges) == bool(threshold):
         raise AssignmentError(f"{where}: expected either `judges` or `threshold`")

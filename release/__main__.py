@@ -1,6 +1,7 @@
 """The command line: `python -m release build | check`."""
 
 import argparse
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +20,8 @@ FAILED_CHECK = 1
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command. Returns the exit status: 0; 1 for a failed gate or check; 2 for bad input."""
     options = make_parser().parse_args(arguments)
-    project = Project(options.root, options.reference or options.root / "reference", options.output or options.root)
+    reference, output = options.reference or options.root / "reference", options.output or options.root
+    project = Project(options.root, reference, output, options.torch_index)
     try:
         return options.run(options, project)
     except ReleaseError as error:
@@ -55,18 +57,27 @@ def make_parser() -> argparse.ArgumentParser:
     build.set_defaults(run=run_build)
     build.add_argument("--json", action="store_true", help="print the gate results as JSON")
     build.add_argument("--force", action="store_true", help="overwrite files in student/ that were edited by hand")
+    index_help = "index of CPU-only builds of PyTorch, for Gradescope's image (default: pip's own settings there)"
+    build.add_argument("--torch-index", type=index_url, default="", metavar="URL", help=index_help)
     check = commands.add_parser(
         "check",
         help="compare student/ with what the reference makes",
         description="Fail where student/ is out of date. Nothing is written, no gate is run.",
         epilog="example: python -m release check",
     )
-    check.set_defaults(run=run_check)
+    check.set_defaults(run=run_check, torch_index="")
     for command in (build, check):
         command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
         command.add_argument("--reference", type=Path, help="the marked solution (default: ROOT/reference)")
         command.add_argument("--output", type=Path, help="gets student/ and dist/ (default: ROOT)")
     return parser
+
+
+def index_url(text: str) -> str:
+    """An address that can stand in pip's requirements; empty is none."""
+    if text and not re.fullmatch(r"(https?|file)://[^\s#]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected https://… or file://…")
+    return text
 
 
 def run_build(options: argparse.Namespace, project: Project) -> int:
@@ -85,7 +96,7 @@ def run_build(options: argparse.Namespace, project: Project) -> int:
         return FAILED_CHECK
     changed = write_release(release, project.output, options.force)
     if not options.json:
-        print(summary(release, changed, notes=compare_folder(project)))
+        print(summary(release, changed, notes=compare_folder(project), has_index=bool(project.index)))
     return 0
 
 

@@ -1,10 +1,14 @@
-"""Zip archives and checksums that depend on nothing but the files in them."""
+"""Archives and checksums that depend on nothing but the files in them."""
 
 import hashlib
 import io
 import json
+import lzma
+import tarfile
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+
+from .audience import audience_of
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _FILE_MODE = 0o644
@@ -30,6 +34,32 @@ def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> byte
     return buffer.getvalue()
 
 
+def make_tar_xz(files: Mapping[str, bytes]) -> bytes:
+    """A solid archive: of many small files half as large as a zip archive. Sorted names, no time, no owner."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for path in sorted(files):
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(files[path]), _FILE_MODE
+            archive.addfile(member, io.BytesIO(files[path]))
+    return lzma.compress(buffer.getvalue(), preset=9)
+
+
+def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Every file in a .zip or .tar.xz archive and in archives within it, as `archive!member`; none of other files."""
+    if path.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            found = [(member.filename, archive.read(member)) for member in archive.infolist()]
+    elif path.endswith(".tar.xz"):
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:xz") as archive:
+            found = [(member.name, archive.extractfile(member).read()) for member in archive if member.isfile()]
+    else:
+        return
+    for name, inside in found:
+        yield f"{path}!{name}", inside
+        yield from members_of(f"{path}!{name}", inside)
+
+
 def checksum(content: bytes) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
@@ -52,6 +82,7 @@ def make_manifest(
         "student": {path: checksum(folder[path]) for path in sorted(folder)},
         "archives": {
             name: {
+                "for": audience_of(name),
                 "sha256": checksum(packed),
                 "bytes": len(packed),
                 "files": {path: checksum(files[path]) for path in sorted(files)},

@@ -11,12 +11,14 @@ from pathlib import Path
 from autograder.assignment import Assignment, AssignmentError, read_assignment
 
 from .archive import checksum, make_manifest, make_zip
+from .audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP
+from .gradescope import PROGRAMS, collect_gradescope
 from .handout import make_handout
+from .instructor import collect_instructor
 from .kit import HANDOUT, collect_kit, read_requirements, versions_of
 from .problems import ReleaseError
 from .skeleton import Skeleton, make_skeleton, read_folder
 
-STUDENT_ZIP = "student.zip"
 MANIFEST = "MANIFEST.json"
 
 
@@ -28,11 +30,13 @@ class Project:
         root: holds `autograder/`, `data/`, `grade.py` and `pyproject.toml`.
         reference: the marked solution.
         output: gets `student/` and `dist/`.
+        index: of CPU-only builds of PyTorch, for Gradescope's image; empty: pip's own settings there.
     """
 
     root: Path
     reference: Path
     output: Path
+    index: str = ""
 
     @property
     def reference_name(self) -> str:
@@ -81,8 +85,12 @@ def make_release(project: Project) -> Release:
     assignment, skeleton, folder = make_folder(project)
     requirements = read_requirements(project.root)
     kit = collect_kit(project.root, assignment.package, skeleton.files, folder[HANDOUT], requirements)
-    archives = {STUDENT_ZIP: kit}
-    packed = {name: make_zip(files) for name, files in archives.items()}
+    archives = {
+        STUDENT_ZIP: kit,
+        GRADESCOPE_ZIP: collect_gradescope(project.root, assignment.package, skeleton.files, project.index),
+        INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
+    }
+    packed = {name: make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     manifest = make_manifest(
         folder, {name: (packed[name], archives[name]) for name in archives}, versions_of(requirements)
     )

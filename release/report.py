@@ -3,7 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from .build import STUDENT_ZIP, Release
+from .audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
+from .build import MANIFEST, Release
 from .gates import GateResult
 
 _SHOWN_FAULTS = 20
@@ -41,30 +42,34 @@ def gates_as_json(results: Sequence[GateResult]) -> str:
     return json.dumps({"passed": all(result.has_passed for result in results), "gates": rows}, indent=2)
 
 
-def summary(release: Release, changed: Sequence[str], notes: Sequence[str]) -> str:
+def summary(release: Release, changed: Sequence[str], notes: Sequence[str], has_index: bool) -> str:
     """What was made, and what to do next.
 
     Args:
         release: what was built.
         changed: the files that were written or removed.
         notes: what in `student/` is still not of this release.
+        has_index: whether Gradescope's image is told where CPU-only builds of PyTorch are.
     """
     package = release.assignment.package
     n_regions = sum(len(found) for found in release.skeleton.regions.values())
-    archive = release.outputs[f"dist/{STUDENT_ZIP}"]
-    n_packed = len(release.archives[STUDENT_ZIP])
     in_folder = [name for name in changed if name.startswith(f"{package}/")]
     lines = [
         "",
         f"made  {package}/            {len(release.folder)} files with {n_regions} TODOs"
         + (f", {len(in_folder)} of them changed" if in_folder else ", as they were"),
-        f"      dist/{STUDENT_ZIP}   {len(archive) / 1024:.0f} kB, {n_packed} files",
-        "      dist/MANIFEST.json versions and checksums",
+        *(
+            f"      dist/{name:<15} {len(release.outputs[f'dist/{name}']) / 1000:4.0f} kB, for {audience_of(name)}"
+            for name in release.archives
+        ),
+        f"      dist/{MANIFEST}   versions and checksums",
         "",
-        f"next  read {package}/README.md as a student would",
+        f"next  read {package}/README.md as a student would; docs/instructor.md says the rest",
     ]
     if in_folder:
         lines.append(f"      commit {package}/: CI compares it with the reference")
-    lines.append(f"      hand out dist/{STUDENT_ZIP}")
+    lines.append(f"      hand out dist/{STUDENT_ZIP}, upload dist/{GRADESCOPE_ZIP}, keep dist/{INSTRUCTOR_ZIP}")
+    if not has_index:
+        lines.append("note  Gradescope's image gets PyTorch's default build; for a smaller one: make release TORCH_INDEX=URL")
     lines += [f"note  {note}; it was left alone" for note in notes]
     return "\n".join(lines)

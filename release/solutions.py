@@ -142,7 +142,9 @@ def _solution_lines(skeleton: Skeleton) -> Iterator[tuple[Source, int, int, str]
         for region in skeleton.regions[path]:
             yield source, region.begin, region.end, region.hint.number
     for source in skeleton.withheld.values():
-        yield source, 0, len(source.lines) + 1, ""
+        imports = [node for node in source.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        begin = max((node.end_lineno or node.lineno for node in imports), default=0)  # imports tell nothing
+        yield source, begin, len(source.lines) + 1, ""
 
 
 def _names_of(pieces: Sequence[Piece]) -> set[str]:

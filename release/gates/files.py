@@ -1,12 +1,13 @@
 """Gates over the files of a release as text: they compile, stand alone, and hold nothing private."""
 
-import io
 import re
 import warnings
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..archive import members_of
+from ..audience import GRADESCOPE_ZIP, Audience, audience_of
+from ..gradescope import PROGRAMS
 from ..kit import ARCHIVE_FOLDER
 from .base import Verdict, Workspace
 
@@ -43,15 +44,14 @@ def stands_alone(workspace: Workspace) -> Verdict:
 
 
 def keeps_private(workspace: Workspace) -> Verdict:
-    """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, by path or by content."""
+    """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, by path or by content.
+
+    The grading server gets the hidden references and nothing else of these; instructors get what they already have.
+    """
     project, release = workspace.project, workspace.release
-    private = (
-        project.root / "data" / "private",
-        project.reference,
-        project.root / "release",
-        project.root / "tests",
-    )
-    own = set(release.skeleton.files.values())
+    private = (project.root / "data" / "private", project.reference, project.root / "release", project.root / "tests")
+    programs = release.archives.get(GRADESCOPE_ZIP, {})
+    own = {*release.skeleton.files.values(), *(programs[name] for name in PROGRAMS if name in programs)}
     contents = {
         path.read_bytes(): path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else str(path)
         for folder in private
@@ -62,9 +62,12 @@ def keeps_private(workspace: Workspace) -> Verdict:
     secrets = _secret_sentences(project.root)
     n_files = 0
     for path, content in shipped_files(workspace):
+        inner = path.rpartition("!")[2].removeprefix(f"{ARCHIVE_FOLDER}/")
+        is_hidden = inner.startswith("data/private/")
+        if audience_of(path) is Audience.INSTRUCTORS or (is_hidden and audience_of(path) is Audience.SERVER):
+            continue
         n_files += 1
-        inner = path.partition("!")[2].removeprefix(f"{ARCHIVE_FOLDER}/")
-        if inner.startswith((*(f"{folder.name}/" for folder in private[1:]), "data/private/")):
+        if is_hidden or inner.startswith(tuple(f"{folder.name}/" for folder in private[1:])):
             faults.append(f"{path}: stays with the instructor")
         if content in contents and content not in own:
             faults.append(f"{path}: is the same as {contents[content]}")
@@ -76,13 +79,10 @@ def keeps_private(workspace: Workspace) -> Verdict:
 
 
 def shipped_files(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
-    """Every file that leaves, also those in the archives as they were packed: path and content."""
+    """Every file of the release, also those in the archives as they were packed: path and content."""
     for path, content in workspace.release.outputs.items():
         yield path, content
-        if path.endswith(".zip"):
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                for member in archive.infolist():
-                    yield f"{path}!{member.filename}", archive.read(member)
+        yield from members_of(path, content)
 
 
 def _secret_sentences(root: Path) -> set[str]:

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.assignment import Task
@@ -29,6 +30,12 @@ def reference_earns_all(workspace: Workspace) -> Verdict:
         rows = grade(project.root, project.reference, workspace.package)
     except GradingError as error:
         return Verdict("no result", [str(error)])
+    points = sum(rows[task.number]["score"] for task in tasks if task.number in rows)
+    return Verdict(f"{points:g} of {sum(task.points for task in tasks):g} points", lost_points(rows, tasks))
+
+
+def lost_points(rows: Mapping[str, dict], tasks: Sequence[Task]) -> list[str]:
+    """One line for each of the tasks without full marks."""
     faults = []
     for task in tasks:
         row = rows.get(task.number)
@@ -37,8 +44,7 @@ def reference_earns_all(workspace: Workspace) -> Verdict:
         elif row["score"] != row["max_score"] or row["status"] != "passed":
             lost = f"{row['score']:g} of {row['max_score']:g}, {row['status']}"
             faults.append(f"task {task.number} ({task.name}): {lost}: {_beginning(row['output'])}")
-    points = sum(rows[task.number]["score"] for task in tasks if task.number in rows)
-    return Verdict(f"{points:g} of {sum(task.points for task in tasks):g} points", faults)
+    return faults
 
 
 def skeleton_earns_none(workspace: Workspace) -> Verdict:
@@ -103,10 +109,14 @@ def grade(root: Path, submission: Path, skeleton: Path) -> dict[str, dict]:
         if finished.returncode != 0:
             raise GradingError(f"{ended}: {said}")
         try:
-            tests = json.loads(results.read_text(encoding="utf-8"))["tests"]
-            return {str(row["number"]): _checked(row) for row in tests}
+            return rows_of(json.loads(results.read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise GradingError(f"{ended}; results: {type(error).__name__}: {error}; {said}") from None
+
+
+def rows_of(results: dict) -> dict[str, dict]:
+    """The entries of results in Gradescope's shape by task number. Raises: KeyError, TypeError, ValueError."""
+    return {str(row["number"]): _checked(row) for row in results["tests"]}
 
 
 def _checked(row: dict) -> dict:

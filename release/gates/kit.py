@@ -7,7 +7,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from ..build import STUDENT_ZIP
+from ..audience import STUDENT_ZIP
 from ..kit import ARCHIVE_FOLDER
 from ..skeleton import coded_tasks
 from .base import Verdict, Workspace

@@ -1,4 +1,4 @@
-"""The second build of the gate `reproducible`: `python -m release.gates.rebuild ROOT REFERENCE`.
+"""The second build of the gate `reproducible`: `python -m release.gates.rebuild ROOT REFERENCE INDEX`.
 
 Prints the checksum of every output as JSON. The clock is set ten years ahead before anything else is
 imported.
@@ -28,8 +28,8 @@ def main() -> None:
     from ..archive import checksum
     from ..build import Project, make_release
 
-    root, reference = map(Path, sys.argv[1:])
-    release = make_release(Project(root, reference, root))
+    root, reference = map(Path, sys.argv[1:3])
+    release = make_release(Project(root, reference, root, index=sys.argv[3]))
     print(json.dumps({path: checksum(content) for path, content in release.outputs.items()}))
 
 

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from ..archive import checksum
+from ..instructor import GUIDE, PRIVATE, PROOF
 from ..kit import CORPUS
 from .base import Verdict, Workspace
 from .environment import clean_environment
@@ -21,12 +22,14 @@ def is_reproducible(workspace: Workspace) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="second-build-") as name:
         root = Path(name) / "elsewhere"
         root.mkdir()
-        for folder in ("autograder", CORPUS):
+        for folder in ("autograder", CORPUS, PRIVATE, PROOF):
             if (project.root / folder).is_dir():
                 ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
                 shutil.copytree(project.root / folder, root / folder, ignore=ignored, copy_function=shutil.copyfile)
-        for file in ("pyproject.toml", "grade.py"):
-            shutil.copyfile(project.root / file, root / file)
+        for file in ("pyproject.toml", "grade.py", GUIDE):
+            if (project.root / file).is_file():
+                (root / file).parent.mkdir(exist_ok=True)
+                shutil.copyfile(project.root / file, root / file)
         # Under its own name, which messages and the handout may hold; file by file from Z to A.
         reference = root / project.reference.resolve().name
         for path in sorted(project.reference.rglob("*.py"), reverse=True):
@@ -34,7 +37,7 @@ def is_reproducible(workspace: Workspace) -> Verdict:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
         finished = subprocess.run(
-            [sys.executable, "-m", "release.gates.rebuild", str(root), str(reference)],
+            [sys.executable, "-m", "release.gates.rebuild", str(root), str(reference), project.index],
             cwd=Path(__file__).parents[2],
             capture_output=True,
             text=True,

@@ -160,7 +160,8 @@ def test_a_change_of_the_reference_is_seen_and_mended(built: Project) -> None:
     (built.reference / "more.py").write_text("x = 1\n")
     assert compare_folder(built) == ["student/mean.py is out of date", "student/more.py is missing"]
     changed = write_release(make_release(built), built.output)
-    assert {"student/mean.py", "student/more.py", "dist/student.zip", "dist/MANIFEST.json"} == set(changed)
+    archives = {f"dist/{name}.zip" for name in ("student", "gradescope", "instructor")}
+    assert {"student/mean.py", "student/more.py", *archives, "dist/MANIFEST.json"} == set(changed)
     assert compare_folder(built) == []
 
 

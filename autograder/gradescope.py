@@ -1,0 +1,135 @@
+"""Grades one submission in Gradescope's container: `python -m autograder.gradescope`.
+
+    /autograder/source/                    this package, the skeleton, the hidden references, the secret
+    /autograder/submission/                what the student handed in
+    /autograder/submission_metadata.json   when, for which due date, after which earlier attempts
+    /autograder/results/results.json       what comes out; written early, and again after every part
+
+Random inputs come from the secret and the submission's own bytes: the same files always earn the same marks, and
+what one attempt has seen of its inputs is worth nothing in the next.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import traceback
+from dataclasses import replace
+from pathlib import Path
+
+from .assignment import read_assignment
+from .grading import Record, grade, refuse
+from .hidden import REFERENCES, seed_for, term_secret
+from .intake import IntakeRefused, take_in
+from .report import as_results
+from .resubmission import Handing, HandingError, read_handing
+
+SOURCE = Path(__file__).resolve().parents[1]
+
+MEMORY_MB = 192
+"""What submitted code may use: of a container's 768 MB, the grader and the libraries need up to 550."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns 0 once the submission has its marks; 1 where the grader failed, and then no marks are written."""
+    options = make_parser().parse_args(arguments)
+    target = options.root / "results" / "results.json"
+    try:
+        results = grade_here(options.root, options.level, target)
+    except Exception as error:  # whatever it was: it is our fault, and must not count as a zero
+        traceback.print_exc()
+        write_json(failure(f"{type(error).__name__}: {error}"), target)
+        return 1
+    write_json(results, target)
+    return 0 if "score" in results else 1
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The flags."""
+    parser = argparse.ArgumentParser(
+        prog="python -m autograder.gradescope",
+        description="Grade the submission in a folder laid out like Gradescope's /autograder.",
+        epilog="example: python -m autograder.gradescope --root /autograder",
+    )
+    parser.add_argument("--root", type=Path, default=Path("/autograder"), help="default: /autograder")
+    parser.add_argument("--level", default="auto", help="of containment (default: auto, the best that works)")
+    return parser
+
+
+def grade_here(root: Path, level: str, target: Path) -> dict:
+    """The results of `root/submission`; parts of them go to `target` on the way."""
+    assignment = read_assignment()
+    assignment = replace(
+        assignment, limits=replace(assignment.limits, memory_mb=min(assignment.limits.memory_mb, MEMORY_MB))
+    )
+    handing, notes = None, []
+    try:
+        handing = read_handing(root / "submission_metadata.json")
+    except HandingError as error:
+        notes.append(f"late days and earlier attempts are unknown: {error}")
+    try:
+        intake = take_in(root / "submission", SOURCE / assignment.package, assignment.package)
+    except IntakeRefused as error:
+        record = refuse("submission", error.reason, assignment, error.hashes)
+    else:
+        record = grade(
+            intake,
+            assignment,
+            SOURCE / REFERENCES,
+            seed=seed_for(term_secret(SOURCE), intake.hashes),
+            level=level,
+            after_each=lambda record: write_json(in_full(record, handing, notes), target),
+        )
+    return in_full(record, handing, notes)
+
+
+def in_full(record: Record, handing: Handing | None, notes: list[str]) -> dict:
+    """The results with what only Gradescope has a use for: visibility, Markdown, the leaderboard, the handing-in.
+
+    While a part is not judged there is no total: Gradescope takes results without a score for a failed run of the
+    autograder, and not for a zero.
+    """
+    results = as_results(record)
+    states = results["extra_data"]["states"]
+    for entry, task in zip(results["tests"], record.assignment.tasks, strict=True):
+        state = states[task.number]
+        entry |= {"output": as_markdown(state, entry["output"]), "output_format": "md", "name_format": "text"}
+        entry |= {"visibility": task.visibility, "extra_data": {"state": state}}
+        if state == "grader error":
+            del entry["score"], entry["status"]
+            results.pop("score", None)
+    for place in results["leaderboard"]:
+        place["order"] = "desc"
+    said = [results["output"], *(handing.notes() if handing else ()), *notes]
+    results["output"] = "\n".join(filter(None, said))
+    if handing:
+        results["extra_data"]["handed_in"] = handing.as_dict()
+    return results
+
+
+def as_markdown(state: str, message: str) -> str:
+    """State and message. What a submission has a hand in stands in a fence that it cannot close."""
+    if message in ("", state):
+        return f"**{state}**"
+    longest = max((len(run) for run in re.findall("`+", message)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"**{state}**\n\n{fence}text\n{message}\n{fence}"
+
+
+def failure(reason: str) -> dict:
+    """Results without any score: Gradescope shows that the autograder failed."""
+    said = f"The grader failed, and your work has not been judged. Please tell your instructor: {reason[:500]}"
+    return {"output": said, "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
+
+
+def write_json(content: dict, path: Path) -> None:
+    """Writes a file in one piece or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".tmp")
+    unfinished.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(unfinished, path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

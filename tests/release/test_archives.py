@@ -1,0 +1,202 @@
+"""The archives beside the students' one: what is in them, for whom, and that it stays so."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.hidden import REFERENCES, SECRET, seed_for, term_secret
+from release.__main__ import index_url
+from release.archive import make_tar_xz, make_zip, members_of
+from release.audience import Audience, audience_of
+from release.build import Project, make_release
+from release.gates import Workspace, gradescope_grades, keeps_private, no_solution_survives
+from release.gradescope import PROGRAMS
+from release.pins import pin
+from release.problems import ReleaseError
+
+HERE = Path(__file__).parent
+LEAK = b"    return dot(values, weights) / total\n"
+
+
+def test_gradescope_gets_grader_skeleton_references_and_secret(example_release) -> None:
+    packed = example_release.outputs["dist/gradescope.zip"]
+    names = {path.partition("!")[2] for path, _ in members_of("a.zip", packed)}
+    assert {*PROGRAMS, "requirements.txt", str(REFERENCES), str(SECRET)} < names
+    inner = {name.partition("!")[2] for name in names if name.startswith("grader.tar.xz!")}
+    assert {"autograder/gradescope.py", "autograder/scale.py", "autograder/tests/test_table.py"} < inner
+    assert {"student/table.py", "autograder/assignment.toml", "autograder/tests/pytest.ini"} < inner
+    assert not any("reference" in name or name.startswith(("release", "tests/")) for name in inner)
+
+
+def test_gradescopes_two_programs_may_be_run(example_release) -> None:
+    with zipfile.ZipFile(io.BytesIO(example_release.outputs["dist/gradescope.zip"])) as archive:
+        modes = {member.filename: member.external_attr >> 16 & 0o777 for member in archive.infolist()}
+    assert {name for name, mode in modes.items() if mode & 0o111} == set(PROGRAMS)
+
+
+def test_the_instructor_gets_solutions_references_and_secret(example_release) -> None:
+    names = set(example_release.archives["instructor.zip"])
+    assert {"instructor/reference/answers.py", f"instructor/{REFERENCES}", f"instructor/{SECRET}"} < names
+    assert "instructor/HANDOUT.md" in names
+
+
+def test_the_manifest_says_whom_an_archive_is_for(example_release) -> None:
+    archives = json.loads(example_release.outputs["dist/MANIFEST.json"])["archives"]
+    assert {name: entry["for"] for name, entry in archives.items()} == {
+        "student.zip": "students",
+        "gradescope.zip": "the grading server",
+        "instructor.zip": "instructors",
+    }
+
+
+def test_an_archive_that_nobody_has_named_is_taken_for_the_students() -> None:
+    assert audience_of("dist/other.zip!instructor.zip") is Audience.STUDENTS
+    assert audience_of("student/instructor.zip") is Audience.STUDENTS
+
+
+def test_an_index_of_packages_reaches_gradescopes_requirements(project: Project) -> None:
+    url = "https://example.org/cpu"
+    release = make_release(replace(project, index=url))
+    first, *pins = release.archives["gradescope.zip"]["requirements.txt"].decode().splitlines()
+    assert first == f"--extra-index-url {url}"
+    assert all(re.fullmatch(r"[a-z0-9-]+==[\w.]+", line) for line in pins)
+    assert index_url(url) == url
+    with pytest.raises(Exception, match="expected https"):
+        index_url("example.org\n--index-url evil")
+
+
+def test_pins_cover_what_a_package_needs_and_nothing_of_graphics_cards() -> None:
+    pins = dict(line.split("==") for line in pin(["torch", "pytest"]))
+    assert pins["torch"] == "2.13.0"
+    assert {"torch", "pytest", "sympy", "mpmath", "pluggy"} <= pins.keys()
+    assert not any(name.startswith(("nvidia", "triton", "cuda")) for name in pins)
+    with pytest.raises(ReleaseError, match="nothing-of-this-name is not installed"):
+        pin(["nothing-of-this-name"])
+
+
+def test_the_secret_follows_from_the_references_unless_there_is_one(project: Project) -> None:
+    first = term_secret(project.root)
+    assert first == term_secret(project.root) and len(first) == 65
+    (project.root / REFERENCES).write_text("an other|||test set .\n")
+    second = term_secret(project.root)
+    assert second != first
+    (project.root / SECRET).write_bytes(b"mine")
+    assert term_secret(project.root) == b"mine"
+    assert make_release(project).archives["gradescope.zip"][str(SECRET)] == b"mine"
+
+
+def test_a_seed_depends_on_secret_and_content_alone() -> None:
+    files = {"a.py": "1", "b.py": "2"}
+    seed = seed_for(b"secret", files)
+    assert seed == seed_for(b"secret", dict(reversed(files.items()))) and 0 <= seed < 2**128
+    others = [seed_for(b"other", files), seed_for(b"secret", {"a.py": "2", "b.py": "1"}), seed_for(b"secret", {})]
+    assert len({seed, *others}) == 4
+
+
+@pytest.fixture
+def with_member(project: Project, tmp_path: Path):
+    """A workspace in which an archive has one more member."""
+
+    def add(archive: str, name: str, content: bytes) -> Workspace:
+        release = make_release(project)
+        files = {**release.archives[archive], name: content}
+        outputs = {**release.outputs, f"dist/{archive}": make_zip(files)}
+        changed = replace(release, archives={**release.archives, archive: files}, outputs=outputs)
+        return Workspace(project, changed, tmp_path / "workspace")
+
+    return add
+
+
+@pytest.mark.parametrize(
+    ("archive", "name", "content"),
+    [
+        ("gradescope.zip", "notes.md", LEAK),
+        ("gradescope.zip", "more.tar.xz", make_tar_xz({"deep/notes.py": LEAK})),
+        ("student.zip", "assignment/more.zip", make_zip({"more.tar.xz": make_tar_xz({"a.txt": LEAK})})),
+        ("student.zip", "assignment/student/__pycache__/mean.cpython-311.pyc", b"\x00\x01\x02"),
+        ("student.zip", "assignment/a.ipynb", json.dumps({"metadata": {"note": LEAK.decode()}}).encode()),
+        ("student.zip", "assignment/b.py", b"def f(v, w, t): return ( dot( v,w )/t )\n"),
+    ],
+)
+def test_a_solution_in_any_member_closes(with_member, archive: str, name: str, content: bytes) -> None:
+    if name.endswith("b.py"):  # under other names only a longer piece can be told
+        content = re.sub(
+            rb"\b(values|weights|total)\b", rb"other_\1", (HERE / "example/reference/mean.py").read_bytes()
+        )
+    faults = no_solution_survives(with_member(archive, name, content)).faults
+    assert faults and all(fault.startswith(f"dist/{archive}!{name}") for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("archive", "name", "faults"),
+    [
+        ("gradescope.zip", "data/private/more.txt", 0),
+        ("gradescope.zip", "reference/x.py", 1),
+        ("gradescope.zip", "tests/x.py", 1),
+        ("instructor.zip", "instructor/tests/x.py", 0),
+        ("student.zip", "assignment/data/private/x", 1),
+    ],
+)
+def test_only_the_server_gets_private_data_and_nobody_the_solution(
+    with_member, archive: str, name: str, faults: int
+) -> None:
+    assert len(keeps_private(with_member(archive, name, b"x = 1\n")).faults) == faults
+
+
+def test_an_archive_that_does_not_grade_closes(with_member) -> None:
+    broken = {"autograder/gradescope.py": b"raise SystemExit('broken')\n", "autograder/__init__.py": b""}
+    (fault,) = gradescope_grades(with_member("gradescope.zip", "grader.tar.xz", make_tar_xz(broken))).faults
+    assert "broken" in fault and "in the unpacked archive" in fault
+
+
+STUB = """#!/bin/sh
+echo "$(basename "$0") $*" >> "$LOG"
+case "$*" in
+    *"-m venv"*) for last; do :; done; mkdir -p "$last/bin"; cp "$0" "$last/bin/python" ;;
+    *"-m pip"*) [ "$(grep -c -- '-m pip' "$LOG")" -gt 2 ] ;;
+esac
+"""
+
+
+def run_setup(folder: Path, files: dict[str, bytes], stubs: dict[str, str]) -> tuple[subprocess.CompletedProcess, str]:
+    """Runs setup.sh with other programs in the place of Python, apt-get and sleep; and what they were called with."""
+    for name, content in files.items():
+        path = folder / "source" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    for name, text in stubs.items():
+        path = folder / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    log = folder / "log"
+    environment = {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "LOG": str(log), "HOME": os.environ.get("HOME", "/")}
+    bash = ["bash", str(folder / "source" / "setup.sh")]
+    finished = subprocess.run(bash, env=environment, capture_output=True, text=True, check=False)
+    return finished, log.read_text()
+
+
+def test_setup_tries_again_when_an_installation_fails(example_release, tmp_path: Path) -> None:
+    files = example_release.archives["gradescope.zip"]
+    finished, log = run_setup(tmp_path, files, {"python3.11": STUB, "sleep": STUB})
+    assert finished.returncode == 0, finished.stderr
+    assert log.count("-m pip install") == 3 and finished.stderr.count("trying again") == 2
+    assert "sleep 5" in log and "sleep 15" in log
+    assert "--only-binary :all:" in log and "-m tarfile --extract" in log
+    assert (tmp_path / "source").stat().st_mode & 0o077 == 0
+
+
+def test_setup_names_what_is_missing_where_there_is_no_python(example_release, tmp_path: Path) -> None:
+    files = example_release.archives["gradescope.zip"]
+    none = '#!/bin/sh\necho "$(basename "$0") $*" >> "$LOG"\nexit 1\n'
+    stubs = dict.fromkeys(["python3", "python3.11", "python3.12", "python3.13", "apt-get", "rm"], none)
+    finished, log = run_setup(tmp_path, files, {**stubs, "sleep": STUB})
+    assert finished.returncode == 1
+    assert "setup: failed, trying again" in finished.stderr and "apt-get update" in log
