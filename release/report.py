@@ -70,6 +70,7 @@ def summary(release: Release, changed: Sequence[str], notes: Sequence[str], has_
         lines.append(f"      commit {package}/: CI compares it with the reference")
     lines.append(f"      hand out dist/{STUDENT_ZIP}, upload dist/{GRADESCOPE_ZIP}, keep dist/{INSTRUCTOR_ZIP}")
     if not has_index:
-        lines.append("note  Gradescope's image gets PyTorch's default build; for a smaller one: make release TORCH_INDEX=URL")
+        what = "Gradescope's image will get PyTorch's default build, which may be large"
+        lines.append(f"note  {what}; with an index of CPU builds: make release TORCH_INDEX=URL")
     lines += [f"note  {note}; it was left alone" for note in notes]
     return "\n".join(lines)
