@@ -10,20 +10,20 @@ what one attempt has seen of its inputs is worth nothing in the next.
 """
 
 import argparse
-import json
-import os
 import re
 import sys
 import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from .assignment import read_assignment
-from .grading import Record, grade, refuse
+from .assignment import DEFAULT_PATH, read_assignment
+from .grading import grade, refuse
 from .hidden import REFERENCES, seed_for, term_secret
 from .intake import IntakeRefused, take_in
+from .record import Record, write_json
 from .report import as_results
 from .resubmission import Handing, HandingError, read_handing
+from .suite import suite_version
 
 SOURCE = Path(__file__).resolve().parents[1]
 
@@ -39,9 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
         results = grade_here(options.root, options.level, target)
     except Exception as error:  # whatever it was: it is our fault, and must not count as a zero
         traceback.print_exc()
-        write_json(failure(f"{type(error).__name__}: {error}"), target)
+        write_json(target, failure(f"{type(error).__name__}: {error}"))
         return 1
-    write_json(results, target)
+    write_json(target, results)
     return 0 if "score" in results else 1
 
 
@@ -63,6 +63,7 @@ def grade_here(root: Path, level: str, target: Path) -> dict:
     assignment = replace(
         assignment, limits=replace(assignment.limits, memory_mb=min(assignment.limits.memory_mb, MEMORY_MB))
     )
+    suite = suite_version(DEFAULT_PATH, SOURCE / assignment.package, SOURCE / REFERENCES)
     handing, notes = None, []
     try:
         handing = read_handing(root / "submission_metadata.json")
@@ -71,15 +72,16 @@ def grade_here(root: Path, level: str, target: Path) -> dict:
     try:
         intake = take_in(root / "submission", SOURCE / assignment.package, assignment.package)
     except IntakeRefused as error:
-        record = refuse("submission", error.reason, assignment, error.hashes)
+        record = refuse("submission", error.reason, assignment, error.hashes, suite)
     else:
         record = grade(
             intake,
             assignment,
             SOURCE / REFERENCES,
             seed=seed_for(term_secret(SOURCE), intake.hashes),
+            suite=suite,
             level=level,
-            after_each=lambda record: write_json(in_full(record, handing, notes), target),
+            after_each=lambda record: write_json(target, in_full(record, handing, notes)),
         )
     return in_full(record, handing, notes)
 
@@ -90,7 +92,7 @@ def in_full(record: Record, handing: Handing | None, notes: list[str]) -> dict:
     While a part is not judged there is no total: Gradescope takes results without a score for a failed run of the
     autograder, and not for a zero.
     """
-    results = as_results(record)
+    results = as_results(record.content())
     states = results["extra_data"]["states"]
     for entry, task in zip(results["tests"], record.assignment.tasks, strict=True):
         state = states[task.number]
@@ -121,14 +123,6 @@ def failure(reason: str) -> dict:
     """Results without any score: Gradescope shows that the autograder failed."""
     said = f"The grader failed, and your work has not been judged. Please tell your instructor: {reason[:500]}"
     return {"output": said, "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
-
-
-def write_json(content: dict, path: Path) -> None:
-    """Writes a file in one piece or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".tmp")
-    unfinished.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(unfinished, path)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from autograder.assignment import read_assignment
 from autograder.gradescope import as_markdown, in_full, main
-from autograder.grading import Record
 from autograder.marks import TaskResult
+from autograder.record import Record
 from autograder.resubmission import HandingError, read_handing
 
 CREATED = "2026-11-21T10:30:00.000000+01:00"
