@@ -16,13 +16,15 @@ EPOCHS ?=
 RUN ?= runs/$(PRESET)
 SUBMISSION ?=
 RESULTS ?= results.json
+SUBMISSIONS ?= submissions
+MARKS ?= marks
 
 # One thread a process: two on a busy machine are much slower.
 export OMP_NUM_THREADS := 1
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install release test test-slow lint check data train translate grade bench clean
+.PHONY: help install release test test-slow lint check data train translate grade class bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,8 +69,11 @@ grade: $(READY)  ## grade one submission: make grade SUBMISSION=path
 	@test -n "$(SUBMISSION)" || { echo "make grade: name a submission: make grade SUBMISSION=path"; exit 2; }
 	$(PY) -m autograder grade "$(SUBMISSION)" --results "$(RESULTS)"
 
+class: $(READY)  ## grade a folder of submissions: make class SUBMISSIONS=folder MARKS=folder
+	$(PY) -m autograder grade-class "$(SUBMISSIONS)" --output "$(MARKS)"
+
 bench: $(READY) $(CORPUS)  ## measure the README's figures
 	$(PY) -m benchmarks decoding
 
 clean:  ## remove what was made, the environment too
-	rm -rf $(VENV) build dist runs results.json data/corpus data/private *.egg-info .pytest_cache .hypothesis .ruff_cache
+	rm -rf $(VENV) build dist runs marks results.json data/corpus data/private *.egg-info .pytest_cache .hypothesis .ruff_cache

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import torch
 
-from . import decoding, training
+from . import decoding, grading, training
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one measurement; prints a table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="decoding | ablations")
+    commands = parser.add_subparsers(required=True, metavar="decoding | ablations | grading")
 
     sub = commands.add_parser(
         "decoding",
@@ -36,6 +36,13 @@ def main(arguments: list[str] | None = None) -> int:
     sub.set_defaults(
         run=lambda options: training.measure(options.seeds, options.epochs, options.train, options.dev, options.output)
     )
+    sub = commands.add_parser(
+        "grading",
+        help="CPU time of grading one submission alone and in a class, and of the tests without a sandbox",
+        epilog="example: python -m benchmarks grading --count 30",
+    )
+    sub.add_argument("--count", type=int, default=30, help="submissions of the class (default: 30)")
+    sub.set_defaults(run=lambda options: grading.measure(options.count))
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     return options.run(options)

@@ -1,0 +1,116 @@
+"""What grading costs in CPU seconds: one submission alone, one more in a class, and the same tests without a sandbox."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from pathlib import Path
+from statistics import median
+
+from tqdm import tqdm
+
+from autograder.assignment import read_assignment
+from autograder.forking import run_forked
+from autograder.grading import grade
+from autograder.in_process import read_sources
+from autograder.intake import take_in
+from autograder.proof.bench import Version, run_versions
+from autograder.sandbox import Zygote
+from autograder.test_run import with_tests
+
+SUBMISSION, RELEASE = Path("reference"), Path("student")
+COLD = "from benchmarks.grading import cold; cold()"
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all its descendants."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [pid, *(one for child in children for one in tree(int(child)))]
+
+
+def cpu_of(zygote: Zygote) -> float:
+    """CPU seconds of a zygote, the workers that have ended included; the system's clock ticks 100 times a second."""
+    ticks = 0
+    for pid in tree(zygote._process.pid):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def points_of(zygote: Zygote, references: Path, **options: object) -> float:
+    """The points of the submission."""
+    return grade(take_in(SUBMISSION, RELEASE), read_assignment(), references, zygote=zygote, **options).score
+
+
+def cold() -> None:
+    """In a fresh process: prints the CPU seconds of grading one submission, and its points."""
+    with tempfile.NamedTemporaryFile() as references, Zygote() as zygote:
+        points = points_of(zygote, Path(references.name))
+        print(json.dumps([time.process_time() + cpu_of(zygote), points]))
+
+
+def fresh(*command: str) -> tuple[float, str]:
+    """CPU seconds and output of a command of Python's."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(
+            f"{' '.join(command)} ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+
+
+def in_a_class(count: int) -> list[float]:
+    """CPU seconds of each submission of a class of good ones, graded as `grade-class` does: a forked grader each."""
+    found = []
+    markers = [task.marker for task in read_assignment().tasks if task.judges]
+    with tempfile.NamedTemporaryFile() as references, Zygote() as zygote:
+        path = Path(references.name)
+
+        def all_of(tests: object) -> None:
+            def work(number: int) -> int:
+                points = points_of(zygote, path, tests=tests)
+                path.write_text(json.dumps([time.process_time(), points]))
+                return 0
+
+            points_of(zygote, path, tests=tests)  # so that the first is like the others
+            for number in tqdm(range(count), desc="class", leave=False):
+                before = cpu_of(zygote)
+                [(_, status)] = run_forked(deque([number]), work, 60)
+                seconds, points = json.loads(path.read_text())
+                assert status == 0 and points == 90, (status, points)
+                found.append(seconds + cpu_of(zygote) - before)
+
+        with_tests(markers, all_of)
+    return found
+
+
+def measure(count: int) -> int:
+    """Prints the figures."""
+    tests = ["-m", "pytest", "-c", "autograder/tests/pytest.ini", "autograder/tests", "-q"]
+    bare = [fresh(*tests, "--submission", str(SUBMISSION))[0] for _ in range(3)]
+    alone = [json.loads(fresh("-c", COLD)[1])[0] for _ in range(3)]
+    forked: list[float] = []
+    sources = read_sources(SUBMISSION, RELEASE)
+    run_versions(
+        [Version("", sources, [seed]) for seed in range(5)], sources, lambda run: forked.append(run.cpu_seconds)
+    )
+    together = in_a_class(count)
+    rows = {
+        "one submission alone, both imports of torch included": alone,
+        "the same tests, bare pytest, one import of torch": bare,
+        f"one submission of a class of {count}": together,
+        "the same tests, bare, in a fork that has all loaded": forked,
+    }
+    print("CPU seconds: median, least, most")
+    for name, seconds in rows.items():
+        print(f"{name:<56}{median(seconds):6.2f}{min(seconds):6.2f}{max(seconds):6.2f}")
+    return 0
