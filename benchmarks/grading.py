@@ -1,4 +1,4 @@
-"""What grading costs in CPU seconds: one submission alone, one more in a class, and the same tests without a sandbox."""
+"""What grading costs in CPU seconds: one submission alone, one in a class, and the same tests without a sandbox."""
 
 import json
 import os
