@@ -6,6 +6,7 @@ from .base import Gate, GateResult, Verdict, Workspace, run_gates
 from .files import compiles, keeps_private, shipped_files, stands_alone
 from .gradescope import gradescope_grades
 from .grading import reference_earns_all, skeleton_earns_none
+from .grafting import grafts_earn_their_points
 from .kit import kit_runs
 from .leaks import LeakFinder, find_leaks
 from .reproducible import is_reproducible
@@ -39,5 +40,6 @@ GATES = (
     Gate("the archive works unpacked", kit_runs),
     Gate("the reference earns all", reference_earns_all),
     Gate("the skeleton earns none", skeleton_earns_none),
+    Gate("grafts earn their points", grafts_earn_their_points),
     Gate("the Gradescope archive grades", gradescope_grades),
 )

@@ -16,7 +16,14 @@ from release.__main__ import index_url
 from release.archive import make_tar_xz, make_zip, members_of
 from release.audience import Audience, audience_of
 from release.build import Project, make_release
-from release.gates import Workspace, gradescope_grades, keeps_private, no_solution_survives
+from release.gates import (
+    Verdict,
+    Workspace,
+    gradescope_grades,
+    grafts_earn_their_points,
+    keeps_private,
+    no_solution_survives,
+)
 from release.gradescope import PROGRAMS
 from release.pins import pin
 from release.problems import ReleaseError
@@ -200,3 +207,25 @@ def test_setup_names_what_is_missing_where_there_is_no_python(example_release, t
     finished, log = run_setup(tmp_path, files, {**stubs, "sleep": STUB})
     assert finished.returncode == 1
     assert "setup: failed, trying again" in finished.stderr and "apt-get update" in log
+
+
+def test_grafts_earn_their_points_and_no_others(example_release, project: Project, tmp_path: Path) -> None:
+    verdict = grafts_earn_their_points(Workspace(project, example_release, tmp_path))
+    assert verdict == Verdict("4 versions of the skeleton", [])
+
+
+def test_a_task_that_needs_another_ones_solution_closes(project: Project, tmp_path: Path) -> None:
+    path = project.reference / "mean.py"
+    path.write_text(path.read_text().replace("TODO 1.2:", "TODO 1.1:", 1))
+    table = project.reference / "table.py"
+    table.write_text(table.read_text().replace("TODO 1.1:", "TODO 1.2:", 1))
+    verdict = grafts_earn_their_points(Workspace(project, make_release(project), tmp_path))
+    assert "task 1.1 alone: task 1.1 (embedding) fails 1 of its 1 tests" in verdict.faults
+    assert "task 1.1 alone: task 1.2 (attention) is not in it, and earns 6 points" in verdict.faults
+    assert not any(fault.startswith("all tasks") for fault in verdict.faults)
+
+
+def test_a_suite_that_does_not_run_closes(with_member) -> None:
+    broken = with_member("student.zip", "assignment/autograder/tests/conftest.py", b"import nowhere_to_be_found\n")
+    (fault,) = grafts_earn_their_points(broken).faults
+    assert "status 1" in fault and "nowhere_to_be_found" in fault

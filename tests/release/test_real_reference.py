@@ -5,9 +5,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from autograder.assignment import read_assignment
 from release.gates.leaks import LeakFinder, find_leaks
+from release.problems import ReleaseError
 from release.regions import Region
 from release.skeleton import Skeleton, coded_tasks, make_skeleton, read_folder
 
@@ -101,3 +104,69 @@ def test_solutions_are_found_under_other_names(real: Skeleton, finder: LeakFinde
         renamed = ast.unparse(tree)
         if len(renamed) > 200:
             assert finder.leaks_in("a.py", renamed.encode()), f"{region.path}:{region.begin}\n{renamed}"
+
+
+def spoilings(lines: list[str], region: Region) -> dict[str, list[str]]:
+    """The file with one region's markers taken away, doubled, nested or exchanged."""
+    begin, end = region.begin - 1, region.end - 1
+    pair = [lines[begin], lines[end]]
+    return {
+        "no begin": [*lines[:begin], *lines[begin + 1 :]],
+        "no end": [*lines[:end], *lines[end + 1 :]],
+        "two begins": [*lines[:begin], lines[begin], *lines[begin:]],
+        "two ends": [*lines[:end], lines[end], *lines[end:]],
+        "nested": [*lines[: begin + 1], *pair, *lines[begin + 1 :]],
+        "around": [*lines[:begin], pair[0], *lines[begin : end + 1], pair[1], *lines[end + 1 :]],
+        "exchanged": [*lines[:begin], pair[1], *lines[begin + 1 : end], pair[0], *lines[end + 1 :]],
+    }
+
+
+@pytest.mark.slow
+def test_unbalanced_and_nested_markers_stop_with_file_and_line(real: Skeleton) -> None:
+    assignment = read_assignment()
+    n_stopped = 0
+    for path, found in real.regions.items():
+        lines = list(real.sources[path].lines)
+        for region in found:
+            for kind, spoiled in spoilings(lines, region).items():
+                with pytest.raises(ReleaseError) as caught:
+                    make_skeleton({path: "".join(spoiled).encode(), "cached_decode.py": b""}, assignment, "reference")
+                problems = [problem for problem in caught.value.problems if problem.path == f"reference/{path}"]
+                assert problems and all(problem.line for problem in problems), f"{path}:{region.begin} {kind}"
+                n_stopped += 1
+    assert n_stopped == 7 * len(solutions(real))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_misspelled_markers_stop_with_file_and_line(real: Skeleton, data: st.DataObject) -> None:
+    """One or two letters of a marker are missing, doubled, exchanged or others: at both ends of the region, too."""
+    path, region = data.draw(st.sampled_from([(p, r) for p, found in real.regions.items() for r in found]))
+    lines = list(real.sources[path].lines)
+    which = data.draw(st.sampled_from([[region.begin], [region.end], [region.begin, region.end]]))
+    for number in which:
+        lines[number - 1] = data.draw(misspelled(lines[number - 1]))
+    with pytest.raises(ReleaseError) as caught:
+        make_skeleton({path: "".join(lines).encode(), "cached_decode.py": b""}, read_assignment(), "reference")
+    shown = [problem for problem in caught.value.problems if problem.path == f"reference/{path}" and problem.line]
+    assert shown, "".join(lines[region.begin - 2 : region.end + 1])
+
+
+@st.composite
+def misspelled(draw: st.DrawFn, line: str) -> str:
+    """A marker line with one or two slips in its letters."""
+    indent, marker = line[: len(line) - len(line.lstrip())], line.strip()
+    text = marker
+    for _ in range(draw(st.integers(1, 2))):
+        place = draw(st.integers(4, len(text) - 2))
+        slip = draw(st.sampled_from(["miss", "double", "swap", "other"]))
+        if slip == "miss":
+            text = text[:place] + text[place + 1 :]
+        elif slip == "double":
+            text = text[:place] + text[place] + text[place:]
+        elif slip == "swap":
+            text = text[:place] + text[place + 1] + text[place] + text[place + 2 :]
+        else:
+            text = text[:place] + draw(st.sampled_from("ABEGINDSOLUT")) + text[place + 1 :]
+    assume(text != marker and text not in ("### BEGIN SOLUTION", "### END SOLUTION"))
+    return f"{indent}{text}\n"

@@ -5,4 +5,5 @@ import pytest
 
 def pytest_configure(config: pytest.Config) -> None:
     """One marker a task."""
-    config.addinivalue_line("markers", "task_1_1: 1.1 Scaled table")
+    for marker in ("task_1_1: 1.1 Scaled table", "task_1_2: 1.2 Weighted mean", "task_e_1: E.1 Diagonal mask"):
+        config.addinivalue_line("markers", marker)

@@ -1,4 +1,4 @@
-"""What students run: here a single test."""
+"""What students run: one test a task."""
 
 import pytest
 from autograder.scale import ZERO
@@ -10,3 +10,19 @@ def test_it_is_scaled() -> None:
     from student.table import Table
 
     assert Table(1, 1).forward([0]) == [[ZERO]]
+
+
+@pytest.mark.task_1_2
+def test_equal_weights_give_the_middle() -> None:
+    """Of two values."""
+    from student.mean import weighted_mean
+
+    assert weighted_mean([1.0, 2.0], [0.5, 0.5]) == 1.5
+
+
+@pytest.mark.task_e_1
+def test_a_mask_has_a_row_for_each_position() -> None:
+    """Three of them."""
+    from student.mean import diagonal
+
+    assert len(diagonal(3)) == 3
