@@ -3,6 +3,8 @@
 import ast
 import keyword
 import re
+import symtable
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -89,12 +91,28 @@ def statement_of(cell: Cell, node: ast.stmt, text: str) -> Statement:
         call = node.value
         if isinstance(call.func, ast.Name) and call.func.id == "setattr":
             statement.changes |= {part.id for part in call.args[:1] if isinstance(part, ast.Name)}
-    read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    read = names_read(node, statement.text)
     statement.uses = read - statement.binds
     if isinstance(node, ASSIGNMENTS):  # `Name = wrap(Name)` needs what the name was before
         statement.changes |= statement.binds & read
         statement.binds -= read
     return statement
+
+
+def names_read(node: ast.stmt, text: str) -> set[str]:
+    """The names that a statement looks up outside of itself: neither arguments nor variables of its functions."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes and the like
+            waiting = [symtable.symtable(text, "<cell>", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # as `parse` has it: too deep for this process
+        return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    read = {symbol.get_name() for symbol in waiting[0].get_symbols() if symbol.is_referenced()}
+    while waiting:
+        scope = waiting.pop()
+        read |= {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global() and symbol.is_referenced()}
+        waiting += scope.get_children()
+    return read
 
 
 def take_targets(statement: Statement, targets: Iterable[ast.expr]) -> None:

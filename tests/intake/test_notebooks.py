@@ -154,6 +154,13 @@ class TestStyles:
         intake = take(write_notebook(answer("def batch_loss(model):\n    return 7\n", "task_3_1")))
         assert load(intake)["train"].batch_loss(0) == 7 and load(intake)["train"].train_epoch
 
+    def test_a_trial_with_the_name_of_an_argument(self, write_notebook, take, load):
+        layer = "class DecoderLayer:\n    def f(self, memory):\n        return memory\n"
+        trial = "model = Transformer(5, 3)\nmemory = model.encode([4])\n"
+        intake = take(write_notebook(answer(layer, "task_2_2"), code(trial)))
+        assert "Transformer" not in intake.sources["layers"][1].replace('"""', "").split("class DecoderLayer")[-1]
+        assert load(intake)["layers"].DecoderLayer().f(7) == 7
+
     def test_constants_that_need_what_is_not_there(self, write_notebook, take, load):
         text = NORM + "    def f(self):\n        return vocabulary\n"
         layers = load(take(write_notebook(code("vocabulary = open('nowhere').read()"), code(text))))["layers"]

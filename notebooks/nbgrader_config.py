@@ -1,0 +1,31 @@
+"""nbgrader's settings for this course. Run its commands in this folder, with the environment's bin on PATH:
+
+    nbgrader generate_assignment transformer     # `make release` has done so already
+    nbgrader autograde transformer
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from nbgrader.converters import GenerateAssignment  # noqa: E402 (as the next ones: found through the line above)
+from nbgrader.preprocessors import ClearSolutions  # noqa: E402
+
+from release.notebooks.stubs import STUB, NameStubs  # noqa: E402
+
+c = get_config()  # noqa: F821 (nbgrader defines it)
+
+c.CourseDirectory.root = str(Path(__file__).resolve().parent)
+c.CourseDirectory.course_id = "transformer"
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "runs", "*.tmp"]
+
+# The reference's own markers are nbgrader's.
+c.ClearSolutions.code_stub = {"python": STUB}
+steps = GenerateAssignment.preprocessors.default_args[0]
+after = steps.index(ClearSolutions) + 1
+c.GenerateAssignment.preprocessors = [*steps[:after], NameStubs, *steps[after:]]
+
+# Of one cell. The tests of a task take seconds; training takes minutes and is not repeated while grading.
+c.ExecutePreprocessor.timeout = 120
+c.Execute.timeout = 120

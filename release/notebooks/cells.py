@@ -1,0 +1,147 @@
+"""Makes the notebook of one file of prose, as nbgrader's source version: with solutions."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.assignment import Assignment, Task
+
+from ..problems import Problem, ReleaseError
+from .definitions import Definition, merge_imports
+from .prose import Answer, Code, Part, Setup, TaskHead, Text
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+HELPERS = ["from course import check, is_graded, refresh", "", "import torch"]
+"""First of all: `course` makes the answers importable; and torch, which no notebook does without."""
+
+
+def make_notebook(
+    parts: Sequence[Part], definitions: Mapping[str, Sequence[Definition]], assignment: Assignment
+) -> nbformat.NotebookNode:
+    """One notebook.
+
+    Args:
+        parts: of its prose.
+        definitions: by task.
+        assignment: for titles and points.
+    """
+    tasks = {task.number: task for task in assignment.tasks}
+    own = [one for part in parts if isinstance(part, Answer) for one in definitions.get(part.number, ())]
+    cells: list[nbformat.NotebookNode] = []
+    names = _Names()
+    for part in parts:
+        match part:
+            case Text(text=text):
+                cells.append(_markdown(text, names.next(text)))
+            case TaskHead(number=number):
+                cells.append(_markdown(_heading(part, tasks[number]), f"task_{_flat(number)}"))
+                names.section = f"task-{_flat(number)}"
+            case Code(text=text, may_fail=may_fail):
+                cell = new_code_cell(text, id=names.next("", "code"))
+                cell.metadata = nbformat.from_dict({"tags": ["raises-exception"]} if may_fail else {})
+                cells.append(cell)
+            case Setup():
+                imports = merge_imports([line for one in own for line in one.imports], {one.name for one in own})
+                cells.append(_graded("setup", "\n".join(HELPERS + [line for line in imports if line not in HELPERS]), locked=True))
+            case Answer(number=number):
+                for one in definitions.get(number, ()):
+                    name = f"task_{_flat(number)}_{one.name}"
+                    cells.append(_graded(name, one.solved, solution=True))
+                test = f'check("{number}")'
+                cells.append(_graded(f"test_{_flat(number)}", test, grade=True, locked=True, points=tasks[number].points))
+    return new_notebook(cells=cells, metadata=METADATA)
+
+
+def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> None:
+    """Each task has one heading and one place for answers, in one notebook; each notebook with answers its setup.
+
+    Raises:
+        ReleaseError: naming every place where that is not so.
+    """
+    known = [task.number for task in assignment.tasks]
+    problems = []
+    for kind, form in ((TaskHead, "{{task %s: …}}"), (Answer, "{{answer %s}}")):
+        places: dict[str, str] = {}
+        for path, parts in prose.items():
+            for part in parts:
+                if not isinstance(part, kind):
+                    continue
+                if part.number not in known:
+                    right = f"the tasks are {', '.join(known)}"
+                    problems.append(Problem(path, part.line, f"there is no task {part.number}", right))
+                elif earlier := places.get(part.number):
+                    what = f"{form % part.number} stands in {earlier} already"
+                    problems.append(Problem(path, part.line, what, "one place a task: remove one"))
+                places.setdefault(part.number, f"{path}:{part.line}")
+        for number in known:
+            if number not in places:
+                what = f"{form % number} is in none of the notebooks' prose"
+                problems.append(Problem("autograder/assignment.toml", 0, what, "put it in one, or remove the task"))
+    for path, parts in prose.items():
+        setups = [part.line for part in parts if isinstance(part, Setup)]
+        answers = [part.line for part in parts if isinstance(part, Answer)]
+        if len(setups) > 1 or (answers and (not setups or setups[0] > answers[0])):
+            problems.append(Problem(path, answers[0] if answers else setups[1], "{{setup}} is needed once", "above this"))
+    if problems:
+        raise ReleaseError(problems)
+
+
+def as_bytes(notebook: nbformat.NotebookNode) -> bytes:
+    """The file, validated."""
+    nbformat.validate(notebook)
+    return (nbformat.writes(notebook) + "\n").encode("utf-8")
+
+
+def _heading(part: TaskHead, task: Task) -> str:
+    stars = "●" * part.difficulty + "○" * (5 - part.difficulty)
+    points = f"{task.points:g} points" if task.points else "an extension, no points"
+    return f"## {task.number} {task.title}\n\n*Difficulty {stars} · about {part.minutes} minutes · {points}*"
+
+
+def _markdown(text: str, name: str) -> nbformat.NotebookNode:
+    return new_markdown_cell(text, id=name)
+
+
+def _graded(
+    name: str, text: str, *, grade: bool = False, solution: bool = False, locked: bool = False, points: float = 0
+) -> nbformat.NotebookNode:
+    """A cell that nbgrader knows; its id is its name, so that it stays the same from release to release."""
+    marks = {
+        "schema_version": 3,
+        "grade": grade,
+        "solution": solution,
+        "locked": locked,
+        "grade_id": name,
+        "task": False,
+    }
+    if grade:
+        marks["points"] = int(points) if float(points).is_integer() else points
+    cell = new_code_cell(text, id=name[:64])
+    cell.metadata = nbformat.from_dict({"nbgrader": marks})
+    return cell
+
+
+def _flat(number: str) -> str:
+    return number.replace(".", "_").lower()
+
+
+class _Names:
+    """Ids of cells that nobody names: the section's heading and a count, the same in every build."""
+
+    def __init__(self) -> None:
+        self.section = "top"
+        self._counts: dict[str, int] = {}
+
+    def next(self, text: str, kind: str = "text") -> str:
+        """The id of the next cell; a heading in its first line begins a section."""
+        if heading := re.match(r"#{1,3} (.+)", text):
+            self.section = re.sub(r"[^a-z0-9]+", "-", heading[1].lower()).strip("-")[:40] or "section"
+        name = f"{kind}-{self.section}"
+        self._counts[name] = self._counts.get(name, 0) + 1
+        return name if self._counts[name] == 1 else f"{name}-{self._counts[name]}"

@@ -1,0 +1,136 @@
+"""Assembles nbgrader's course: the source with solutions, and what nbgrader makes of it for students."""
+
+import logging
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.assignment import Assignment
+
+from ..closure import needed_modules
+from ..kit import ASSIGNMENT, CORPUS, GRADER, Requirements
+from ..problems import ReleaseError
+from ..skeleton import Skeleton, read_folder
+from .cells import as_bytes, check_tasks, make_notebook
+from .definitions import Definition, find_definitions
+from .prose import read_prose
+
+FOLDER = "notebooks"
+PROSE = f"{FOLDER}/prose"
+HELPER = "course.py"
+CONFIG = "nbgrader_config.py"
+NAME = "transformer"
+"""nbgrader's name of the assignment."""
+
+SOURCE = f"{FOLDER}/source/{NAME}"
+RELEASE = f"{FOLDER}/release/{NAME}"
+
+_IN_NOTEBOOK = f"{GRADER}/in_notebook/__init__.py"
+
+
+@dataclass(frozen=True)
+class Course:
+    """Both versions of the assignment's folder.
+
+    Args:
+        source: files by path, solutions in them; never leaves.
+        release: files by path, as students get them.
+        definitions: what the answer cells hold.
+    """
+
+    source: Mapping[str, bytes]
+    release: Mapping[str, bytes]
+    definitions: tuple[Definition, ...]
+
+
+def has_notebooks(root: Path) -> bool:
+    """Whether the project has prose for notebooks at all."""
+    return (root / PROSE).is_dir()
+
+
+def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements) -> Course:
+    """Everything, in memory.
+
+    Raises:
+        ReleaseError: with what is wrong in the prose, or what nbgrader does not take.
+    """
+    definitions = find_definitions(skeleton, assignment)
+    support = collect_support(root, skeleton, requirements)
+    source = {**make_sources(root, assignment, definitions), **support}
+    return Course(source, generate(root, source), tuple(definitions))
+
+
+def make_sources(root: Path, assignment: Assignment, definitions: list[Definition]) -> dict[str, bytes]:
+    """The notebooks with solutions, by file name."""
+    by_task: dict[str, list[Definition]] = {}
+    for one in definitions:
+        by_task.setdefault(one.task, []).append(one)
+    paths = sorted((root / PROSE).glob("*.md"))
+    texts = {f"{PROSE}/{path.name}": path.read_bytes().decode("utf-8") for path in paths}
+    prose = {path: read_prose(path, text) for path, text in texts.items()}
+    check_tasks(prose, assignment)
+    return {
+        f"{Path(path).stem}.ipynb": as_bytes(make_notebook(parts, by_task, assignment)) for path, parts in prose.items()
+    }
+
+
+def collect_support(root: Path, skeleton: Skeleton, requirements: Requirements) -> dict[str, bytes]:
+    """What notebooks need beside them: helper, tests, skeleton and corpus.
+
+    The skeleton's folder is not called like the package and lies two levels down: beside modules, a submission's
+    notebooks would not be looked at.
+    """
+    files = {f"{GRADER}/{path}": content for path, content in read_folder(root / GRADER).items()}
+    tests = [path for path in files if path.startswith(f"{GRADER}/tests/")]
+    modules = [path for path in tests if path.endswith(".py")]
+    needed = {*needed_modules(files, GRADER, [*modules, _IN_NOTEBOOK]), *tests, ASSIGNMENT}
+    support = {path: files[path] for path in needed}
+    support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
+    support |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
+    found = {f"support/{path}": support[path] for path in sorted(support)}
+    found[HELPER] = (root / FOLDER / HELPER).read_bytes()
+    found["requirements.txt"] = "".join(line + "\n" for line in requirements.packages).encode()
+    return found
+
+
+def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What `nbgrader generate_assignment` makes of the source, in a folder of its own and without a database."""
+    # Here: nbgrader takes a second to load, and only this needs it.
+    from nbgrader.converters import GenerateAssignment, NbGraderException
+    from nbgrader.coursedir import CourseDirectory
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader(CONFIG, path=str(root / FOLDER)).load_config()
+    with tempfile.TemporaryDirectory(prefix="course-") as name:
+        folder = Path(name).resolve()
+        for path, content in source.items():
+            if path.endswith(".ipynb"):
+                target = folder / "source" / NAME / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+        config.CourseDirectory.root = str(folder)
+        config.CourseDirectory.assignment_id = NAME
+        config.GenerateAssignment.no_database, config.SaveCells.enabled = True, False
+        said = _Said()
+        coursedir = CourseDirectory(config=config, log=said.log)
+        try:
+            GenerateAssignment(coursedir=coursedir, config=config, log=said.log).start()
+        except (NbGraderException, SystemExit) as error:
+            raise ReleaseError(f"{FOLDER}: nbgrader refuses the assignment: {said.cause or error}") from None
+        notebooks = read_folder(folder / "release" / NAME)
+    return {**notebooks, **{path: content for path, content in source.items() if not path.endswith(".ipynb")}}
+
+
+class _Said(logging.Handler):
+    """Keeps the cause of nbgrader's refusal, and prints nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.cause = ""
+        self.log = logging.Logger("nbgrader")
+        self.log.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        lines = record.getMessage().strip().split("\n")
+        self.cause = lines[-1] if "Traceback" in record.getMessage() else self.cause or lines[0]

@@ -1,0 +1,39 @@
+"""Names the TODO in each of nbgrader's stubs, so that notebooks say what the `.py` files say.
+
+nbgrader replaces every solution by one and the same text; the hint above it tells which TODO it is.
+"""
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.assignment import read_assignment
+
+from ..hints import find_hints
+from ..source import indent_of, parse_source
+from ..strip import raise_statement
+
+STUB = "raise NotImplementedError()"
+
+
+class NameStubs(NbGraderPreprocessor):
+    """A step of `nbgrader generate_assignment`, after its own `ClearSolutions`."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
+        """Puts the hint's text into the stubs of one cell."""
+        if cell.cell_type == "code" and STUB in cell.source:
+            numbers = [task.number for task in read_assignment().tasks]
+            cell.source = name_stubs(cell.source, numbers)
+        return cell, resources
+
+
+def name_stubs(text: str, tasks: list[str]) -> str:
+    """The text with `raise NotImplementedError("TODO 1.2: …")` below each hint."""
+    hints, _ = find_hints(parse_source("the cell", text), tasks)
+    lines = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        hint = hints.get(number - 1)
+        if hint and line.strip() == STUB:
+            lines += raise_statement(f"TODO {hint.number}: {hint.text}", indent_of(line))
+        else:
+            lines.append(line)
+    return "\n".join(lines)
