@@ -76,4 +76,4 @@ bench: $(READY) $(CORPUS)  ## measure the README's figures
 	$(PY) -m benchmarks decoding
 
 clean:  ## remove what was made, the environment too
-	rm -rf $(VENV) build dist runs marks results.json data/corpus data/private *.egg-info .pytest_cache .hypothesis .ruff_cache
+	rm -rf $(VENV) build dist runs marks results.json data/corpus data/private notebooks/source *.egg-info .pytest_cache .hypothesis .ruff_cache

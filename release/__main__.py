@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .build import Project, check_target, compare_folder, make_release, write_files, write_release
+from .build import Project, check_target, compare_folder, compare_notebooks, make_release, write_files, write_release
 from .gates import GATES, Workspace, run_gates
 from .problems import ReleaseError
 from .report import gate_table, gates_as_json, summary
@@ -61,8 +61,8 @@ def make_parser() -> argparse.ArgumentParser:
     build.add_argument("--torch-index", type=index_url, default="", metavar="URL", help=index_help)
     check = commands.add_parser(
         "check",
-        help="compare student/ with what the reference makes",
-        description="Fail where student/ is out of date. Nothing is written, no gate is run.",
+        help="compare student/ and the notebooks with what the reference makes",
+        description="Fail where student/ or a notebook is out of date. Nothing is written, no gate is run.",
         epilog="example: python -m release check",
     )
     check.set_defaults(run=run_check, torch_index="")
@@ -102,12 +102,12 @@ def run_build(options: argparse.Namespace, project: Project) -> int:
 
 def run_check(options: argparse.Namespace, project: Project) -> int:
     """Names every file that differs."""
-    lines = compare_folder(project)
+    lines = compare_folder(project) + compare_notebooks(project)
     if lines:
         print("\n".join(lines), file=sys.stderr)
         print("release: mend it with: python -m release build", file=sys.stderr)
         return FAILED_CHECK
-    print("the students' folder is what the reference makes")
+    print("what students get is what the reference makes")
     return 0
 
 

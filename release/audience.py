@@ -14,10 +14,16 @@ class Audience(StrEnum):
 STUDENT_ZIP = "student.zip"
 GRADESCOPE_ZIP = "gradescope.zip"
 INSTRUCTOR_ZIP = "instructor.zip"
+NOTEBOOKS_ZIP = "notebooks.zip"
+
+NOTEBOOK_SOURCES = "notebooks/source"
+"""nbgrader's folder for the notebooks with solutions."""
 
 _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER, INSTRUCTOR_ZIP: Audience.INSTRUCTORS}
 
 
 def audience_of(path: str) -> Audience:
-    """Of a file in `student/` or `dist/`, or of a member of an archive there. Where in doubt, students may get it."""
+    """Of a file of the release, or of a member of an archive there. Where in doubt, students may get it."""
+    if path.startswith(f"{NOTEBOOK_SOURCES}/"):
+        return Audience.INSTRUCTORS
     return _OTHERS.get(path.partition("!")[0].removeprefix("dist/"), Audience.STUDENTS)

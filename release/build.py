@@ -11,11 +11,12 @@ from pathlib import Path
 from autograder.assignment import Assignment, AssignmentError, read_assignment
 
 from .archive import checksum, make_manifest, make_zip
-from .audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP
+from .audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, NOTEBOOKS_ZIP, STUDENT_ZIP
 from .gradescope import PROGRAMS, collect_gradescope
 from .handout import make_handout
 from .instructor import collect_instructor
 from .kit import HANDOUT, collect_kit, read_requirements, versions_of
+from .notebooks.course import PROSE, RELEASE, SOURCE, Course, has_notebooks, make_course
 from .problems import ReleaseError
 from .skeleton import Skeleton, make_skeleton, read_folder
 
@@ -56,7 +57,8 @@ class Release:
         skeleton: the students' package, and what the gates need to know of the reference.
         folder: the files of `student/` by path: skeleton and handout.
         archives: by file name in `dist/`: the files in it by path.
-        outputs: every file to write, by path from the output folder.
+        outputs: every file to write, by path from the output folder; `audience_of` says whom each is for.
+        course: the notebooks, where the project has any.
     """
 
     assignment: Assignment
@@ -64,6 +66,7 @@ class Release:
     folder: Mapping[str, bytes]
     archives: Mapping[str, Mapping[str, bytes]]
     outputs: Mapping[str, bytes]
+    course: Course | None = None
 
 
 def make_folder(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes]]:
@@ -90,6 +93,12 @@ def make_release(project: Project) -> Release:
         GRADESCOPE_ZIP: collect_gradescope(project.root, assignment.package, skeleton.files, project.index),
         INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
     }
+    course = make_course(project.root, assignment, skeleton, requirements) if has_notebooks(project.root) else None
+    if course:
+        archives[NOTEBOOKS_ZIP] = {f"notebooks/{path}": content for path, content in course.release.items()}
+        archives[INSTRUCTOR_ZIP] |= {
+            f"instructor/{path}": content for path, content in course.kept.items() if path.endswith(".ipynb")
+        }
     packed = {name: make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     manifest = make_manifest(
         folder, {name: (packed[name], archives[name]) for name in archives}, versions_of(requirements)
@@ -97,7 +106,8 @@ def make_release(project: Project) -> Release:
     outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
     outputs |= {f"dist/{name}": content for name, content in packed.items()}
     outputs[f"dist/{MANIFEST}"] = manifest
-    return Release(assignment, skeleton, folder, archives, outputs)
+    outputs |= {**course.shipped, **course.kept} if course else {}
+    return Release(assignment, skeleton, folder, archives, outputs, course)
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> list[str]:
@@ -155,21 +165,47 @@ def write_release(release: Release, output: Path, force: bool = False) -> list[s
     for name in sorted(present.keys() - release.folder.keys() - by_hand):
         (target / name).unlink()
         changed.append(f"{target.name}/{name}")
+    for path in _other_notebooks(release, output):
+        path.unlink()
+        changed.append(path.relative_to(output).as_posix())
     return changed
+
+
+def _other_notebooks(release: Release, output: Path) -> list[Path]:
+    """The notebooks of an earlier build that this one does not make."""
+    found = [path for folder in (SOURCE, RELEASE) for path in sorted((output / folder).glob("*.ipynb"))]
+    return [path for path in found if release.course and path.relative_to(output).as_posix() not in release.outputs]
 
 
 def compare_folder(project: Project) -> list[str]:
     """One line a file in which the folder `student/` is not what the reference makes; empty where it is."""
     assignment, _, expected = make_folder(project)
     present = read_folder(project.output / assignment.package)
+    return _compare(assignment.package, expected, present, project.reference_name)
+
+
+def compare_notebooks(project: Project) -> list[str]:
+    """The same for the students' notebooks."""
+    if not has_notebooks(project.root):
+        return []
+    assignment, skeleton, _ = make_folder(project)
+    course = make_course(project.root, assignment, skeleton, read_requirements(project.root))
+    expected, present = (
+        {name: content for name, content in files.items() if name.endswith(".ipynb")}
+        for files in (course.release, read_folder(project.output / RELEASE))
+    )
+    return _compare(RELEASE, expected, present, f"{PROSE}/ and {project.reference_name}")
+
+
+def _compare(folder: str, expected: Mapping[str, bytes], present: Mapping[str, bytes], origin: str) -> list[str]:
     lines = []
     for name in sorted(expected.keys() | present.keys()):
         if name not in present:
-            lines.append(f"{assignment.package}/{name} is missing")
+            lines.append(f"{folder}/{name} is missing")
         elif name not in expected:
-            lines.append(f"{assignment.package}/{name} is not made from {project.reference_name}/")
+            lines.append(f"{folder}/{name} is not made from {origin}/")
         elif present[name] != expected[name]:
-            lines.append(f"{assignment.package}/{name} is out of date")
+            lines.append(f"{folder}/{name} is out of date")
     return lines
 
 

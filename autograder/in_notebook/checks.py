@@ -66,9 +66,7 @@ def run_task(task: Task, sources: Sources, seed: int, credit: str, locate: Locat
     where = [str(TESTS), "-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            pytest.main(
-                [*where, *quiet, "-s", "--disable-plugin-autoload", "-m", task.marker], plugins=[recorder]
-            )
+            pytest.main([*where, *quiet, "-s", "--disable-plugin-autoload", "-m", task.marker], plugins=[recorder])
     finally:
         submission.close()
     return judge_task(task, recorder.outcomes, credit), printed.getvalue()

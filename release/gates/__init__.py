@@ -9,6 +9,7 @@ from .grading import reference_earns_all, skeleton_earns_none
 from .grafting import grafts_earn_their_points
 from .kit import kit_runs
 from .leaks import LeakFinder, find_leaks
+from .notebooks import notebooks_are_sound, notebooks_earn_their_share
 from .reproducible import is_reproducible
 from .todos import todos_raise
 
@@ -38,8 +39,10 @@ GATES = (
     Gate("two builds agree", is_reproducible),
     Gate("every TODO raises", todos_raise),
     Gate("the archive works unpacked", kit_runs),
+    Gate("the notebooks are sound", notebooks_are_sound),
     Gate("the reference earns all", reference_earns_all),
     Gate("the skeleton earns none", skeleton_earns_none),
     Gate("grafts earn their points", grafts_earn_their_points),
     Gate("the Gradescope archive grades", gradescope_grades),
+    Gate("the notebooks earn their share", notebooks_earn_their_share),
 )

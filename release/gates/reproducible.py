@@ -10,6 +10,8 @@ from pathlib import Path
 from ..archive import checksum
 from ..instructor import GUIDE, PRIVATE, PROOF
 from ..kit import CORPUS
+from ..notebooks.course import FILES as NOTEBOOK_FILES
+from ..notebooks.course import FOLDER as NOTEBOOKS
 from .base import Verdict, Workspace
 from .environment import clean_environment
 
@@ -22,13 +24,13 @@ def is_reproducible(workspace: Workspace) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="second-build-") as name:
         root = Path(name) / "elsewhere"
         root.mkdir()
-        for folder in ("autograder", CORPUS, PRIVATE, PROOF):
+        for folder in ("autograder", CORPUS, PRIVATE, PROOF, f"{NOTEBOOKS}/prose"):
             if (project.root / folder).is_dir():
                 ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
                 shutil.copytree(project.root / folder, root / folder, ignore=ignored, copy_function=shutil.copyfile)
-        for file in ("pyproject.toml", "grade.py", GUIDE):
+        for file in ("pyproject.toml", "grade.py", GUIDE, *(f"{NOTEBOOKS}/{name}" for name in NOTEBOOK_FILES)):
             if (project.root / file).is_file():
-                (root / file).parent.mkdir(exist_ok=True)
+                (root / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(project.root / file, root / file)
         # Under its own name, which messages and the handout may hold; file by file from Z to A.
         reference = root / project.reference.resolve().name

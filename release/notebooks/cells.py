@@ -22,11 +22,12 @@ HELPERS = ["from course import check, is_graded, refresh", "", "import torch"]
 
 
 def make_notebook(
-    parts: Sequence[Part], definitions: Mapping[str, Sequence[Definition]], assignment: Assignment
+    name: str, parts: Sequence[Part], definitions: Mapping[str, Sequence[Definition]], assignment: Assignment
 ) -> nbformat.NotebookNode:
     """One notebook.
 
     Args:
+        name: of its file, without the ending.
         parts: of its prose.
         definitions: by task.
         assignment: for titles and points.
@@ -48,13 +49,12 @@ def make_notebook(
                 cells.append(cell)
             case Setup():
                 imports = merge_imports([line for one in own for line in one.imports], {one.name for one in own})
-                cells.append(_graded("setup", "\n".join(HELPERS + [line for line in imports if line not in HELPERS]), locked=True))
+                lines = HELPERS + [line for line in imports if line not in HELPERS]
+                cells.append(_graded(f"setup_{_slug(name)}", "\n".join(lines), locked=True))
             case Answer(number=number):
-                for one in definitions.get(number, ()):
-                    name = f"task_{_flat(number)}_{one.name}"
-                    cells.append(_graded(name, one.solved, solution=True))
-                test = f'check("{number}")'
-                cells.append(_graded(f"test_{_flat(number)}", test, grade=True, locked=True, points=tasks[number].points))
+                cells += [_graded(answer_id(one), one.solved, solution=True) for one in definitions.get(number, ())]
+                test, points = f'check("{number}")', tasks[number].points
+                cells.append(_graded(test_id(number), test, grade=True, locked=True, points=points))
     return new_notebook(cells=cells, metadata=METADATA)
 
 
@@ -87,7 +87,8 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
         setups = [part.line for part in parts if isinstance(part, Setup)]
         answers = [part.line for part in parts if isinstance(part, Answer)]
         if len(setups) > 1 or (answers and (not setups or setups[0] > answers[0])):
-            problems.append(Problem(path, answers[0] if answers else setups[1], "{{setup}} is needed once", "above this"))
+            line = answers[0] if answers else setups[1]
+            problems.append(Problem(path, line, "{{setup}} is needed once", "above the first answer"))
     if problems:
         raise ReleaseError(problems)
 
@@ -127,8 +128,22 @@ def _graded(
     return cell
 
 
+def answer_id(one: Definition) -> str:
+    """The id of a definition's answer cell."""
+    return f"task_{_flat(one.task)}_{one.name}"
+
+
+def test_id(number: str) -> str:
+    """The id of a task's test cell."""
+    return f"test_{_flat(number)}"
+
+
 def _flat(number: str) -> str:
     return number.replace(".", "_").lower()
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "section"
 
 
 class _Names:
@@ -141,7 +156,7 @@ class _Names:
     def next(self, text: str, kind: str = "text") -> str:
         """The id of the next cell; a heading in its first line begins a section."""
         if heading := re.match(r"#{1,3} (.+)", text):
-            self.section = re.sub(r"[^a-z0-9]+", "-", heading[1].lower()).strip("-")[:40] or "section"
+            self.section = _slug(heading[1])
         name = f"{kind}-{self.section}"
         self._counts[name] = self._counts.get(name, 0) + 1
         return name if self._counts[name] == 1 else f"{name}-{self._counts[name]}"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograder.assignment import Assignment
 
+from ..audience import NOTEBOOK_SOURCES
 from ..closure import needed_modules
 from ..kit import ASSIGNMENT, CORPUS, GRADER, Requirements
 from ..problems import ReleaseError
@@ -20,10 +21,12 @@ FOLDER = "notebooks"
 PROSE = f"{FOLDER}/prose"
 HELPER = "course.py"
 CONFIG = "nbgrader_config.py"
+HANDOUT = "handout.md"
+FILES = (HELPER, CONFIG, HANDOUT)
 NAME = "transformer"
 """nbgrader's name of the assignment."""
 
-SOURCE = f"{FOLDER}/source/{NAME}"
+SOURCE = f"{NOTEBOOK_SOURCES}/{NAME}"
 RELEASE = f"{FOLDER}/release/{NAME}"
 
 _IN_NOTEBOOK = f"{GRADER}/in_notebook/__init__.py"
@@ -42,6 +45,16 @@ class Course:
     source: Mapping[str, bytes]
     release: Mapping[str, bytes]
     definitions: tuple[Definition, ...]
+
+    @property
+    def shipped(self) -> dict[str, bytes]:
+        """What students get, by path from the project's root."""
+        return {f"{RELEASE}/{path}": content for path, content in self.release.items()}
+
+    @property
+    def kept(self) -> dict[str, bytes]:
+        """What stays with the instructor, likewise."""
+        return {f"{SOURCE}/{path}": content for path, content in self.source.items()}
 
 
 def has_notebooks(root: Path) -> bool:
@@ -71,7 +84,8 @@ def make_sources(root: Path, assignment: Assignment, definitions: list[Definitio
     prose = {path: read_prose(path, text) for path, text in texts.items()}
     check_tasks(prose, assignment)
     return {
-        f"{Path(path).stem}.ipynb": as_bytes(make_notebook(parts, by_task, assignment)) for path, parts in prose.items()
+        f"{name}.ipynb": as_bytes(make_notebook(name, parts, by_task, assignment))
+        for name, parts in ((Path(path).stem, parts) for path, parts in prose.items())
     }
 
 
@@ -90,6 +104,7 @@ def collect_support(root: Path, skeleton: Skeleton, requirements: Requirements) 
     support |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
     found = {f"support/{path}": support[path] for path in sorted(support)}
     found[HELPER] = (root / FOLDER / HELPER).read_bytes()
+    found["README.md"] = (root / FOLDER / HANDOUT).read_bytes()
     found["requirements.txt"] = "".join(line + "\n" for line in requirements.packages).encode()
     return found
 

@@ -73,57 +73,74 @@ def read_prose(path: str, text: str) -> list[Part]:
     Raises:
         ReleaseError: for a line in braces that is none of the forms, and a fence that is not closed.
     """
-    parts: list[Part] = []
-    problems: list[Problem] = []
-    waiting: list[str] = []  # Markdown lines of the cell in the making
-    begun = 1
-    fence, fenced = "", 0  # the ticks that close the block, and the line it began in
-    code: list[str] | None = None  # lines of the code cell in the making
-
-    def end_text() -> None:
-        if written := "\n".join(waiting).strip("\n"):
-            parts.append(Text(begun, written))
-        waiting.clear()
-
+    reader = _Reader(path)
     for number, line in enumerate(text.split("\n"), start=1):
+        reader.read(number, line)
+    reader.end()
+    if reader.problems:
+        raise ReleaseError(reader.problems)
+    return reader.parts
+
+
+class _Reader:
+    """Takes the prose line by line."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.parts: list[Part] = []
+        self.problems: list[Problem] = []
+        self._text: list[str] = []  # Markdown lines of the cell in the making
+        self._begun = 1  # the line it begins in
+        self._fence, self._fenced, self._info = "", 0, ""  # the ticks of the open block, its first line, its kind
+        self._code: list[str] = []  # lines of the code cell in the making
+
+    def read(self, number: int, line: str) -> None:
+        """Takes one line."""
         match = _FENCE.match(line)
-        if fence:
-            if match and match["ticks"].startswith(fence) and not match["info"].strip():
-                if code is not None:
-                    parts.append(Code(fenced, "\n".join(code), may_fail))
-                    code, begun = None, number + 1
-                else:
-                    waiting.append(line)
-                fence = ""
-            else:
-                (waiting if code is None else code).append(line)
+        if self._fence:
+            self._read_fenced(number, line, match)
         elif match:
-            fence, fenced = match["ticks"], number
-            info = match["info"].strip()
-            if info in _CODE:
-                end_text()
-                code, may_fail = [], _CODE[info]
+            self._fence, self._fenced, self._info = match["ticks"], number, match["info"].strip()
+            if self._info in _CODE:
+                self._end_text()
             else:
-                waiting.append(line)
-        elif line.startswith("{{"):
-            end_text()
-            begun = number + 1
+                self._text.append(line)
+        elif "{{" in line or line.rstrip().endswith("}}"):
+            self._end_text()
             if part := _directive(line.strip(), number):
-                parts.append(part)
+                self.parts.append(part)
             else:
-                problems.append(Problem(path, number, f"`{line.strip()[:60]}` is not known", f"write {FORMS}"))
+                what = f"`{line.strip()[:60]}` is not known"
+                self.problems.append(Problem(self.path, number, what, f"write {FORMS}"))
         else:
             if _HEADING.match(line):
-                end_text()
-            if not waiting:
-                begun = number
-            waiting.append(line)
-    if fence:
-        problems.append(Problem(path, fenced, "the block that begins here has no end", f"close it with {fence}"))
-    end_text()
-    if problems:
-        raise ReleaseError(problems)
-    return parts
+                self._end_text()
+            if not self._text:
+                self._begun = number
+            self._text.append(line)
+
+    def _read_fenced(self, number: int, line: str, match: re.Match[str] | None) -> None:
+        is_code = self._info in _CODE
+        is_end = match is not None and match["ticks"].startswith(self._fence) and not match["info"].strip()
+        if not (is_code and is_end):
+            (self._code if is_code else self._text).append(line)
+        if is_end:
+            self._fence = ""
+            if is_code:
+                self.parts.append(Code(self._fenced, "\n".join(self._code), _CODE[self._info]))
+                self._code = []
+
+    def end(self) -> None:
+        """The prose is over."""
+        if self._fence:
+            what = "the block that begins here has no end"
+            self.problems.append(Problem(self.path, self._fenced, what, f"close it with {self._fence}"))
+        self._end_text()
+
+    def _end_text(self) -> None:
+        if written := "\n".join(self._text).strip("\n"):
+            self.parts.append(Text(self._begun, written))
+        self._text = []
 
 
 def _directive(line: str, number: int) -> Part | None:

@@ -35,7 +35,7 @@ def test_a_whole_build_with_every_gate(run, project: Project) -> None:
     assert status == 0, out + err
     assert out.count("✓") == len(cli.GATES) and "✗" not in out
     assert "made  student/" in out and "next" in out
-    assert run("check") == (0, "the students' folder is what the reference makes\n", "")
+    assert run("check") == (0, "what students get is what the reference makes\n", "")
 
 
 def test_a_failed_gate_leaves_everything_as_it_was(run, project: Project, quick_gates, monkeypatch) -> None:

@@ -1,0 +1,34 @@
+"""The real course, built once; and a folder with answers, as a student has it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from release.build import Project, make_folder
+from release.kit import read_requirements
+from release.notebooks.course import Course, make_course
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def project() -> Project:
+    return Project(ROOT, ROOT / "reference", ROOT)
+
+
+@pytest.fixture(scope="session")
+def course(project) -> Course:
+    assignment, skeleton, _ = make_folder(project)
+    return make_course(ROOT, assignment, skeleton, read_requirements(ROOT))
+
+
+@pytest.fixture(scope="session")
+def cells_of():
+    """The cells of one notebook by id, their source as one text."""
+
+    def read(files, name: str) -> dict[str, dict]:
+        notebook = json.loads(files[name])
+        return {cell["id"]: {**cell, "source": "".join(cell["source"])} for cell in notebook["cells"]}
+
+    return read

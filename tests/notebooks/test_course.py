@@ -1,0 +1,147 @@
+"""The course of the real reference: what nbgrader made of it, and that it is what grading expects."""
+
+import ast
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.assignment import read_assignment
+from autograder.intake import take_in
+from release.gates.notebooks import notebook_faults
+from release.notebooks.cells import check_tasks, make_notebook
+from release.notebooks.course import PROSE, generate, make_sources
+from release.notebooks.prose import read_prose
+from release.notebooks.stubs import name_stubs
+from release.problems import ReleaseError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_answer_cell_compiles_and_says_what_the_skeleton_says(course, cells_of) -> None:
+    for one in course.definitions:
+        assert isinstance(ast.parse(one.solved).body[-1], (ast.ClassDef, ast.FunctionDef))
+        assert "SOLUTION" in one.solved and "SOLUTION" not in one.open
+    cells = cells_of(course.release, "1_building_blocks.ipynb")
+    norm = next(one for one in course.definitions if one.name == "LayerNorm")
+    assert cells["task_1_4_LayerNorm"]["source"] == norm.open
+    assert 'raise NotImplementedError("TODO 1.4: ' in norm.open
+
+
+def test_what_only_a_solution_imports_is_imported_in_the_solution(course) -> None:
+    solved = {one.name: one for one in course.definitions}
+    assert "### BEGIN SOLUTION\n    import math\n" in solved["scaled_dot_product_attention"].solved
+    assert "import math" not in solved["scaled_dot_product_attention"].imports
+    assert "from student.decode import cut_sentence" in solved["beam_decode"].imports
+    assert not any("islice" in line for one in course.definitions for line in (*one.imports, one.open))
+
+
+def test_notebooks_import_what_they_do_not_define(course, cells_of) -> None:
+    setup = cells_of(course.release, "2_layers_and_model.ipynb")["setup_2-layers-and-model"]["source"].split("\n")
+    assert setup[0] == "from course import check, is_graded, refresh"
+    assert "from student.attention import MultiHeadedAttention" in setup
+    assert "from student.layers import FeedForward, LayerNorm" in setup  # EncoderLayer is defined there
+
+
+def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
+    cell = cells_of(course.release, "1_building_blocks.ipynb")["test_1_2"]
+    marks = cell["metadata"]["nbgrader"]
+    assert cell["source"] == 'check("1.2")'
+    assert (marks["grade"], marks["solution"], marks["locked"], marks["points"]) == (True, False, True, 14)
+    assert cell["metadata"]["editable"] is False
+
+
+def test_a_second_build_has_the_same_bytes(course) -> None:
+    assert generate(ROOT, course.source) == course.release
+
+
+def test_both_versions_are_sound(course) -> None:
+    for files in (course.source, course.release):
+        for name in files:
+            if name.endswith(".ipynb"):
+                assert notebook_faults(files[name]) == []
+
+
+@pytest.mark.parametrize(
+    "change, fault",
+    [
+        (lambda nb: nb["cells"][0].update(id=nb["cells"][1]["id"]), "two cells have the id"),
+        (lambda nb: nb["cells"][2]["metadata"].update(nbgrader={"schema_version": 3}), "'points'|grade"),
+        (lambda nb: nb["cells"].append(code_cell("x", outputs=[OUTPUT])), "cell x has outputs"),
+    ],
+)
+def test_unsound_notebooks_are_found(course, change, fault) -> None:
+    notebook = json.loads(course.release["1_building_blocks.ipynb"])
+    change(notebook)
+    found = notebook_faults(json.dumps(notebook).encode())
+    assert any(part in line for line in found for part in fault.split("|")), found
+
+
+OUTPUT = {"output_type": "stream", "name": "stdout", "text": "the answer"}
+
+
+def code_cell(name: str, **more) -> dict:
+    cell = {"cell_type": "code", "id": name, "metadata": {}, "source": "", "execution_count": None, "outputs": []}
+    return {**cell, **more}
+
+
+def test_ids_stay_when_text_comes_in_before() -> None:
+    text = "{{setup}}\n## A\none\n{{answer 1.1}}\n"
+    ids = []
+    for prose in (text, text.replace("{{answer", "```python\n1\n```\ntwo\n{{answer")):
+        notebook = make_notebook("a", read_prose("a.md", prose), {}, read_assignment())
+        ids.append([cell.id for cell in notebook.cells])
+    assert ids == [["setup_a", "text-a", "test_1_1"], ["setup_a", "text-a", "code-a", "text-a-2", "test_1_1"]]
+
+
+@pytest.mark.parametrize(
+    "prose, message",
+    [
+        ("{{setup}}\n{{answer 1.1}}", "{{task 1.1: …}} is in none of the notebooks' prose"),
+        ("{{setup}}\n{{answer 9.9}}", "a.md:2: there is no task 9.9; the tasks are 1.1"),
+        ("{{setup}}\n{{answer 1.1}}\n{{answer 1.1}}", "a.md:3: {{answer 1.1}} stands in a.md:2 already"),
+        ("{{answer 1.1}}\n{{setup}}", "a.md:1: {{setup}} is needed once; above the first answer"),
+        ("{{setup}}\n{{setup}}\n", "a.md:2: {{setup}} is needed once"),
+    ],
+)
+def test_tasks_out_of_place_stop_the_release(prose, message) -> None:
+    assignment = read_assignment()
+    one_task = replace(assignment, tasks=assignment.tasks[:1])
+    with pytest.raises(ReleaseError) as caught:
+        check_tasks({"a.md": read_prose("a.md", prose)}, one_task)
+    assert message in str(caught.value)
+
+
+def test_markers_in_the_prose_stop_the_release(course, tmp_path) -> None:
+    folder = tmp_path / PROSE
+    folder.mkdir(parents=True)
+    for path in (ROOT / PROSE).glob("*.md"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    with (folder / "glossary.md").open("a") as file:
+        file.write("```python\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n```\n")
+    source = make_sources(tmp_path, read_assignment(), list(course.definitions))
+    with pytest.raises(ReleaseError, match="nbgrader refuses the assignment: RuntimeError: Solution region detected"):
+        generate(ROOT, source)
+
+
+def test_stubs_without_a_hint_stay() -> None:
+    stub, named = "raise NotImplementedError()", 'raise NotImplementedError("TODO 1.2: one and two")'
+    text = f"def f():\n    # TODO 1.2: one\n    # and two\n    {stub}\n\ndef g():\n    {stub}"
+    assert name_stubs(text, ["1.2"]) == text.replace(stub, named, 1)
+
+
+def test_grading_finds_every_answer_in_the_notebooks(course, tmp_path) -> None:
+    for kind, files in (("solved", course.source), ("open", course.release)):
+        for path, content in files.items():
+            target = tmp_path / kind / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        (tmp_path / kind / "translations.txt").write_text("a\n")
+    solved, left_open = (take_in(tmp_path / kind, ROOT / "student") for kind in ("solved", "open"))
+    assert solved.submitted == left_open.submitted == {one.module for one in course.definitions}
+    assert not solved.notes and not left_open.notes
+    assert solved.translations == b"a\n"
+    for one in course.definitions:
+        assert one.solved.removesuffix("### END SOLUTION").rstrip() in solved.sources[one.module][1]
+        assert one.open in left_open.sources[one.module][1]

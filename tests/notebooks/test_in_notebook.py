@@ -1,0 +1,122 @@
+"""What runs beside a student's notebook: checks, and the answers of all notebooks as one package."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.in_notebook import Course as Notebooks
+from autograder.in_notebook.answers import UnreadableNotebook
+from autograder.in_notebook.package import AnswerPackage
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def folder(course, tmp_path):
+    """The notebooks as they were handed out, beside skeleton and corpus."""
+    for path, content in course.release.items():
+        if path.endswith(".ipynb"):
+            (tmp_path / path).write_bytes(content)
+    (tmp_path / "support").mkdir()
+    (tmp_path / "support" / "skeleton").symlink_to(ROOT / "student")
+    (tmp_path / "support" / "data").symlink_to(ROOT / "data")
+    return tmp_path
+
+
+@pytest.fixture
+def history() -> list[str]:
+    return [""]
+
+
+@pytest.fixture
+def notebooks(folder, history):
+    package = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "student"}
+    made = Notebooks(folder, folder / "support", lambda: history)
+    yield made
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, AnswerPackage)]
+    made.refresh()
+    sys.modules.update(package)
+
+
+def solved(course, name: str) -> str:
+    return next(one.solved for one in course.definitions if one.name == name)
+
+
+def save(folder: Path, notebook: str, cell_id: str, text: str) -> None:
+    path = folder / notebook
+    content = json.loads(path.read_text())
+    next(cell for cell in content["cells"] if cell["id"] == cell_id)["source"] = text
+    path.write_text(json.dumps(content))
+
+
+def test_from_todo_to_all_points(notebooks, history, course, capsys) -> None:
+    assert notebooks.check("1.1", seed=7) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("✗ 1.1 Input embedding: 0 of 6 tests pass, 0 of 4 points\n\nTODO 1.1: create")
+    assert 'check("1.1", seed=7)' in said
+    history += ["import math", "from torch import Tensor, nn", solved(course, "InputEmbedding")]
+    assert notebooks.check("1.1") == 4
+    assert capsys.readouterr().out == "✓ 1.1 Input embedding: 6 of 6 tests pass, 4 of 4 points\n"
+
+
+def test_a_fault_is_explained_and_located(notebooks, history, course, capsys) -> None:
+    text = solved(course, "InputEmbedding")
+    history += ["from torch import nn", text.replace("import math", "math = None").replace("* math.sqrt", "* nn.sqrt")]
+    assert notebooks.check("1.1") < 4
+    said = capsys.readouterr().out
+    line = 1 + history[-1].split("\n").index("        return self.table(tokens) * nn.sqrt(self.d_model)")
+    assert "AttributeError: module 'torch.nn' has no attribute 'sqrt'" in said
+    assert f"this notebook, cell 2, line {line}: return self.table(tokens) * nn.sqrt(self.d_model)" in said
+
+
+def test_what_was_run_last_counts_also_where_it_is_worse(notebooks, history, course) -> None:
+    text = solved(course, "InputEmbedding")
+    history += ["import math\nfrom torch import nn", text, text.replace(" * math.sqrt(self.d_model)", "")]
+    assert notebooks.check("1.1") == 0
+    history += [text]
+    assert notebooks.check("1.1") == 4
+
+
+def test_answers_that_were_saved_elsewhere_are_imported_and_refreshed(notebooks, folder, history, course) -> None:
+    norm = solved(course, "LayerNorm").replace("### BEGIN SOLUTION", "import torch")
+    save(folder, "1_building_blocks.ipynb", "task_1_4_LayerNorm", norm)
+    layers = importlib.import_module("student.layers")
+    assert layers.LayerNorm(4).gamma.tolist() == [1, 1, 1, 1]
+    with pytest.raises(NotImplementedError, match="TODO 1.5"):
+        layers.FeedForward(4, 8)
+    history += ["class FeedForward:\n    is_new = True\n"]
+    notebooks.refresh()
+    assert importlib.import_module("student.layers").FeedForward.is_new
+    assert importlib.import_module("student.model").__name__ == "student.model"
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("student.nothing")
+
+
+def test_tracebacks_of_the_package_show_lines(notebooks, folder) -> None:
+    save(folder, "1_building_blocks.ipynb", "task_1_4_LayerNorm", "class LayerNorm:\n    def f(self): 1 / 0\n")
+    layers = importlib.import_module("student.layers")
+    assert "def f(self): 1 / 0" in layers.__loader__.get_source("student.layers")
+
+
+def test_translations_are_counted(notebooks, folder, capsys) -> None:
+    n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
+    for content, said in (
+        (None, "translations.txt is not there yet"),
+        ("a\n", f"translations.txt has 1 lines; expected {n_lines}"),
+        ("a\n" * (n_lines - 1) + "a", f"has its {n_lines} lines"),
+    ):
+        if content:
+            (folder / "translations.txt").write_text(content)
+        assert notebooks.check("4.1") == 0
+        assert said in capsys.readouterr().out
+
+
+def test_bad_input_is_named(notebooks, folder) -> None:
+    with pytest.raises(ValueError, match=r"there is no task '1\.9'; the tasks are 1\.1, 1\.2"):
+        notebooks.check("1.9")
+    (folder / "9_mine.ipynb").write_text("{")
+    with pytest.raises(UnreadableNotebook, match="9_mine.ipynb: not a whole notebook"):
+        notebooks.check("1.1")

@@ -1,0 +1,72 @@
+"""Prose in, parts out; whatever is not understood stops the release with its line."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from release.notebooks.prose import Answer, Code, Setup, TaskHead, Text, read_prose
+from release.problems import ReleaseError
+
+DIRECTIVES = ("{{setup}}", "{{task 1.2: difficulty 3, 30 minutes}}", "{{answer 1.2}}")
+
+PROSE = """# One
+first
+
+{{setup}}
+
+{{task 1.2: difficulty 3, 30 minutes}}
+Idea.
+```text
+# no heading
+```
+```python
+x = 1
+
+y = "```"
+```
+```python try
+z = f(x)
+```
+{{answer 1.2}}
+## Two
+last
+"""
+
+
+def test_parts_come_in_order_with_their_lines() -> None:
+    assert read_prose("a.md", PROSE) == [
+        Text(1, "# One\nfirst"),
+        Setup(4),
+        TaskHead(6, "1.2", 3, 30),
+        Text(7, "Idea.\n```text\n# no heading\n```"),
+        Code(11, 'x = 1\n\ny = "```"', may_fail=False),
+        Code(16, "z = f(x)", may_fail=True),
+        Answer(19, "1.2"),
+        Text(20, "## Two\nlast"),
+    ]
+
+
+def test_a_fence_without_an_end_is_named() -> None:
+    with pytest.raises(ReleaseError, match=r"^a.md:2: the block that begins here has no end; close it with ```$"):
+        read_prose("a.md", "text\n```python\nx = 1\n")
+
+
+@given(
+    st.sampled_from(DIRECTIVES),
+    st.integers(0, 30),
+    st.sampled_from(["", *string.ascii_letters, " ", "}", "{", "-", "."]),
+    st.booleans(),
+)
+def test_a_misspelled_directive_never_passes_as_text(directive, place, character, is_replaced) -> None:
+    place %= len(directive)
+    written = directive[:place] + character + directive[place + is_replaced :]
+    try:
+        parts = read_prose("a.md", f"text\n{written}\nmore\n")
+    except ReleaseError as error:
+        assert str(error).startswith("a.md:2: ")
+    else:
+        # Still a directive: another number, say, or a space more.
+        assert [type(part) for part in parts[::2]] == [Text, Text]
+        assert parts[0].text == "text" and parts[2].text == "more"
