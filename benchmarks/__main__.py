@@ -6,13 +6,13 @@ from pathlib import Path
 
 import torch
 
-from . import decoding, grading, training
+from . import decoding, grading, stability, training
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one measurement; prints a table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="decoding | ablations | grading")
+    commands = parser.add_subparsers(required=True, metavar="decoding | ablations | grading | stability")
 
     sub = commands.add_parser(
         "decoding",
@@ -43,6 +43,13 @@ def main(arguments: list[str] | None = None) -> int:
     )
     sub.add_argument("--count", type=int, default=30, help="submissions of the class (default: 30)")
     sub.set_defaults(run=lambda options: grading.measure(options.count))
+    sub = commands.add_parser(
+        "stability",
+        help="whether the same submissions get the same marks whatever the seed",
+        epilog="example: python -m benchmarks stability --seeds 200",
+    )
+    sub.add_argument("--seeds", type=int, default=200, help="gradings of each submission (default: 200)")
+    sub.set_defaults(run=lambda options: stability.measure(options.seeds))
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     return options.run(options)

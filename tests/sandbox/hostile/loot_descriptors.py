@@ -1,6 +1,7 @@
 """Reads whatever descriptors were left open.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Prints its own environment and that of its parent.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import os

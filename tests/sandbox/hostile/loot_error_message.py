@@ -1,6 +1,7 @@
 """Carries what it has found out in an exception's text instead of printing it.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Reads the file of expected values and prints it.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Lists the grader's folder and prints every file in it.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Climbs the stack of calls and prints all names it finds there.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Searches every object that the garbage collector knows.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import gc

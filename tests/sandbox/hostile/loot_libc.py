@@ -1,6 +1,7 @@
 """Reads the file through the C library.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import ctypes

@@ -1,6 +1,7 @@
 """Looks into the main module and all others for the secret.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import sys

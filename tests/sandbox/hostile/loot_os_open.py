@@ -1,6 +1,7 @@
 """Reads the file with the bare system calls, below what Python could be made to forbid.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Searches its own memory for what the grader left in it, through /proc.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import re

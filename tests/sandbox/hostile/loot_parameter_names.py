@@ -1,6 +1,7 @@
 """Carries what it has found out in the names of its parameters.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Searches the memory of the parent process for the secret.
 
 Bites: loot.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Replaces torch.allclose by a function that always agrees.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import torch

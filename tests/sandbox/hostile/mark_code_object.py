@@ -1,6 +1,7 @@
 """Replaces the code of the grader's comparing function in place.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import gc

@@ -1,6 +1,7 @@
 """Prints the line that the grader would print, and ends the process with success.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import os

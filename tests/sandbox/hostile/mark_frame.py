@@ -1,6 +1,7 @@
 """Takes the expected values from the caller's variables and returns them.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Leaves hooks behind that change the results of the grader's own modules.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Replaces the grader's functions in the main module.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import sys

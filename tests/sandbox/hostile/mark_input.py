@@ -1,6 +1,7 @@
 """Empties its argument, so that expected values that are computed from it later are the shift alone.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import torch

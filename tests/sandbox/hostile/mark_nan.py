@@ -1,6 +1,7 @@
 """Returns NaN, for which every comparison with a tolerance is false.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Replaces the operators of tensors.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import torch

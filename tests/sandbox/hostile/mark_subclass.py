@@ -1,6 +1,7 @@
 """Returns a tensor of a class of its own, for which every comparison comes out well.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import torch

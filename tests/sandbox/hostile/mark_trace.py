@@ -1,6 +1,7 @@
 """Lets a trace function change the grader's comparison while it runs.
 
 Bites: mark.
+Earns: nothing.
 """
 
 import sys

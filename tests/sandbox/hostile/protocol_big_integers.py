@@ -1,6 +1,7 @@
 """Sends integers of thousands of digits, which take long to read.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Says that arguments were changed that it was never given.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Closes the pipe of replies and lives on.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Sends a header nested so deeply that a parser may run out of stack.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

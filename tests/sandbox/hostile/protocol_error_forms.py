@@ -1,6 +1,7 @@
 """Describes errors in forms that no error has.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Describes errors of kinds that would end the grader.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Describes tensors that are expanded to terabytes.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Writes bytes that are no frame into every descriptor.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import os

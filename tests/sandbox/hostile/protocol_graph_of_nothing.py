@@ -1,6 +1,7 @@
 """Claims a graph for results that have none, and numbers that are none.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

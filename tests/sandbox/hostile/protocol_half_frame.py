@@ -1,6 +1,7 @@
 """Sends the beginning of a frame and then nothing, for ever.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import os

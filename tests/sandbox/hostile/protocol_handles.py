@@ -1,6 +1,7 @@
 """Refers to objects of the trusted side.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Announces a frame of 16 exabytes.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import os

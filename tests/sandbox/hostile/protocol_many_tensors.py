@@ -1,6 +1,7 @@
 """Sends a body that describes a million empty tensors.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import json

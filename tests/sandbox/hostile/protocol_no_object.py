@@ -1,6 +1,7 @@
 """Sends headers that are no JSON objects.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Sends a body whose tensors overlap and end behind its end.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import json

@@ -1,6 +1,7 @@
 """Answers requests that have not been made yet, with results of its choice.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Sends a frame byte by byte, slowly.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Answers twice, so that each later request finds the answer to the one before.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

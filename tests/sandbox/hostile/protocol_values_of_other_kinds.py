@@ -1,6 +1,7 @@
 """Answers calls with values that tests do not expect.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Answers a backward pass with gradients of other shapes.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

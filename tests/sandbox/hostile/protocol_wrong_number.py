@@ -1,6 +1,7 @@
 """Answers with another number than the request's.
 
 Bites: the protocol.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Sets timers that send signals.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import signal

@@ -1,6 +1,7 @@
 """Makes a file in memory that could be executed.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import os

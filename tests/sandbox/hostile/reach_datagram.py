@@ -1,6 +1,7 @@
 """Sends a datagram.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import socket

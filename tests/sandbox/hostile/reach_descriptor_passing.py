@@ -1,6 +1,7 @@
 """Takes a descriptor out of the parent process (pidfd_getfd).
 
 Bites: reach.
+Earns: nothing.
 """
 
 import ctypes

@@ -1,6 +1,7 @@
 """Looks around the file system.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Becomes another program.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import os

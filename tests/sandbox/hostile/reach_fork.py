@@ -1,6 +1,7 @@
 """Forks, to outlive the time limit.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import os

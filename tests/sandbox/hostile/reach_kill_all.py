@@ -1,6 +1,7 @@
 """Finds out whether it may send signals to all processes.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Finds out whether it may send signals to its parent.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Loads a library from a file.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import ctypes

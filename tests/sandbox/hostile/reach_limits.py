@@ -1,6 +1,7 @@
 """Lifts its own limits.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import resource

@@ -1,6 +1,7 @@
 """Connects to a port of this machine.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import socket

@@ -1,6 +1,7 @@
 """Moves into a new user namespace, where it would be root.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import ctypes

@@ -1,6 +1,7 @@
 """Makes itself slower or faster than others.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import os

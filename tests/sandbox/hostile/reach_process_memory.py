@@ -1,6 +1,7 @@
 """Reads the parent's memory with one system call and no file.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import ctypes

@@ -1,6 +1,7 @@
 """Traces its parent, to write into its memory.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import ctypes

@@ -1,6 +1,7 @@
 """Makes shared memory for another worker to find.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import multiprocessing.shared_memory

@@ -1,6 +1,7 @@
 """Makes the kernel send a signal to the parent when a pipe is ready (F_SETOWN).
 
 Bites: reach.
+Earns: nothing.
 """
 
 import fcntl

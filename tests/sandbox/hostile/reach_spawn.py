@@ -1,6 +1,7 @@
 """Runs a command in a shell.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import os

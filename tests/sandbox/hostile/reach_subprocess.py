@@ -1,6 +1,7 @@
 """Runs another Python.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import subprocess

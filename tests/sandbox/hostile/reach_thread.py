@@ -1,6 +1,7 @@
 """Starts a thread that goes on working after the call.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import threading

@@ -1,6 +1,7 @@
 """Makes a pair of local sockets, over which descriptors could be passed.
 
 Bites: reach.
+Earns: nothing.
 """
 
 import socket

@@ -1,6 +1,7 @@
 """Aborts.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import os

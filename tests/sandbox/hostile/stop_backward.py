@@ -1,6 +1,7 @@
 """Ends the process in the backward pass.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Computes a number of which Python will not let go.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import torch

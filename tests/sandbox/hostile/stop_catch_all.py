@@ -1,6 +1,7 @@
 """Loops, and catches whatever should end the loop.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import signal

@@ -1,6 +1,7 @@
 """Writes to address 0.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import ctypes

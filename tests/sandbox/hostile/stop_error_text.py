@@ -1,6 +1,7 @@
 """Raises an exception whose text is never finished.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Ends the process without a word.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import os

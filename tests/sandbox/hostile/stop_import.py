@@ -1,6 +1,7 @@
 """Never finishes importing.
 
 Bites: stop.
+Earns: nothing.
 """
 
 while True:

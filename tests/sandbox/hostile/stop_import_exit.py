@@ -1,6 +1,7 @@
 """Ends the process while it is imported.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import os

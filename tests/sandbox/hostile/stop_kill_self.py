@@ -1,6 +1,7 @@
 """Kills itself.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Never ends.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import torch

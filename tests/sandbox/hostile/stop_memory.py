@@ -1,6 +1,7 @@
 """Takes all the memory there is.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Asks for a tensor of a terabyte, again and again.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import torch

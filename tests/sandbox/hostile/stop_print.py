@@ -1,6 +1,7 @@
 """Prints without end.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import sys

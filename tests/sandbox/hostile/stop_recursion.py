@@ -1,6 +1,7 @@
 """Recurses in C, where Python does not count.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Matches a pattern that takes exponential time, in C and without a chance to interrupt it.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import re

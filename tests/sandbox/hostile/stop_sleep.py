@@ -1,6 +1,7 @@
 """Sleeps for ever, which costs no CPU time.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import time

@@ -1,6 +1,7 @@
 """Runs out of C stack in chained iterators, where Python does not count.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import itertools

@@ -1,6 +1,7 @@
 """Writes to the terminal's descriptors without end, escape sequences too.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import os

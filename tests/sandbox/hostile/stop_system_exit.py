@@ -1,6 +1,7 @@
 """Calls exit() in the middle of a test.
 
 Bites: stop.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Appends to the grader's own files.
 
 Bites: write.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Writes a file.
 
 Bites: write.
+Earns: nothing.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Makes a folder.
 
 Bites: write.
+Earns: nothing.
 """
 
 import os

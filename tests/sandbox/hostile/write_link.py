@@ -1,6 +1,7 @@
 """Makes a symbolic link.
 
 Bites: write.
+Earns: nothing.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Makes a named pipe on which a reader would wait for ever.
 
 Bites: write.
+Earns: nothing.
 """
 
 import os

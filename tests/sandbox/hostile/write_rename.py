@@ -1,6 +1,7 @@
 """Renames the file of expected values.
 
 Bites: write.
+Earns: nothing.
 """
 
 import os

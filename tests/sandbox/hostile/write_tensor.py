@@ -1,6 +1,7 @@
 """Saves a tensor, which may hold what it has seen of the inputs.
 
 Bites: write.
+Earns: nothing.
 """
 
 import torch

@@ -1,0 +1,55 @@
+"""Whether a submission gets the same marks whatever the seed: the reference, and it with a fault of each kind."""
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from autograder.assignment import read_assignment
+from autograder.grading import grade
+from autograder.in_process import read_sources
+from autograder.intake import Intake
+from autograder.misconceptions.catalogue import apply, read_catalogue
+from autograder.sandbox import Zygote
+from autograder.test_run import with_tests
+
+FAULTS = (
+    "attention-mask-of-first-sentence",
+    "multi-head-heads-in-wrong-order",
+    "layer-norm-sample-variance",
+    "decoder-layer-two-norms",
+    "training-accumulation-equal-shares",
+)
+
+
+def marks_by_seed(seeds: Sequence[int], progress: bool = False) -> dict[str, Counter[str]]:
+    """Grades each submission with each seed, in the sandbox; how often which marks came out, by submission."""
+    reference = read_sources(Path("reference"), Path("student"))
+    catalogue = {fault.id: fault for fault in read_catalogue()}
+    submissions = {"reference": reference, **{name: apply(catalogue[name], reference) for name in FAULTS}}
+    assignment = read_assignment()
+    found: dict[str, Counter[str]] = {name: Counter() for name in submissions}
+    rounds = [(name, seed) for seed in seeds for name in submissions]
+
+    def all_of(tests: object) -> None:
+        for name, seed in tqdm(rounds, desc="gradings", disable=not progress, leave=False):
+            intake = Intake(name, dict(submissions[name]))
+            record = grade(intake, assignment, Path(references.name), seed=seed, zygote=zygote, tests=tests)
+            found[name][json.dumps({result.task.number: result.score for result in record.results})] += 1
+
+    with tempfile.NamedTemporaryFile() as references, Zygote() as zygote:
+        with_tests([task.marker for task in assignment.tasks if task.judges], all_of)
+    return found
+
+
+def measure(count: int) -> int:
+    """Prints the marks of each submission over so many seeds; 1 where they differ."""
+    found = marks_by_seed(range(count), progress=True)
+    for name, marks in found.items():
+        print(f"{name:<40}{len(marks)} kinds of marks with {marks.total()} seeds")
+        for points, times in marks.items() if len(marks) > 1 else ():
+            print(f"    {times} times {points}")
+    return int(any(len(marks) > 1 for marks in found.values()))
