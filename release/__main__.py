@@ -1,4 +1,4 @@
-"""The command line: `python -m release build | check`."""
+"""The command line: `python -m release build | check | update`."""
 
 import argparse
 import re
@@ -10,6 +10,7 @@ from .build import Project, check_target, compare_folder, compare_notebooks, mak
 from .gates import GATES, Workspace, run_gates
 from .problems import ReleaseError
 from .report import gate_table, gates_as_json, summary
+from .update.command import add_parser as add_update
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -41,13 +42,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The two commands with their flags."""
+    """The commands with their flags."""
     parser = argparse.ArgumentParser(
         prog="python -m release",
         description="Make what students get from the marked reference, and prove that it is sound.",
         epilog="example: python -m release build --reference reference --output .",
     )
-    commands = parser.add_subparsers(required=True, metavar="build | check")
+    commands = parser.add_subparsers(required=True, metavar="build | check | update")
     build = commands.add_parser(
         "build",
         help="strip, run the gates, write student/ and dist/",
@@ -66,7 +67,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: python -m release check",
     )
     check.set_defaults(run=run_check, torch_index="")
-    for command in (build, check):
+    for command in (build, check, add_update(commands)):
         command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
         command.add_argument("--reference", type=Path, help="the marked solution (default: ROOT/reference)")
         command.add_argument("--output", type=Path, help="gets student/ and dist/ (default: ROOT)")

@@ -17,6 +17,7 @@ from pathlib import Path
 from .closure import needed_modules
 from .problems import Problem, ReleaseError
 from .skeleton import read_folder
+from .update.folder import HANDED_OUT, remember
 
 CORPUS = "data/corpus"
 REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
@@ -100,4 +101,5 @@ def collect_kit(
     kit |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
     kit[HANDOUT] = handout
     kit["requirements.txt"] = "".join(line + "\n" for line in requirements.packages).encode()
+    kit[HANDED_OUT] = remember(kit, package)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}

@@ -19,6 +19,7 @@ from release.problems import ReleaseError
 def test_students_get_what_they_need_and_no_more(example_release) -> None:
     files = {path.removeprefix(f"{ARCHIVE_FOLDER}/") for path in example_release.archives["student.zip"]}
     assert files == {
+        ".handed_out.zip",
         "README.md",
         "requirements.txt",
         "grade.py",

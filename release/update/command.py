@@ -1,0 +1,110 @@
+"""`python -m release update FOLDER`: a corrected release for who is at work already."""
+
+import argparse
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..audience import STUDENT_ZIP
+from ..build import Project, make_release
+from ..kit import ARCHIVE_FOLDER
+from ..problems import ReleaseError
+from .folder import HANDED_OUT, Plan, apply, make_plan, remember
+
+CONFLICTS = 1
+
+
+def add_parser(commands: argparse._SubParsersAction) -> argparse.ArgumentParser:
+    """Adds `update` to the release's commands."""
+    update = commands.add_parser(
+        "update",
+        help="bring the corrected release into a student's folder",
+        description="Merge what is new in the release into a folder in which a student has worked. Answers stay; "
+        "where the release has changed the same lines, the student's are kept, the place is named, and the release's "
+        "file is put beside it as FILE.new. What is changed is kept in before-update-N.zip.",
+        epilog="example: python -m release update students/anna --dry-run",
+    )
+    update.set_defaults(run=run_update, torch_index="")
+    update.add_argument("student_folder", type=Path, help=f"what came out of {STUDENT_ZIP}, or the package in it")
+    base_help = f"the {STUDENT_ZIP} that was handed out (default: the folder's own {HANDED_OUT})"
+    update.add_argument("--base", type=Path, help=base_help)
+    update.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    update.add_argument("--json", action="store_true", help="print it for programs")
+    return update
+
+
+def run_update(options: argparse.Namespace, project: Project) -> int:
+    """Returns 0 where everything could be merged, 1 where conflicts are left to the student."""
+    folder = options.student_folder
+    release = make_release(project)
+    package = release.assignment.package
+    if not folder.is_dir():
+        raise ReleaseError(f"{folder}: is not a folder; name the one that a student works in")
+    new, base = unpacked(release.archives[STUDENT_ZIP]), None
+    if options.base:
+        base = read_archive(options.base)
+    if not (folder / package).is_dir() and any((folder / path).is_file() for path in release.skeleton.files):
+        new, base = (within(files, package) for files in (new, base or {}))
+        package = ""
+    handed_out = remember(base, package) if base else None
+    plan = make_plan(folder, {**new, HANDED_OUT: remember(new, package)}, package, handed_out)
+    backup = None if options.dry_run else apply(plan)
+    print(as_json(plan, backup) if options.json else as_text(plan, backup, options.dry_run))
+    return CONFLICTS if plan.conflicts else 0
+
+
+def unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """An archive's files as they lie in the folder that comes out."""
+    inside = {path.removeprefix(f"{ARCHIVE_FOLDER}/"): content for path, content in files.items()}
+    return {path: content for path, content in inside.items() if path != HANDED_OUT}
+
+
+def within(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
+    """The package alone."""
+    return {path.removeprefix(f"{package}/"): files[path] for path in files if path.startswith(f"{package}/")}
+
+
+def read_archive(path: Path) -> dict[str, bytes]:
+    """The files of a students' archive. Raises: ReleaseError where it is none."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+            files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+    except zipfile.BadZipFile:
+        raise ReleaseError(f"{path}: is not a zip archive; name the {STUDENT_ZIP} that was handed out") from None
+    if not all(name.startswith(f"{ARCHIVE_FOLDER}/") for name in files):
+        raise ReleaseError(f"{path}: has no folder {ARCHIVE_FOLDER}/; name the {STUDENT_ZIP} that was handed out")
+    return unpacked(files)
+
+
+def as_text(plan: Plan, backup: Path | None, is_dry: bool) -> str:
+    """One line a file."""
+    if not plan.writes and not plan.removals and not plan.conflicts:
+        return f"{plan.folder}: nothing is new"
+    would = "would be " if is_dry else ""
+    lines = [f"{plan.folder}:"]
+    beside = {path for path in plan.writes if path.endswith(".new")}
+    quiet = {HANDED_OUT, *plan.merged, *beside}
+    kept = {line.partition(":")[0] for line in plan.conflicts}
+    lines += [f"  {would}merged    {path}" for path in plan.merged]
+    lines += [f"  {would}replaced  {path}" for path in sorted(plan.before.keys() & plan.writes.keys() - quiet - kept)]
+    lines += [f"  {would}added     {path}" for path in sorted(plan.writes.keys() - plan.before.keys() - quiet)]
+    lines += [f"  {would}removed   {path}" for path in plan.removals]
+    lines += [f"  conflict  {line}" for line in plan.conflicts]
+    if backup:
+        lines.append(f"before: {backup}")
+    return "\n".join(lines)
+
+
+def as_json(plan: Plan, backup: Path | None) -> str:
+    """The same for programs."""
+    content = {
+        "folder": str(plan.folder),
+        "written": sorted(plan.writes),
+        "removed": plan.removals,
+        "merged": plan.merged,
+        "conflicts": plan.conflicts,
+        "backup": backup and str(backup),
+    }
+    return json.dumps(content, indent=2)

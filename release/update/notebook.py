@@ -1,0 +1,93 @@
+"""Merges a notebook that a student has worked in with its corrected release, cell by cell.
+
+The release's cells have identities. A cell that students fill in stays theirs; every other cell is the release's;
+cells of their own stay where they are, behind the cell that they stood behind.
+"""
+
+import json
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MergedNotebook:
+    """The result: the file's content, and the cells that the student has filled in and the release has changed."""
+
+    content: bytes
+    conflicts: tuple[str, ...]
+
+
+class NotebookError(ValueError):
+    """A notebook that cannot be read; the message says why."""
+
+
+def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
+    """The new notebook with the student's answers, own cells, and what the cells that stay have put out.
+
+    Raises:
+        NotebookError: where the student's is not a notebook.
+    """
+    old = {_identity(cell): cell for cell in _cells(base)}
+    theirs = {_identity(cell): cell for cell in _cells(student)}
+    conflicts = []
+    merged = []
+    for cell in _cells(new):
+        identity = _identity(cell)
+        written = theirs.get(identity)
+        if written is not None and _source(written) == _source(cell):
+            merged.append({**written, "metadata": cell.get("metadata", {})})
+        elif written is not None and _is_answer(cell) and _source(written) != _source(old.get(identity, {})):
+            merged.append({**written, "metadata": cell.get("metadata", {})})
+            if _source(cell) != _source(old.get(identity, {})):
+                conflicts.append(str(identity))
+        else:
+            merged.append(cell)
+    _insert_own(merged, _cells(student), old)
+    notebook = {**json.loads(new), "cells": merged}
+    content = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return MergedNotebook(content.encode("utf-8"), tuple(conflicts))
+
+
+def _insert_own(merged: list[dict], student: list[dict], old: dict) -> None:
+    """Puts the student's own cells, and answers to what is no longer asked, behind the cell that they followed."""
+    present = {_identity(cell) for cell in merged}
+    before: object = None
+    for cell in student:
+        identity = _identity(cell)
+        is_own = identity not in old or (_is_answer(cell) and _source(cell) != _source(old[identity]))
+        if identity not in present and is_own:
+            places = [index for index, other in enumerate(merged) if _identity(other) == before]
+            merged.insert(places[0] + 1 if places else 0, _unlocked(cell))
+            present.add(identity)
+        if identity in present:
+            before = identity
+
+
+def _unlocked(cell: dict) -> dict:
+    """Without nbgrader's part: it is graded no longer."""
+    metadata = {key: value for key, value in cell.get("metadata", {}).items() if key != "nbgrader"}
+    return {**cell, "metadata": metadata}
+
+
+def _cells(content: bytes) -> list[dict]:
+    try:
+        cells = json.loads(content)["cells"]
+        if not all(isinstance(cell, dict) for cell in cells):
+            raise TypeError("a cell is no object")
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise NotebookError(f"not a notebook ({type(error).__name__}: {error})") from None
+    return cells
+
+
+def _identity(cell: dict) -> object:
+    """nbgrader's, which survives copying and old formats; else the cell's own; else its content."""
+    graded = cell.get("metadata", {}).get("nbgrader", {})
+    return graded.get("grade_id") or cell.get("id") or _source(cell)
+
+
+def _source(cell: dict) -> str:
+    source = cell.get("source", "")
+    return "".join(source) if isinstance(source, list) else str(source)
+
+
+def _is_answer(cell: dict) -> bool:
+    return bool(cell.get("metadata", {}).get("nbgrader", {}).get("solution"))
