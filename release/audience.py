@@ -16,6 +16,9 @@ GRADESCOPE_ZIP = "gradescope.zip"
 INSTRUCTOR_ZIP = "instructor.zip"
 NOTEBOOKS_ZIP = "notebooks.zip"
 
+NOTEBOOKS_FOLDER = "notebooks"
+"""The one folder at the top of that archive."""
+
 NOTEBOOK_SOURCES = "notebooks/source"
 """nbgrader's folder for the notebooks with solutions."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.assignment import Assignment, AssignmentError, read_assignment
 
 from .archive import checksum, make_manifest, make_zip
-from .audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, NOTEBOOKS_ZIP, STUDENT_ZIP
+from .audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
 from .gradescope import PROGRAMS, collect_gradescope
 from .handout import make_handout
 from .instructor import collect_instructor
@@ -19,6 +19,7 @@ from .kit import HANDOUT, collect_kit, read_requirements, versions_of
 from .notebooks.course import PROSE, RELEASE, SOURCE, Course, has_notebooks, make_course
 from .problems import ReleaseError
 from .skeleton import Skeleton, make_skeleton, read_folder
+from .update.folder import HANDED_OUT, remember
 
 MANIFEST = "MANIFEST.json"
 
@@ -95,7 +96,8 @@ def make_release(project: Project) -> Release:
     }
     course = make_course(project.root, assignment, skeleton, requirements) if has_notebooks(project.root) else None
     if course:
-        archives[NOTEBOOKS_ZIP] = {f"notebooks/{path}": content for path, content in course.release.items()}
+        handed_out = {**course.release, HANDED_OUT: remember(course.release, package="")}
+        archives[NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": content for path, content in handed_out.items()}
         archives[INSTRUCTOR_ZIP] |= {
             f"instructor/{path}": content for path, content in course.kept.items() if path.endswith(".ipynb")
         }

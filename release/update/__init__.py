@@ -6,7 +6,7 @@ student has made of it, and the new release.
     folder     which file gets what, and putting it in place: with a backup, all or nothing
     todos      a Python file: answers stand apart from hints, so that a corrected hint is no conflict
     merge      three-way merge of lines; where both have changed the same ones, the student's stay
-    notebook   the same for the cells of a notebook, which have identities
+    notebook   the same cell by cell, since the cells have identities
 """
 
 from .folder import HANDED_OUT, Plan, apply, make_plan, remember

@@ -4,11 +4,11 @@ import argparse
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ..audience import STUDENT_ZIP
-from ..build import Project, make_release
+from ..audience import NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
+from ..build import Project, Release, make_release
 from ..kit import ARCHIVE_FOLDER
 from ..problems import ReleaseError
 from .folder import HANDED_OUT, Plan, apply, make_plan, remember
@@ -27,8 +27,8 @@ def add_parser(commands: argparse._SubParsersAction) -> argparse.ArgumentParser:
         epilog="example: python -m release update students/anna --dry-run",
     )
     update.set_defaults(run=run_update, torch_index="")
-    update.add_argument("student_folder", type=Path, help=f"what came out of {STUDENT_ZIP}, or the package in it")
-    base_help = f"the {STUDENT_ZIP} that was handed out (default: the folder's own {HANDED_OUT})"
+    update.add_argument("student_folder", type=Path, help="what came out of the archive, or the package in it")
+    base_help = f"the archive that was handed out (default: what the folder's own {HANDED_OUT} says)"
     update.add_argument("--base", type=Path, help=base_help)
     update.add_argument("--dry-run", action="store_true", help="only say what would be done")
     update.add_argument("--json", action="store_true", help="print it for programs")
@@ -38,15 +38,16 @@ def add_parser(commands: argparse._SubParsersAction) -> argparse.ArgumentParser:
 def run_update(options: argparse.Namespace, project: Project) -> int:
     """Returns 0 where everything could be merged, 1 where conflicts are left to the student."""
     folder = options.student_folder
-    release = make_release(project)
-    package = release.assignment.package
     if not folder.is_dir():
         raise ReleaseError(f"{folder}: is not a folder; name the one that a student works in")
-    new, base = unpacked(release.archives[STUDENT_ZIP]), None
-    if options.base:
-        base = read_archive(options.base)
-    if not (folder / package).is_dir() and any((folder / path).is_file() for path in release.skeleton.files):
-        new, base = (within(files, package) for files in (new, base or {}))
+    release = make_release(project)
+    package = release.assignment.package
+    archive = archive_of(folder, release)
+    new = unpacked(release.archives[archive])
+    base = read_archive(options.base, archive) if options.base else {}
+    if not (folder / package).is_dir():
+        if archive == STUDENT_ZIP:
+            new, base = within(new, package), within(base, package)
         package = ""
     handed_out = remember(base, package) if base else None
     plan = make_plan(folder, {**new, HANDED_OUT: remember(new, package)}, package, handed_out)
@@ -55,9 +56,23 @@ def run_update(options: argparse.Namespace, project: Project) -> int:
     return CONFLICTS if plan.conflicts else 0
 
 
+def archive_of(folder: Path, release: Release) -> str:
+    """Which of the students' archives a folder has come out of. Raises: ReleaseError where it is none of them."""
+    if (folder / release.assignment.package).is_dir() or _has_any(folder, release.skeleton.files):
+        return STUDENT_ZIP
+    notebooks = unpacked(release.archives.get(NOTEBOOKS_ZIP, {}))
+    if _has_any(folder, [path for path in notebooks if path.endswith(".ipynb")]):
+        return NOTEBOOKS_ZIP
+    raise ReleaseError(f"{folder}: holds no file of the assignment; name the folder that a student works in")
+
+
+def _has_any(folder: Path, paths: Iterable[str]) -> bool:
+    return any((folder / path).is_file() for path in paths)
+
+
 def unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """An archive's files as they lie in the folder that comes out."""
-    inside = {path.removeprefix(f"{ARCHIVE_FOLDER}/"): content for path, content in files.items()}
+    inside = {path.partition("/")[2]: content for path, content in files.items()}
     return {path: content for path, content in inside.items() if path != HANDED_OUT}
 
 
@@ -66,15 +81,16 @@ def within(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     return {path.removeprefix(f"{package}/"): files[path] for path in files if path.startswith(f"{package}/")}
 
 
-def read_archive(path: Path) -> dict[str, bytes]:
-    """The files of a students' archive. Raises: ReleaseError where it is none."""
+def read_archive(path: Path, expected: str) -> dict[str, bytes]:
+    """The files of an archive that was handed out. Raises: ReleaseError where it is none."""
     try:
         with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
             files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
     except zipfile.BadZipFile:
-        raise ReleaseError(f"{path}: is not a zip archive; name the {STUDENT_ZIP} that was handed out") from None
-    if not all(name.startswith(f"{ARCHIVE_FOLDER}/") for name in files):
-        raise ReleaseError(f"{path}: has no folder {ARCHIVE_FOLDER}/; name the {STUDENT_ZIP} that was handed out")
+        raise ReleaseError(f"{path}: is not a zip archive; name the {expected} that was handed out") from None
+    top = ARCHIVE_FOLDER if expected == STUDENT_ZIP else NOTEBOOKS_FOLDER
+    if not all(name.startswith(f"{top}/") for name in files):
+        raise ReleaseError(f"{path}: is not all in a folder {top}/; name the {expected} that was handed out")
     return unpacked(files)
 
 

@@ -1,16 +1,18 @@
 """Merges a notebook that a student has worked in with its corrected release, cell by cell.
 
-The release's cells have identities. A cell that students fill in stays theirs; every other cell is the release's;
-cells of their own stay where they are, behind the cell that they stood behind.
+The release's cells have identities. Locked cells, such as tests, are the release's. In every other cell the student's
+text and the release's news are merged line by line. Cells of the student's own stay behind the cell they stood behind.
 """
 
 import json
 from dataclasses import dataclass
 
+from .todos import merge_python
+
 
 @dataclass(frozen=True)
 class MergedNotebook:
-    """The result: the file's content, and the cells that the student has filled in and the release has changed."""
+    """The result: the file's content, and the cells in which both have changed the same lines."""
 
     content: bytes
     conflicts: tuple[str, ...]
@@ -33,14 +35,17 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
     for cell in _cells(new):
         identity = _identity(cell)
         written = theirs.get(identity)
-        if written is not None and _source(written) == _source(cell):
-            merged.append({**written, "metadata": cell.get("metadata", {})})
-        elif written is not None and _is_answer(cell) and _source(written) != _source(old.get(identity, {})):
-            merged.append({**written, "metadata": cell.get("metadata", {})})
-            if _source(cell) != _source(old.get(identity, {})):
-                conflicts.append(str(identity))
-        else:
+        if written is None or (_source(written) != _source(cell) and _is_locked(cell)):
             merged.append(cell)
+            continue
+        result = merge_python(_source(old.get(identity, cell)), _source(written), _source(cell))
+        if result.conflicts:
+            conflicts.append(str(identity))
+        text = result.text if _source(written).endswith("\n") else result.text.removesuffix("\n")
+        if text == _source(written):
+            merged.append({**written, "metadata": cell.get("metadata", {})})
+        else:  # what it has put out is no longer its output
+            merged.append({**cell, "source": text})
     _insert_own(merged, _cells(student), old)
     notebook = {**json.loads(new), "cells": merged}
     content = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
@@ -53,7 +58,7 @@ def _insert_own(merged: list[dict], student: list[dict], old: dict) -> None:
     before: object = None
     for cell in student:
         identity = _identity(cell)
-        is_own = identity not in old or (_is_answer(cell) and _source(cell) != _source(old[identity]))
+        is_own = identity not in old or (not _is_locked(cell) and _source(cell) != _source(old[identity]))
         if identity not in present and is_own:
             places = [index for index, other in enumerate(merged) if _identity(other) == before]
             merged.insert(places[0] + 1 if places else 0, _unlocked(cell))
@@ -89,5 +94,5 @@ def _source(cell: dict) -> str:
     return "".join(source) if isinstance(source, list) else str(source)
 
 
-def _is_answer(cell: dict) -> bool:
-    return bool(cell.get("metadata", {}).get("nbgrader", {}).get("solution"))
+def _is_locked(cell: dict) -> bool:
+    return bool(cell.get("metadata", {}).get("nbgrader", {}).get("locked"))
