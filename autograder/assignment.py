@@ -39,7 +39,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The whole file."""
+    """The whole file; `due` and `contact` are what the handout tells students, in words."""
 
     title: str
     package: str
@@ -48,6 +48,8 @@ class Assignment:
     limits: Limits
     instructor_only: tuple[str, ...]
     tasks: tuple[Task, ...]
+    due: str = ""
+    contact: str = ""
 
     @property
     def max_score(self) -> float:
@@ -74,7 +76,7 @@ def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
 
 
 def _assignment(content: dict) -> Assignment:
-    known = ["title", "package", "credit", "thresholds", "limits", "release", "tasks"]
+    known = ["title", "due", "contact", "package", "credit", "thresholds", "limits", "release", "tasks"]
     _check_keys(content, known, "the file")
     thresholds = content.get("thresholds", {})
     for name, value in thresholds.items():
@@ -107,6 +109,8 @@ def _assignment(content: dict) -> Assignment:
         limits=limits,
         instructor_only=tuple(release.get("instructor_only", ())),
         tasks=tasks,
+        due=str(content.get("due", "")),
+        contact=str(content.get("contact", "")),
     )
 
 

@@ -58,7 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
     build.set_defaults(run=run_build)
     build.add_argument("--json", action="store_true", help="print the gate results as JSON")
     build.add_argument("--force", action="store_true", help="overwrite files in student/ that were edited by hand")
-    index_help = "index of CPU-only builds of PyTorch, for Gradescope's image (default: pip's own settings there)"
+    index_help = "index of CPU-only builds of PyTorch, for students and Gradescope (default: pip's own settings there)"
     build.add_argument("--torch-index", type=index_url, default="", metavar="URL", help=index_help)
     check = commands.add_parser(
         "check",

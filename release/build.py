@@ -16,7 +16,7 @@ from .gradescope import PROGRAMS, collect_gradescope
 from .handout import make_handout
 from .instructor import collect_instructor
 from .kit import HANDOUT, collect_kit, read_requirements, versions_of
-from .notebooks.course import PROSE, RELEASE, SOURCE, Course, has_notebooks, make_course
+from .notebooks.course import PROSE, RELEASE, SOURCE, Course, has_notebooks, make_course, read_efforts
 from .problems import ReleaseError
 from .skeleton import Skeleton, make_skeleton, read_folder
 from .update.folder import HANDED_OUT, remember
@@ -32,7 +32,7 @@ class Project:
         root: holds `autograder/`, `data/`, `grade.py` and `pyproject.toml`.
         reference: the marked solution.
         output: gets `student/` and `dist/`.
-        index: of CPU-only builds of PyTorch, for Gradescope's image; empty: pip's own settings there.
+        index: of CPU-only builds of PyTorch, for students and Gradescope's image; empty: pip's own settings there.
     """
 
     root: Path
@@ -80,14 +80,14 @@ def make_folder(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes
     if not reference:
         raise ReleaseError(f"{project.reference_name}: no files there; name the folder with --reference")
     skeleton = make_skeleton(reference, assignment, project.reference_name)
-    handout = make_handout(assignment, skeleton)
+    handout = make_handout(assignment, skeleton, read_efforts(project.root))
     return assignment, skeleton, {**skeleton.files, HANDOUT: handout}
 
 
 def make_release(project: Project) -> Release:
     """Everything, in memory. Raises: ReleaseError with every problem found."""
     assignment, skeleton, folder = make_folder(project)
-    requirements = read_requirements(project.root)
+    requirements = read_requirements(project.root, project.index)
     kit = collect_kit(project.root, assignment.package, skeleton.files, folder[HANDOUT], requirements)
     archives = {
         STUDENT_ZIP: kit,

@@ -1,32 +1,68 @@
 """The handout, README.md of the students' package: prose from handout.md, the rest from the assignment."""
 
 import string
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.assignment import Assignment, Task
 
-from .skeleton import Skeleton
+from .notebooks.cells import stars
+from .notebooks.prose import TaskHead
+from .skeleton import Skeleton, coded_tasks
 
 TEMPLATE = Path(__file__).with_name("handout.md")
 
 
-def make_handout(assignment: Assignment, skeleton: Skeleton) -> bytes:
-    """Fills the template; an unknown `$name` in it is an error and not shipped as it is."""
+CREDITS = {
+    "share": "A task earns points in proportion to the tests that pass, and none where a test marked `core` fails.",
+    "all": "A task earns its points where all of its tests pass, and none else.",
+}
+
+
+def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> bytes:
+    """Fills the template; an unknown `$name` in it is an error and not shipped as it is.
+
+    Args:
+        assignment: tasks, points, thresholds.
+        skeleton: whose files the tasks are in.
+        efforts: difficulty and minutes of tasks by number; {} where nobody has said them.
+    """
     regular = [task for task in assignment.tasks if not task.extension]
     extensions = [task for task in assignment.tasks if task.extension]
+    first = coded_tasks(assignment)[0]
     filled = string.Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=assignment.title,
         package=assignment.package,
-        tasks="\n".join(_row(task, assignment, skeleton) for task in regular),
+        due=f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
+        contact=f" ({assignment.contact})" if assignment.contact else "",
+        first=first.number,
+        marker=first.marker,
+        effort_head="difficulty | minutes |" if efforts else "",
+        effort_rule="---|---|" if efforts else "",
+        effort_note=_effort_note(regular, efforts),
+        tasks="\n".join(_row(task, assignment, skeleton, efforts) for task in regular),
+        credit=CREDITS[assignment.credit],
         bleu=_bleu(assignment),
-        extensions=_extensions(extensions),
+        extensions=_extensions(extensions, efforts),
     )
     return filled.encode("utf-8")
 
 
-def _row(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:
+def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> str:
     where = _files(task, assignment, skeleton) if task.threshold is None else "`translations.txt`"
-    return f"| {task.number} | {task.title} | {task.points:g} | {where} |"
+    cells = [task.number, task.title, f"{task.points:g}"]
+    if efforts:
+        effort = efforts.get(task.number)
+        cells += [stars(effort.difficulty), str(effort.minutes)] if effort else ["", ""]
+    return f"| {' | '.join([*cells, where])} |"
+
+
+def _effort_note(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
+    minutes = sum(efforts[task.number].minutes for task in tasks if task.number in efforts)
+    if not minutes:
+        return "Take them in this order: each one builds on ideas of those before it."
+    return f"About {round(minutes / 60)} hours in all, and more where the ideas are new to you."
 
 
 def _files(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:
@@ -45,11 +81,15 @@ def _bleu(assignment: Assignment) -> str:
     return f"BLEU of your `translations.txt`: {', '.join(goals)}." if goals else "BLEU is shown and earns no points."
 
 
-def _extensions(tasks: list[Task]) -> str:
+def _extensions(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
     if not tasks:
         return ""
-    named = ", ".join(
-        f"{task.number} {task.title.lower()}" + (f" ({task.points:g} points on top)" if task.points else "")
-        for task in tasks
-    )
-    return f"- Extensions, for who wants more: {named}. Each has its TODO and its tests.\n"
+    named = ", ".join(_extension(task, efforts.get(task.number)) for task in tasks)
+    said = f"- Extensions, for who wants more: {named}. Each has its TODO and its tests."
+    return textwrap.fill(said, 118, subsequent_indent="  ") + "\n"
+
+
+def _extension(task: Task, effort: TaskHead | None) -> str:
+    said = [f"{task.points:g} points on top"] if task.points else []
+    said += [f"{effort.minutes} minutes"] if effort else []
+    return f"{task.number} {task.title.lower()}" + (f" ({', '.join(said)})" if said else "")

@@ -34,19 +34,29 @@ ARCHIVE_FOLDER = "assignment"
 
 @dataclass(frozen=True)
 class Requirements:
-    """From `pyproject.toml`: the kit's version, the Python it needs, and what students install."""
+    """From `pyproject.toml`: the kit's version, the Python it needs, and what students install.
+
+    Args:
+        index: of CPU-only builds of PyTorch, for pip; empty: whatever pip's own settings lead to.
+    """
 
     version: str
     python: str
     packages: tuple[str, ...]
+    index: str = ""
+
+    def as_file(self) -> bytes:
+        """The students' requirements.txt."""
+        lines = [f"--extra-index-url {self.index}"] if self.index else []
+        return "".join(f"{line}\n" for line in [*lines, *self.packages]).encode()
 
 
-def read_requirements(root: Path) -> Requirements:
+def read_requirements(root: Path, index: str = "") -> Requirements:
     """Reads `[project]`. Raises: ReleaseError where something is missing."""
     path = root / "pyproject.toml"
     try:
         project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-        return Requirements(project["version"], project["requires-python"], tuple(project["dependencies"]))
+        return Requirements(project["version"], project["requires-python"], tuple(project["dependencies"]), index)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ReleaseError([Problem(path.name, 0, f"cannot be read ({error})", "mend it")]) from None
     except KeyError as error:
@@ -100,6 +110,6 @@ def collect_kit(
     kit |= {f"{package}/{path}": content for path, content in skeleton.items()}
     kit |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
     kit[HANDOUT] = handout
-    kit["requirements.txt"] = "".join(line + "\n" for line in requirements.packages).encode()
+    kit["requirements.txt"] = requirements.as_file()
     kit[HANDED_OUT] = remember(kit, package)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}

@@ -99,10 +99,15 @@ def as_bytes(notebook: nbformat.NotebookNode) -> bytes:
     return (nbformat.writes(notebook) + "\n").encode("utf-8")
 
 
+def stars(difficulty: int) -> str:
+    """A difficulty, 1 to 5, as it is shown."""
+    return "●" * difficulty + "○" * (5 - difficulty)
+
+
 def _heading(part: TaskHead, task: Task) -> str:
-    stars = "●" * part.difficulty + "○" * (5 - part.difficulty)
     points = f"{task.points:g} points" if task.points else "an extension, no points"
-    return f"## {task.number} {task.title}\n\n*Difficulty {stars} · about {part.minutes} minutes · {points}*"
+    effort = f"Difficulty {stars(part.difficulty)} · about {part.minutes} minutes"
+    return f"## {task.number} {task.title}\n\n*{effort} · {points}*"
 
 
 def _markdown(text: str, name: str) -> nbformat.NotebookNode:

@@ -15,7 +15,7 @@ from ..problems import ReleaseError
 from ..skeleton import Skeleton, read_folder
 from .cells import as_bytes, check_tasks, make_notebook
 from .definitions import Definition, find_definitions
-from .prose import read_prose
+from .prose import TaskHead, read_prose
 
 FOLDER = "notebooks"
 PROSE = f"{FOLDER}/prose"
@@ -74,6 +74,16 @@ def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirem
     return Course(source, generate(root, source), tuple(definitions))
 
 
+def read_efforts(root: Path) -> dict[str, TaskHead]:
+    """Difficulty and minutes of each task by its number, as the notebooks' headings say them; {} without notebooks."""
+    parts = [
+        part
+        for path in sorted((root / PROSE).glob("*.md"))
+        for part in read_prose(f"{PROSE}/{path.name}", path.read_bytes().decode("utf-8"))
+    ]
+    return {part.number: part for part in parts if isinstance(part, TaskHead)}
+
+
 def make_sources(root: Path, assignment: Assignment, definitions: list[Definition]) -> dict[str, bytes]:
     """The notebooks with solutions, by file name."""
     by_task: dict[str, list[Definition]] = {}
@@ -105,7 +115,7 @@ def collect_support(root: Path, skeleton: Skeleton, requirements: Requirements) 
     found = {f"support/{path}": support[path] for path in sorted(support)}
     found[HELPER] = (root / FOLDER / HELPER).read_bytes()
     found["README.md"] = (root / FOLDER / HANDOUT).read_bytes()
-    found["requirements.txt"] = "".join(line + "\n" for line in requirements.packages).encode()
+    found["requirements.txt"] = requirements.as_file()
     return found
 
 

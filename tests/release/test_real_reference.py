@@ -1,7 +1,9 @@
 """The passes and the search for leaks on the kit's own reference."""
 
 import ast
+import re
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from hypothesis import strategies as st
 
 from autograder.assignment import read_assignment
 from release.gates.leaks import LeakFinder, find_leaks
+from release.handout import make_handout
+from release.notebooks.course import read_efforts
 from release.problems import ReleaseError
 from release.regions import Region
 from release.skeleton import Skeleton, coded_tasks, make_skeleton, read_folder
@@ -170,3 +174,13 @@ def misspelled(draw: st.DrawFn, line: str) -> str:
             text = text[:place] + draw(st.sampled_from("ABEGINDSOLUT")) + text[place + 1 :]
     assume(text != marker and text not in ("### BEGIN SOLUTION", "### END SOLUTION"))
     return f"{indent}{text}\n"
+
+
+def test_the_real_handout_says_how_long_each_part_takes(real: Skeleton) -> None:
+    assignment = replace(read_assignment(), due="18 December, 23:59", contact="the forum")
+    handout = make_handout(assignment, real, read_efforts(ROOT)).decode()
+    for task in assignment.tasks:
+        (line,) = [line for line in handout.splitlines() if task.title.lower() in line.lower() and task.number in line]
+        assert re.search(r"\| [●○]{5} \| \d+ \|", line) or task.extension
+    assert "Hand in by **18 December, 23:59**." in handout and "ask (the forum)" in handout
+    assert re.search(r"About \d hours in all", handout)

@@ -60,7 +60,7 @@ def test_the_handout_names_every_task(example_release) -> None:
     handout = example_release.folder["README.md"].decode()
     assert "| 1.1 | Scaled table | 4 | `student/table.py` |" in handout
     assert "| 1.2 | Weighted mean | 6 | `student/mean.py` |" in handout
-    assert "0.30" in handout and "E.1 diagonal mask" in handout
+    assert "0.30" in handout and "E.1 diagonal mask" in handout and "minutes |" not in handout
     assert "$" not in handout
 
 
