@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .assignment import DEFAULT_PATH, AssignmentError, read_assignment
 from .class_grading import ClassError, ClassGrading, submissions_in
+from .gradebook import Gradebook, GradebookError
 from .intake import IntakeError, IntakeRefused, name_of, take_in
 from .proof.command import add_parser as add_prove
 from .record import Record, write_json
@@ -23,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     try:
         return options.run(options)
-    except (AssignmentError, IntakeError, ClassError) as error:
+    except (AssignmentError, IntakeError, ClassError, GradebookError) as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
     except SandboxUnavailable as error:
@@ -65,6 +66,8 @@ def add_grade(commands: argparse._SubParsersAction, shared: argparse.ArgumentPar
     grade.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
     grade.add_argument("--results", type=Path, default=Path("results.json"), help="Gradescope's; default: results.json")
     grade.add_argument("--record", type=Path, help="the full record too, as autograder/record.schema.json has it")
+    grade.add_argument("--to-nbgrader", metavar="COURSE", help="marks into nbgrader's gradebook: a folder, or a URL")
+    grade.add_argument("--student", help="nbgrader's id of whose marks they are")
 
 
 def add_grade_class(commands: argparse._SubParsersAction, shared: argparse.ArgumentParser) -> None:
@@ -98,6 +101,13 @@ def run_grade(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     suite = suite_version(options.assignment, options.release, options.references)
 
+    book = None
+    if options.to_nbgrader:
+        if options.student is None:
+            raise GradebookError("--to-nbgrader: whose marks are they? name nbgrader's id with --student ID")
+        book = Gradebook.open(options.to_nbgrader, options.student, assignment)
+        book.reset()
+
     def write(record: Record) -> None:
         write_json(options.results, as_results(record.content()))
         if options.record:
@@ -106,6 +116,7 @@ def run_grade(options: argparse.Namespace) -> int:
     try:
         intake = take_in(options.submission, options.release, assignment.package)
     except IntakeRefused as error:
+        intake = None
         record = refuse(name_of(options.submission), error.reason, assignment, error.hashes, suite)
         write(record)
     else:
@@ -120,6 +131,9 @@ def run_grade(options: argparse.Namespace) -> int:
             after_each=write,
         )
     content = record.content()
+    if book:
+        book.write(content)
+        book.write_feedback(content, intake)
     if options.json:
         print(json.dumps(as_results(content), indent=2, ensure_ascii=False))
     else:

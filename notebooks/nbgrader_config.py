@@ -29,3 +29,8 @@ c.GenerateAssignment.preprocessors = [*steps[:after], NameStubs, *steps[after:]]
 # Of one cell. The tests of a task take seconds; training takes minutes and is not repeated while grading.
 c.ExecutePreprocessor.timeout = 120
 c.Execute.timeout = 120
+
+# `nbgrader zip_collect`: one archive a student, named after the student, with the notebooks in it.
+c.FileNameCollectorPlugin.named_regexp = (
+    r".*/(?P<student_id>[\w.@-]+)/(?:notebooks/)?(?P<file_id>[^/]+\.(?:ipynb|txt))$"
+)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.assignment import read_assignment
 from release.build import Project, make_folder
 from release.kit import read_requirements
 from release.notebooks.course import Course, make_course
@@ -32,3 +33,8 @@ def cells_of():
         return {cell["id"]: {**cell, "source": "".join(cell["source"])} for cell in notebook["cells"]}
 
     return read
+
+
+@pytest.fixture(scope="session")
+def assignment():
+    return read_assignment()

@@ -1,0 +1,13 @@
+"""Our marks in nbgrader's gradebook, so that its formgrader, feedback and export show them.
+
+    book = Gradebook.open("notebooks", "anna", assignment)      # or a database's URL
+    book.reset()                                                # what an earlier run left counts no longer
+    book.write(record.content())
+
+nbgrader's own autograding runs submitted code beside its database; these marks come from the sandbox.
+"""
+
+from .marks import Gradebook
+from .target import GradebookError
+
+__all__ = ["Gradebook", "GradebookError"]

@@ -1,0 +1,154 @@
+"""Our marks in nbgrader's gradebook, in SQLite and in a real PostgreSQL: all or none, and none of an earlier run."""
+
+import csv
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from autograder.gradebook import Gradebook, GradebookError
+from autograder.gradebook.target import find_target
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Server:
+    """A PostgreSQL of our own on the loopback, in a temporary folder."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="postgresql-"))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        if os.geteuid() == 0:  # it refuses to run as root
+            shutil.chown(self.folder, "postgres", "postgres")
+        self._run("initdb", "-D", "data", "-A", "trust", "-U", "postgres", "--no-sync")
+        options = f"-h 127.0.0.1 -p {self.port} -k {self.folder} -F"
+        self._run("pg_ctl", "-D", "data", "-w", "-o", options, "-l", "log", "start")
+
+    def create(self, name: str) -> str:
+        """Makes a database; its URL."""
+        self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", name)
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{name}"
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+        shutil.rmtree(self.folder)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        found = shutil.which(program) or max(map(str, Path("/usr/lib/postgresql").glob(f"*/bin/{program}")))
+        user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        command = [*user, found, *arguments]
+        subprocess.run(command, cwd=self.folder, check=True, stdout=subprocess.DEVNULL, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def server():
+    made = Server()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def url(request, tmp_path_factory) -> str:
+    if request.param == "postgresql":
+        return request.getfixturevalue("server").create("grades")
+    return f"sqlite:///{tmp_path_factory.mktemp('book') / 'gradebook.db'}"
+
+
+@pytest.fixture
+def scores(tmp_path):
+    """What nbgrader exports: score by student."""
+
+    def export(url: str) -> dict[str, float]:
+        from nbgrader.api import Gradebook as Book
+        from nbgrader.plugins import CsvExportPlugin
+
+        with Book(find_target(url).url) as theirs:
+            CsvExportPlugin(to=str(tmp_path / "grades.csv")).export(theirs)
+        with (tmp_path / "grades.csv").open() as file:
+            return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+
+    return export
+
+
+def content(assignment, **states: str) -> dict:
+    """A record in which every part is passed but those named by their task."""
+    parts = []
+    for task in assignment.tasks:
+        state = states.get(task.name, "passed")
+        score = task.points if state == "passed" else 0.0
+        parts.append({"number": task.number, "score": score, "points": task.points, "state": state})
+    return {"parts": parts}
+
+
+def test_marks_replace_those_of_an_earlier_run(url, scores, assignment) -> None:
+    for states, expected in (({}, 100.0), ({"attention": "failed", "layer_norm": "timeout"}, 76.0), ({}, 100.0)):
+        book = Gradebook.open(url, "anna", assignment)
+        book.reset()
+        book.write(content(assignment, **states))
+        assert scores(url)["anna"] == expected
+
+
+def test_no_earlier_mark_survives_a_crash(url, scores, assignment) -> None:
+    """Not after the reset, and not where the grader dies between two marks: then none of the new ones is there."""
+    book = Gradebook.open(url, "bert", assignment)
+    book.reset()
+    book.write(content(assignment))
+    book.reset()
+    assert scores(url)["bert"] == 0.0
+    broken = content(assignment)
+    broken["parts"][7]["score"] = "half of them"
+    with pytest.raises(GradebookError, match="could not convert string to float"):
+        book.write(broken)
+    assert scores(url)["bert"] == 0.0
+
+
+def test_what_could_not_be_judged_and_what_a_human_gave(url, scores, assignment) -> None:
+    from nbgrader.api import Gradebook as Book
+
+    book = Gradebook.open(url, "cleo", assignment)
+    book.reset()
+    book.write(content(assignment, attention="grader error"))
+
+    def waiting(theirs) -> list[str]:
+        [found] = [one for one in theirs.assignment_submissions("transformer") if one.student.id == "cleo"]
+        return [
+            grade.cell.name for notebook in found.notebooks for grade in notebook.grades if grade.needs_manual_grade
+        ]
+
+    assert scores(url)["cleo"] == 86.0
+    with Book(book.target.url) as theirs:
+        assert waiting(theirs) == ["test_1_2"]
+        theirs.find_grade("test_1_2", "1_building_blocks", "transformer", "cleo").manual_score = 10.0
+        theirs.db.commit()
+    assert scores(url)["cleo"] == 96.0
+    book.reset()
+    book.write(content(assignment))
+    assert scores(url)["cleo"] == 96.0  # as nbgrader has it: what a human gave stands until a human changes it
+    with Book(book.target.url) as theirs:
+        assert waiting(theirs) == ["test_1_2"]
+
+
+def test_the_command(url, scores, tmp_path) -> None:
+    (tmp_path / "work").mkdir()
+    shutil.copy(ROOT / "reference" / "embedding.py", tmp_path / "work")
+    command = [sys.executable, "-m", "autograder", "grade", tmp_path / "work", "--results", tmp_path / "results.json"]
+    command += ["--to-nbgrader", url, "--student", "dora"]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=300)
+    assert scores(url)["dora"] == 4.0
+
+
+def test_a_server_that_is_not_there_is_one_line(assignment) -> None:
+    book = Gradebook.open("postgresql://me:secret@127.0.0.1:1/grades", "anna", assignment)
+    with pytest.raises(
+        GradebookError, match=r"^gradebook postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/grades: .*refused"
+    ):
+        book.reset()

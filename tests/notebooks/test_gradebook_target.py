@@ -1,0 +1,57 @@
+"""Which gradebook is meant; slips are told in one line before anything is graded."""
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.gradebook.target import GradebookError, check_student, find_target, graded_cells, read_notebooks
+
+
+def test_a_course_keeps_its_marks_in_its_folder(tmp_path) -> None:
+    (tmp_path / "nbgrader_config.py").touch()
+    target = find_target(str(tmp_path))
+    assert (target.url, target.shown) == (f"sqlite:///{tmp_path}/gradebook.db", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text, url, shown",
+    [
+        ("sqlite:///a.db", "sqlite:///a.db", "sqlite:///a.db"),
+        (
+            "postgresql://me:secret@host/a",
+            "postgresql+psycopg://me:secret@host/a",
+            "postgresql+psycopg://me:***@host/a",
+        ),
+        ("postgresql+psycopg2://host/a", "postgresql+psycopg2://host/a", "postgresql+psycopg2://host/a"),
+    ],
+)
+def test_a_url_is_shown_without_its_password(text, url, shown) -> None:
+    assert (find_target(text).url, find_target(text).shown) == (url, shown)
+
+
+@pytest.mark.parametrize("student", ["", "..", ".a", "a/b", "a\\b", "a b", "x" * 129, "a\n"])
+def test_ids_that_could_lead_elsewhere_are_refused(student) -> None:
+    with pytest.raises(GradebookError, match="--student .*: expected letters"):
+        check_student(student)
+
+
+def test_every_graded_cell_is_found() -> None:
+    name, notebooks = read_notebooks()
+    cells = graded_cells(notebooks)
+    assert name == "transformer" and sum(cell.points or 0 for cell in cells) == 100
+    assert {cell.name for cell in cells if cell.points is None} >= {"task_1_2_scaled_dot_product_attention"}
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--to-nbgrader", "nowhere"], "--to-nbgrader: whose marks are they? name nbgrader's id with --student ID"),
+        (["--to-nbgrader", "nowhere", "--student", "a"], "nowhere: no nbgrader course (nbgrader_config.py is missing"),
+        (["--to-nbgrader", "odd://x", "--student", "a"], "odd://x: Can't load plugin: sqlalchemy.dialects:odd"),
+    ],
+)
+def test_slips_are_one_line(tmp_path, monkeypatch, capsys, arguments, said) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["grade", str(tmp_path), *arguments]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("autograder: ") and said in told and told.count("\n") == 1
+    assert not (tmp_path / "results.json").exists()
