@@ -8,10 +8,8 @@ from .skeleton import read_folder
 
 PRIVATE = "data/private"
 
-GUIDE = "docs/instructor.md"
-
-PROOF = "dist/proof"
-"""Where `python -m autograder prove` puts its pages; they come along where they are."""
+DOCS = "docs"
+"""The instructor's guide, and the pages of the proof of the tests."""
 
 
 def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str, bytes]:
@@ -24,9 +22,7 @@ def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str,
     """
     files = {f"reference/{path}": content for path, content in read_folder(reference).items()}
     files |= {f"{PRIVATE}/{path}": content for path, content in read_folder(root / PRIVATE).items()}
-    files |= {f"proof/{path}": content for path, content in read_folder(root / PROOF).items()}
-    if (root / GUIDE).is_file():
-        files["GUIDE.md"] = (root / GUIDE).read_bytes()
+    files |= {f"{DOCS}/{path}": content for path, content in read_folder(root / DOCS).items()}
     files[SECRET.as_posix()] = term_secret(root)
     files["HANDOUT.md"] = handout
     return {f"instructor/{path}": files[path] for path in sorted(files)}

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from ..archive import checksum
-from ..instructor import GUIDE, PRIVATE, PROOF
+from ..instructor import DOCS, PRIVATE
 from ..kit import CORPUS
 from ..notebooks.course import FILES as NOTEBOOK_FILES
 from ..notebooks.course import FOLDER as NOTEBOOKS
@@ -24,11 +24,11 @@ def is_reproducible(workspace: Workspace) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="second-build-") as name:
         root = Path(name) / "elsewhere"
         root.mkdir()
-        for folder in ("autograder", CORPUS, PRIVATE, PROOF, f"{NOTEBOOKS}/prose"):
+        for folder in ("autograder", CORPUS, PRIVATE, DOCS, f"{NOTEBOOKS}/prose"):
             if (project.root / folder).is_dir():
                 ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
                 shutil.copytree(project.root / folder, root / folder, ignore=ignored, copy_function=shutil.copyfile)
-        for file in ("pyproject.toml", "grade.py", GUIDE, *(f"{NOTEBOOKS}/{name}" for name in NOTEBOOK_FILES)):
+        for file in ("pyproject.toml", "grade.py", *(f"{NOTEBOOKS}/{name}" for name in NOTEBOOK_FILES)):
             if (project.root / file).is_file():
                 (root / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(project.root / file, root / file)
