@@ -133,6 +133,6 @@ def test_rubbish_fails_and_breaks_nothing():
 
 def test_some_rubbish_fails_and_breaks_nothing():
     reference = read_sources(ROOT / "reference", ROOT / "reference")
-    broken, passed = run(list(rubbish_versions(reference))[::29], reference)
+    broken, passed = run(list(rubbish_versions(reference))[::61], reference)
     assert not broken, "\n".join(broken)
     assert not passed, passed

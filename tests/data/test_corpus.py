@@ -192,6 +192,7 @@ def test_every_sentence_has_one_split(corpus: Corpus, settings: Settings) -> Non
         assert {split_of(pair.french, settings.size) for pair in getattr(corpus, name)} == {name}
 
 
+@pytest.mark.slow
 def test_same_bytes_whatever_the_hash_seed(small: Settings) -> None:
     """In processes of their own, with different hash seeds."""
     script = (

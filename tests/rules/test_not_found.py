@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.rules import find_short_cuts
+from autograder.rules import evaluation, find_short_cuts
 
 HARMLESS = {
     "comments and docstrings": '''
@@ -209,8 +209,9 @@ def test_tangled_code_ends(find, text):
     assert find(layers=text) == {}
 
 
-def test_too_much_code_is_said():
-    text = "class LayerNorm:\n    def f(self):\n" + "        a = b.c(d) + e[f] + g(h)\n" * 10_000
+def test_too_much_code_is_said(monkeypatch):
+    monkeypatch.setattr(evaluation, "MAX_STEPS", 3_000)
+    text = "class LayerNorm:\n    def f(self):\n" + "        a = b.c(d) + e[f] + g(h)\n" * 300
     notes = []
     assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], notes) == {}
     assert len(notes) == 1 and "too tangled" in notes[0]
