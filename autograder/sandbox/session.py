@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 from ..limits import Limits
 from ..worker.frames import FrameError, pack
 from ..worker.values import Decoder, Encoder
 from .connection import Connection, Deadline, Gone, Output
-from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout, submission_error
+from .errors import (
+    SandboxUnavailable,
+    SubmissionDied,
+    SubmissionError,
+    SubmissionOutOfMemory,
+    SubmissionTimeout,
+    submission_error,
+)
 from .imports import wanted_imports
 from .replies import Breach, Failure, read_reply
 from .zygote import Ending, Zygote
 
 START_SECONDS = 60.0
 HELLO = 0
+ENDING_SECONDS = 0.02
+"""A process that ends closes its pipes a little before it has ended."""
 
 
 class Session:
@@ -126,9 +136,13 @@ class Session:
 
     def die(self) -> SubmissionError:
         """The worker has gone: find out why; the exception to raise."""
+        time.sleep(ENDING_SECONDS)
         ending = self.end("")
         self.ended_because = reason = self._explain(ending)
-        return SubmissionTimeout(reason) if self.has_timed_out else SubmissionDied(reason)
+        if self.has_timed_out:
+            return SubmissionTimeout(reason)
+        was_killed = ending.had_ended and ending.status == signal.SIGKILL
+        return SubmissionOutOfMemory(reason) if was_killed else SubmissionDied(reason)
 
     def end(self, reason: str) -> Ending:
         """End the worker, if it has not ended."""
@@ -153,8 +167,10 @@ class Session:
             self.has_timed_out = True
             self.cpu = max(self.cpu, self._cpu_left)
             return f"the submission's CPU time of {self._cpu_left:.0f} s is used up"
-        if number == signal.SIGKILL:
-            return "the process was ended by the system, most likely for its memory, or closed its pipe"
+        if not ending.had_ended:
+            return "the process closed the pipe for its answers"
+        if number == signal.SIGKILL:  # which no submission can send
+            return "the process was ended by the system, most likely for its memory"
         try:
             name = signal.Signals(number).name
         except ValueError:

@@ -24,11 +24,12 @@ WORKER_PACKAGE = Path(__file__).resolve().parents[1] / "worker"
 
 @dataclass(frozen=True)
 class Ending:
-    """How a worker ended: wait status, CPU seconds, greatest resident size in KiB."""
+    """How a worker ended: wait status, CPU seconds, greatest resident size in KiB, and whether by itself."""
 
     status: int
     cpu: float
     peak_kb: int
+    had_ended: bool = False
 
 
 class Worker:
@@ -53,7 +54,8 @@ class Worker:
         for descriptor in (self.requests, self.replies, self.output):
             os.close(descriptor)
         self._warden.close()
-        return Ending(answer.get("status", 0), answer.get("cpu", 0.0), answer.get("peak_kb", 0))
+        figures = answer.get("status", 0), answer.get("cpu", 0.0), answer.get("peak_kb", 0)
+        return Ending(*figures, had_ended=answer.get("had_ended", False))
 
     def wait_for_fork(self, seconds: float) -> bool:
         """Wait until the zygote has forked; False if it has not, or is gone."""

@@ -150,9 +150,11 @@ class Zygote:
         """End a worker and report how it ended."""
         pid = self.workers.pop(warden)
         self.selector.unregister(warden)
+        had_ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         os.kill(pid, signal.SIGKILL)  # not yet waited for, so the number is still this worker's
         _, status, usage = os.wait4(pid, 0)
-        tell(warden, {"status": status, "cpu": usage.ru_utime + usage.ru_stime, "peak_kb": usage.ru_maxrss})
+        cpu = usage.ru_utime + usage.ru_stime
+        tell(warden, {"status": status, "cpu": cpu, "peak_kb": usage.ru_maxrss, "had_ended": had_ended})
         warden.close()
 
     def become_worker(self, plan: dict, requests: int, replies: int, output: int) -> None:

@@ -1,11 +1,13 @@
 """What a submission does wrong becomes an exception here, with its reason, within its limits."""
 
+import os
+import signal
 import time
 
 import pytest
 import torch
 
-from autograder.sandbox import SubmissionDied, SubmissionError, SubmissionTimeout
+from autograder.sandbox import Limits, Sandbox, SubmissionDied, SubmissionError, SubmissionTimeout
 from autograder.sandbox.errors import MAX_MESSAGE, MIRRORED
 
 CALL = "decode.greedy_decode"
@@ -123,6 +125,24 @@ def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, kind, argumen
     with pytest.raises(SubmissionDied, match=words):
         submission.call(CALL, "layout", [module])
     assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
+
+
+@pytest.mark.slow
+def test_a_worker_that_the_system_ends_was_out_of_memory(bare_zygote, example_sources):
+    """Without namespaces, so that process numbers mean the same here and there."""
+    with Sandbox(example_sources, Limits(), zygote=bare_zygote) as submission:
+        submission.build("layers.LayerNorm", 4)
+        os.kill(submission._supervisor.session("")._worker.pid, signal.SIGKILL)
+        with pytest.raises(SubmissionDied, match="for its memory") as caught:
+            submission.build("layers.LayerNorm", 4)
+        assert isinstance(caught.value, MemoryError)
+
+
+def test_a_worker_that_closes_its_pipe_was_not(sandbox):
+    submission = sandbox({"layers": "import os\nclass LayerNorm:\n    def __init__(self): os.closerange(3, 64)\n"})
+    with pytest.raises(SubmissionDied) as caught:
+        submission.build("layers.LayerNorm")
+    assert not isinstance(caught.value, MemoryError)
 
 
 @pytest.mark.parametrize("kind", ["loop", "sleep"])
