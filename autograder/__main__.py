@@ -30,6 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
     except SandboxUnavailable as error:
         print(f"autograder: the submission was not graded: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("autograder: stopped; what is finished is kept", file=sys.stderr)
+        return 1
     except BrokenPipeError:  # whoever read our output has seen enough; the results are written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

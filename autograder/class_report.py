@@ -85,12 +85,11 @@ def as_class_table(records: dict[str, dict]) -> str:
     lines = [f"{first['assignment']}: {len(records)} submissions, {figures}", ""]
     parts = parts_of(records)
     width = max(len(part["title"]) for part in parts)
-    short = ("passed", "failed", "error", "timeout", "memory", "no try", "refused", "grader!")
-    lines.append(f"  {'':<{width + 5}}{'mean':>6} / {'':<4}" + "".join(f"{name:>9}" for name in short))
+    states = [state for state in STATES if any(part["states"][state] for part in parts)]
+    lines.append(f"  {'':<{width + 5}}{'mean':>6}       " + "".join(f"  {state}" for state in states))
     for part in parts:
-        counts = "".join(f"{count or '·':>9}" for count in part["states"].values())
-        points = f"{part['mean']:6.2f} / {part['points']:<4g}"
-        lines.append(f"  {part['number']:<4} {part['title']:<{width}}{points}{counts}")
+        counts = "".join(f"  {part['states'][state] or '·':>{len(state)}}" for state in states)
+        lines.append(f"  {part['number']:<4} {part['title']:<{width}}{part['mean']:6.2f} / {part['points']:<4g}{counts}")
     for state in URGENT:
         names = [file for file, record in records.items() if any(part["state"] == state for part in record["parts"])]
         if names:

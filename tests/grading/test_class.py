@@ -186,7 +186,7 @@ def test_the_command_writes_records_and_summaries_and_goes_on(folder, output, lo
 def test_the_summary_tells_all_kinds_apart(graded, tmp_path):
     table = as_class_table(graded)
     assert f"{len(graded)} submissions" in table and "timeout: trouble" in table and "refused: no archive.zip" in table
-    assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 130
+    assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 120
     for part in parts_of(graded):
         assert sum(part["states"].values()) == len(graded)
     write_summary(graded, tmp_path)

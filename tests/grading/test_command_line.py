@@ -8,28 +8,40 @@ import pytest
 from autograder.__main__ import main
 from autograder.assignment import DEFAULT_PATH, AssignmentError, read_assignment
 from autograder.marks import Outcome, judge_task
+from autograder.record import read_record
+from autograder.report import as_results
 
 from .conftest import SKELETON
 
 
 @pytest.mark.parametrize(
-    "make, message",
+    "options, message",
     [
-        (lambda folder: folder / "nowhere", "No such file or directory"),
+        ([], "No such file or directory"),
+        (["--assignment", "nowhere.toml"], "nowhere.toml: No such file or directory"),
+        (["--release", "nowhere"], "nowhere: not the assignment's skeleton"),
     ],
 )
-def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, make, message):
-    assert main(["grade", str(make(tmp_path)), "--results", str(tmp_path / "r.json")]) == 2
+def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, options, message):
+    assert main(["grade", str(tmp_path / "anna"), "--results", str(tmp_path / "r.json"), *options]) == 2
     printed = capsys.readouterr().err
     assert message in printed and printed.count("\n") == 1
     assert not (tmp_path / "r.json").exists()
 
 
+def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("autograder.__main__.take_in", lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert main(["grade", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 1
+    assert capsys.readouterr().err == "autograder: stopped; what is finished is kept\n"
+
+
 def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys):
     submission = tmp_path / "anna.zip"
     submission.write_bytes(b"not an archive")
-    assert main(["grade", str(submission), "--results", str(tmp_path / "r.json")]) == 0
+    record = tmp_path / "records" / "anna.json"
+    assert main(["grade", str(submission), "--results", str(tmp_path / "r.json"), "--record", str(record)]) == 0
     results = json.loads((tmp_path / "r.json").read_text())
+    assert results == as_results(read_record(record))
     assert results["score"] == 0
     assert set(results["extra_data"]["states"].values()) == {"refused"}
     assert "expected a folder, a .zip" in results["output"]
