@@ -89,7 +89,8 @@ def as_class_table(records: dict[str, dict]) -> str:
     lines.append(f"  {'':<{width + 5}}{'mean':>6}       " + "".join(f"  {state}" for state in states))
     for part in parts:
         counts = "".join(f"  {part['states'][state] or '·':>{len(state)}}" for state in states)
-        lines.append(f"  {part['number']:<4} {part['title']:<{width}}{part['mean']:6.2f} / {part['points']:<4g}{counts}")
+        points = f"{part['mean']:6.2f} / {part['points']:<4g}"
+        lines.append(f"  {part['number']:<4} {part['title']:<{width}}{points}{counts}")
     for state in URGENT:
         names = [file for file, record in records.items() if any(part["state"] == state for part in record["parts"])]
         if names:

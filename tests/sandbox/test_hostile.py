@@ -219,7 +219,6 @@ def test_it_is_graded_for_what_it_computes(path: Path, graded):
     assert is_right(path) or parts["1.4"]["message"]
     assert scene.secret not in json.dumps(record) and "REACHED" not in record["printed"]
     assert [entry.name for entry in scene.folder.iterdir()] == ["expected.txt"]
-    assert record["seconds"] < 5 + GRACE_SECONDS
 
 
 def test_the_corpus_is_large_and_described():
