@@ -6,10 +6,10 @@ import os
 import sys
 from pathlib import Path
 
-from .assignment import DEFAULT_PATH, AssignmentError, read_assignment
+from .assignment import DEFAULT_PATH, Assignment, AssignmentError, read_assignment
 from .class_grading import ClassError, ClassGrading, submissions_in
 from .gradebook import Gradebook, GradebookError
-from .intake import IntakeError, IntakeRefused, name_of, take_in
+from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
 from .proof.command import add_parser as add_prove
 from .record import Record, write_json
 from .sandbox import SandboxUnavailable
@@ -50,6 +50,8 @@ def make_parser() -> argparse.ArgumentParser:
     references = ROOT / "data" / "private" / "fren.test.bpe"
     shared.add_argument("--references", type=Path, default=references, help="default: data/private/fren.test.bpe")
     shared.add_argument("--level", default="auto", choices=LEVELS, help="of containment (default: the best that works)")
+    to_nbgrader = "marks into nbgrader's gradebook too: the folder of its course, or the URL of its database"
+    shared.add_argument("--to-nbgrader", metavar="COURSE", help=to_nbgrader)
     add_grade(commands, shared)
     add_grade_class(commands, shared)
     add_prove(commands)
@@ -69,7 +71,6 @@ def add_grade(commands: argparse._SubParsersAction, shared: argparse.ArgumentPar
     grade.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
     grade.add_argument("--results", type=Path, default=Path("results.json"), help="Gradescope's; default: results.json")
     grade.add_argument("--record", type=Path, help="the full record too, as autograder/record.schema.json has it")
-    grade.add_argument("--to-nbgrader", metavar="COURSE", help="marks into nbgrader's gradebook: a folder, or a URL")
     grade.add_argument("--student", help="nbgrader's id of whose marks they are")
 
 
@@ -109,7 +110,8 @@ def run_grade(options: argparse.Namespace) -> int:
         if options.student is None:
             raise GradebookError("--to-nbgrader: whose marks are they? name nbgrader's id with --student ID")
         book = Gradebook.open(options.to_nbgrader, options.student, assignment)
-        book.reset()
+        if options.submission.exists():  # a slip of the operator's costs nobody's marks
+            book.reset()
 
     def write(record: Record) -> None:
         write_json(options.results, as_results(record.content()))
@@ -153,6 +155,12 @@ def run_grade_class(options: argparse.Namespace) -> int:
         raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     assignment = read_assignment(options.assignment)
     submissions = submissions_in(options.folder, options.output)
+    books = {}
+    if options.to_nbgrader:
+        names = {submission.path.name: name_of(submission.path) for submission in submissions}
+        books = {name: Gradebook.open(options.to_nbgrader, student, assignment) for name, student in names.items()}
+        for book in books.values():
+            book.reset()
     grading = ClassGrading(
         assignment,
         options.release,
@@ -165,6 +173,11 @@ def run_grade_class(options: argparse.Namespace) -> int:
     )
     grading.run(submissions, options.again)
     records = read_class(submissions)
+    for submission in submissions:
+        name = submission.path.name
+        if name in books and name in records:
+            books[name].write(records[name])
+            books[name].write_feedback(records[name], take_in_again(submission.path, options, assignment))
     write_summary(records, options.output)
     if options.json:
         print(json.dumps(rows_of(records), indent=2, ensure_ascii=False))
@@ -172,6 +185,14 @@ def run_grade_class(options: argparse.Namespace) -> int:
         print(as_class_table(records))
         print(f"\nrecords, summary.csv, summary.json, histogram.png: {options.output}")
     return status_of(list(records.values()))
+
+
+def take_in_again(path: Path, options: argparse.Namespace, assignment: Assignment) -> Intake | None:
+    """The sources of a submission that has been graded; None where it was refused."""
+    try:
+        return take_in(path, options.release, assignment.package)
+    except IntakeError:
+        return None
 
 
 def status_of(records: list[dict]) -> int:

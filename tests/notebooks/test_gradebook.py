@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.__main__ import main
 from autograder.gradebook import Gradebook, GradebookError
 from autograder.gradebook.target import find_target
 
@@ -137,13 +138,25 @@ def test_what_could_not_be_judged_and_what_a_human_gave(url, scores, assignment)
         assert waiting(theirs) == ["test_1_2"]
 
 
-def test_the_command(url, scores, tmp_path) -> None:
-    (tmp_path / "work").mkdir()
-    shutil.copy(ROOT / "reference" / "embedding.py", tmp_path / "work")
-    command = [sys.executable, "-m", "autograder", "grade", tmp_path / "work", "--results", tmp_path / "results.json"]
-    command += ["--to-nbgrader", url, "--student", "dora"]
+def test_a_class(url, scores, tmp_path) -> None:
+    """What is refused has no points, and no other mark suffers from it."""
+    (tmp_path / "class" / "dora").mkdir(parents=True)
+    shutil.copy(ROOT / "reference" / "embedding.py", tmp_path / "class" / "dora")
+    (tmp_path / "class" / "emil.zip").write_bytes(b"PK")
+    command = [sys.executable, "-m", "autograder", "grade-class", tmp_path / "class", "--jobs", "1"]
+    command += ["--output", tmp_path / "marks", "--to-nbgrader", url]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=300)
-    assert scores(url)["dora"] == 4.0
+    found = scores(url)
+    assert (found["dora"], found["emil"]) == (4.0, 0.0)
+
+
+def test_a_slip_of_the_operator_costs_nobody_marks(url, scores, assignment, tmp_path, capsys) -> None:
+    book = Gradebook.open(url, "fred", assignment)
+    book.reset()
+    book.write(content(assignment))
+    assert main(["grade", str(tmp_path / "ferd.zip"), "--to-nbgrader", url, "--student", "fred"]) == 2
+    assert "no such file" in capsys.readouterr().err.lower()
+    assert scores(url)["fred"] == 100.0
 
 
 def test_a_server_that_is_not_there_is_one_line(assignment) -> None:
