@@ -20,6 +20,7 @@ from .scoring import Score
 SCHEMA = Path(__file__).with_name("record.schema.json")
 VERSION = 1
 MAX_NAME, MAX_TEXT, MAX_TRACEBACK, MAX_TEST_TEXT, MAX_NOTES, MAX_FILES = 200, 8_000, 4_000, 400, 50, 200
+UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"
 NOT_JUDGED = "not judged: the grading has not come that far"
 
 
@@ -75,6 +76,7 @@ class Record:
 
     def content(self) -> dict:
         """As JSON; the texts are harmless for terminals, and none is long."""
+        notes = [UNSAFE, *self.notes] if self.sandbox.endswith("(unsafe)") else self.notes
         return {
             "schema": VERSION,
             "submission": clean(self.submission, MAX_NAME),
@@ -84,7 +86,7 @@ class Record:
             "max_score": self.assignment.max_score,
             "parts": [part_of(result) for result in self.results],
             "bleu": None if self.bleu is None else bleu_of(self.bleu),
-            "notes": [clean(note, MAX_TEXT) for note in self.notes[:MAX_NOTES]],
+            "notes": [clean(note, MAX_TEXT) for note in notes[:MAX_NOTES]],
             "printed": self.printed,
             "graded": hash_of(self.files),
             "files": {clean(name, MAX_NAME): digest for name, digest in sorted(self.files.items())[:MAX_FILES]},

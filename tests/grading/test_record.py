@@ -110,6 +110,13 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
     assert all("no processes left" in part["message"] for part in judged)
 
 
+def test_a_result_without_containment_says_so():
+    unsafe = Record("anna", read_assignment(), suite=SUITE, sandbox="rlimits only (unsafe)", notes=["a note"])
+    first, second = unsafe.content()["notes"]
+    assert "--level unsafe" in first and second == "a note"
+    assert first in as_table(unsafe.content()).replace("\n", " ") and first in as_results(unsafe.content())["output"]
+
+
 def test_a_file_is_whole_or_as_it_was(tmp_path):
     path = tmp_path / "deep" / "record.json"
     write_json(path, {"schema": 1})
