@@ -27,6 +27,7 @@ ASSIGNMENT = f"{GRADER}/assignment.toml"
 SCORER = "grade.py"
 
 HANDOUT = "README.md"
+REQUIREMENTS = "requirements.txt"
 
 ARCHIVE_FOLDER = "assignment"
 """The one folder at the top of the archive, so that unpacking it spills nothing."""
@@ -110,6 +111,6 @@ def collect_kit(
     kit |= {f"{package}/{path}": content for path, content in skeleton.items()}
     kit |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
     kit[HANDOUT] = handout
-    kit["requirements.txt"] = requirements.as_file()
+    kit[REQUIREMENTS] = requirements.as_file()
     kit[HANDED_OUT] = remember(kit, package)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}

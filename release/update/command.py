@@ -3,13 +3,15 @@
 import argparse
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ..audience import NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
 from ..build import Project, Release, make_release
-from ..kit import ARCHIVE_FOLDER
+from ..kit import ARCHIVE_FOLDER, REQUIREMENTS
 from ..problems import ReleaseError
 from .folder import HANDED_OUT, Plan, apply, make_plan, remember
 
@@ -40,7 +42,7 @@ def run_update(options: argparse.Namespace, project: Project) -> int:
     folder = options.student_folder
     if not folder.is_dir():
         raise ReleaseError(f"{folder}: is not a folder; name the one that a student works in")
-    release = make_release(project)
+    release = make_release(replace(project, index=project.index or index_in(folder)))
     package = release.assignment.package
     archive = archive_of(folder, release)
     new = unpacked(release.archives[archive])
@@ -54,6 +56,15 @@ def run_update(options: argparse.Namespace, project: Project) -> int:
     backup = None if options.dry_run else apply(plan)
     print(as_json(plan, backup) if options.json else as_text(plan, backup, options.dry_run))
     return CONFLICTS if plan.conflicts else 0
+
+
+def index_in(folder: Path) -> str:
+    """The index of packages that the folder was handed out with: it is not the update's business."""
+    try:
+        match = re.match(r"--extra-index-url (\S+)\n", (folder / REQUIREMENTS).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return match[1] if match else ""
 
 
 def archive_of(folder: Path, release: Release) -> str:

@@ -1,15 +1,17 @@
 """`python -m release update` on a student's folder."""
 
+import io
 import json
 import os
 import shutil
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from release.archive import make_zip
-from release.build import Project
+from release.build import Project, make_release
 from release.update.folder import HANDED_OUT, apply, make_plan
 
 ANSWER = "    return sum(values) / len(values)  # my first try\n"
@@ -174,3 +176,10 @@ def test_an_old_archive_that_is_none(update, student: Path, tmp_path: Path) -> N
 def test_nothing_to_do_writes_nothing(project: Project, student: Path) -> None:
     plan = make_plan(student, contents(student), "student")
     assert (plan.writes, plan.removals, plan.conflicts, apply(plan)) == ({}, [], [], None)
+
+
+def test_the_index_that_was_handed_out_stays(update, project: Project, student: Path) -> None:
+    packed = make_release(replace(project, index="https://example.org/cpu")).outputs["dist/student.zip"]
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(student.parent)
+    assert update() == (0, f"{student}: nothing is new\n", "")
