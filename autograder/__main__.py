@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .assignment import DEFAULT_PATH, Assignment, AssignmentError, read_assignment
 from .class_grading import ClassError, ClassGrading, submissions_in
+from .diagnosis.command import add_parser as add_prove_diagnosis
 from .gradebook import Gradebook, GradebookError
 from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
 from .proof.command import add_parser as add_prove
@@ -55,6 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_grade(commands, shared)
     add_grade_class(commands, shared)
     add_prove(commands)
+    add_prove_diagnosis(commands)
     return parser
 
 
@@ -70,6 +72,7 @@ def add_grade(commands: argparse._SubParsersAction, shared: argparse.ArgumentPar
     grade.set_defaults(run=run_grade)
     grade.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
     grade.add_argument("--results", type=Path, default=Path("results.json"), help="Gradescope's; default: results.json")
+    grade.add_argument("--no-training", action="store_true", help="leave out the short training run of the whole")
     grade.add_argument("--record", type=Path, help="the full record too, as autograder/record.schema.json has it")
     grade.add_argument("--student", help="nbgrader's id of whose marks they are")
 
@@ -132,6 +135,7 @@ def run_grade(options: argparse.Namespace) -> int:
             seed=options.seed,
             suite=suite,
             level=options.level,
+            trains=not options.no_training,
             progress=sys.stderr.isatty(),
             after_each=write,
         )

@@ -23,6 +23,7 @@ from .scoring import ScoringError, explain, judge, parse_translations, read_refe
 
 if TYPE_CHECKING:  # the modules that import torch, which comes after the zygote has been started
     from .test_run import Tests
+    from .trainability import Trainability
 
 TRANSLATIONS = "translations.txt"
 
@@ -37,6 +38,7 @@ def grade(
     zygote: Zygote | None = None,
     level: str = "auto",
     tests: Tests | None = None,
+    trains: bool = False,
     progress: bool = False,
     after_each: Callable[[Record], None] = lambda record: None,
 ) -> Record:
@@ -51,6 +53,7 @@ def grade(
         zygote: to fork the worker from; None = one of its own, at `level` of containment.
         level: see `autograder.sandbox`.
         tests: collected already; None = collected now.
+        trains: whether to try a short training run of the whole; it takes some seconds and costs no points.
         progress: shows a progress bar.
         after_each: called with the record once it exists and after each part, to write it down.
 
@@ -67,16 +70,22 @@ def grade(
     after_each(record)
 
     def judge_components(tests: Tests) -> None:
+        from .diagnosis.explaining import Explainer
         from .sandbox import Sandbox
+        from .sandbox.tape import Tape
 
+        tape = Tape()
+        explainer = Explainer(tests, tape)
         found = short_cuts_of(intake, assignment, record.notes)
-        with Sandbox(intake.sources, assignment.limits, zygote=zygote) as submission:
+        with Sandbox(intake.sources, assignment.limits, zygote=zygote, tape=tape) as submission:
             for outcomes in tests.run(submission, seed, progress):
                 results = [result for result in tests_of(assignment, outcomes) if result.task.marker in outcomes]
-                record.update(refuse_short_cuts(results, found, intake))
+                record.update(explainer.explain(refuse_short_cuts(results, found, intake)))
                 record.sandbox, record.printed = submission.level, submission.output
                 record.seconds = time.perf_counter() - start
                 after_each(record)
+            if trains:
+                record.trainability = try_whole(submission, record)
 
     own_zygote = None
     try:
@@ -98,6 +107,14 @@ def grade(
     record.is_finished, record.seconds = True, time.perf_counter() - start
     after_each(record)
     return record
+
+
+def try_whole(submission: object, record: Record) -> Trainability:
+    """The verdict on the whole submission, where all parts are there."""
+    from .trainability import Trainability, missing_for, try_training
+
+    reason = missing_for(record.results)
+    return Trainability("not run", reason) if reason else try_training(submission)
 
 
 def refuse(name: str, reason: str, assignment: Assignment, hashes: dict[str, str], suite: str = "") -> Record:

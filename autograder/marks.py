@@ -1,8 +1,12 @@
 """From the outcomes of single tests to points: one result a task, each in exactly one state."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .assignment import Assignment, Task
+
+if TYPE_CHECKING:
+    from .diagnosis.explaining import Explanation
 
 STATES = (
     "passed",
@@ -37,7 +41,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """One task with its points."""
+    """One task with its points; `explanation` says what a failure looks like."""
 
     task: Task
     state: str
@@ -45,6 +49,7 @@ class TaskResult:
     message: str
     outcomes: tuple[Outcome, ...] = field(default=())
     traceback: str = ""
+    explanation: "Explanation | None" = None
 
 
 def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:

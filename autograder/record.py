@@ -11,11 +11,15 @@ import json
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .assignment import Assignment
 from .marks import TaskResult, total_score
 from .sandbox.text import clean
 from .scoring import Score
+
+if TYPE_CHECKING:
+    from .trainability import Trainability
 
 SCHEMA = Path(__file__).with_name("record.schema.json")
 VERSION = 1
@@ -38,6 +42,7 @@ class Record:
         is_finished: False while some results are still to come.
         files: file name -> sha256 of what was taken in.
         printed: by the submission.
+        trainability: the verdict on the whole; None where it was not asked for.
     """
 
     submission: str
@@ -52,6 +57,7 @@ class Record:
     notes: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     printed: str = ""
+    trainability: "Trainability | None" = None
 
     def __post_init__(self) -> None:
         if not self.results:
@@ -85,6 +91,7 @@ class Record:
             "score": self.score,
             "max_score": self.assignment.max_score,
             "parts": [part_of(result) for result in self.results],
+            "trainability": None if self.trainability is None else self.trainability.content(),
             "bleu": None if self.bleu is None else bleu_of(self.bleu),
             "notes": [clean(note, MAX_TEXT) for note in notes[:MAX_NOTES]],
             "printed": self.printed,
@@ -114,6 +121,7 @@ def part_of(result: TaskResult) -> dict:
         "points": task.points,
         "message": clean(result.message, MAX_TEXT),
         "traceback": clean(result.traceback, MAX_TRACEBACK),
+        "diagnosis": None if result.explanation is None else result.explanation.content(),
         "seconds": round(sum(outcome.seconds for outcome in result.outcomes), 3),
         "tests": [
             {

@@ -17,6 +17,8 @@ def as_table(record: dict) -> str:
     if bleu := record["bleu"]:
         interval = f"[{bleu['low']:.3f}, {bleu['high']:.3f}]"
         lines.append(f"  BLEU {bleu['value']:.3f}, 95% interval {interval}, {bleu['sentences']} lines")
+    if whole := record["trainability"]:
+        lines.append(f"  the whole, trained for seconds (no points): {as_line(whole)}")
     for part in record["parts"]:
         if text := text_of(part):
             lines += ["", f"{part['number']} {part['title']}"]
@@ -26,6 +28,14 @@ def as_table(record: dict) -> str:
     sandbox, seed_id = record["sandbox"] or "none", record["seed_id"] or "none"
     lines += ["", f"sandbox: {sandbox}   seed id: {seed_id}   {record['seconds']:.1f} s"]
     return "\n".join(lines)
+
+
+def as_line(whole: dict) -> str:
+    """The verdict of the short training run."""
+    message = " ".join(whole["message"].split())
+    if whole["accuracy"] is not None and not message:
+        message = f"{whole['accuracy']:.0%} of new sequences right"
+    return printable(f"{whole['state']}: {message}")
 
 
 def as_results(record: dict) -> dict:
@@ -43,6 +53,7 @@ def as_results(record: dict) -> dict:
         "extra_data": {
             **{key: record[key] for key in ("submission", "max_score", "finished", "sandbox", "seed_id")},
             **{key: record[key] for key in ("graded", "files", "suite", "printed")},
+            "trainability": record["trainability"],
             "states": {part["number"]: part["state"] for part in record["parts"]},
         },
     }
@@ -64,5 +75,6 @@ def as_test(part: dict) -> dict:
 
 
 def text_of(part: dict) -> str:
-    """What a student is told about one part: the message, and where in their code it came about."""
-    return "\n".join(text for text in (part["message"], part["traceback"]) if text)
+    """What a student is told about one part: the message, where in their code it came about, what it looks like."""
+    diagnosis = part["diagnosis"] or {"text": ""}
+    return "\n".join(text for text in (part["message"], part["traceback"], diagnosis["text"]) if text)

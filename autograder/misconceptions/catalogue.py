@@ -141,6 +141,12 @@ def apply(fault: Fault, sources: Sources) -> dict[str, tuple[str, str]]:
     return patched
 
 
+def definition(text: str, within: str) -> str:
+    """The source of one definition of a module's text; a bare module is the whole text."""
+    start, end = _extent(text, within, "definition")
+    return text[start:end]
+
+
 def _extent(text: str, within: str, where: str) -> tuple[int, int]:
     """Where a definition begins and ends in a module's text; a bare module is the whole text."""
     _, _, name = within.partition(".")

@@ -20,6 +20,7 @@ from .errors import (
 )
 from .imports import wanted_imports
 from .replies import Breach, Failure, read_reply
+from .tape import Tape
 from .zygote import Ending, Zygote
 
 START_SECONDS = 60.0
@@ -46,8 +47,9 @@ class Session:
         limits: Limits,
         output: Output,
         cpu_left: float,
+        tape: Tape | None = None,
     ) -> None:
-        self.sources = sources
+        self.sources, self._tape = sources, tape
         self._cpu_left = cpu_left
         self._worker = zygote.fork(limits, wanted_imports(sources), cpu_left)
         self._connection = Connection(self._worker, output)
@@ -100,7 +102,10 @@ class Session:
         self._last += 1
         header = {"id": self._last, "verb": verb, "tensors": encoder.records, "changed": [], **self._news(), **content}
         try:
-            reply = self._connection.exchange(pack(header, encoder.body()), seconds)
+            body = encoder.body()
+            reply = self._connection.exchange(pack(header, body), seconds)
+            if self._tape is not None:
+                self._tape.add(header, body, *reply)
             answer = read_reply(*reply, self._last)
         except Deadline:
             raise self.time_out(f"no answer within {seconds:.3g} s") from None

@@ -10,6 +10,7 @@ from ..worker.values import DTYPE_NAMES
 from .calling import Caller
 from .mirror import RemoteModule, RemoteObject
 from .supervisor import Supervisor
+from .tape import Tape
 from .zygote import Zygote
 
 
@@ -24,6 +25,7 @@ class Sandbox:
         limits: of this submission.
         level: of containment, where no zygote is given; see `containment.LEVELS`.
         zygote: to fork from; without it one is started, and ended with this object.
+        tape: records what is asked and answered.
 
     Raises:
         SandboxUnavailable: where the machine lacks what the level requires (also later, when a worker starts).
@@ -35,9 +37,11 @@ class Sandbox:
         limits: Limits | None = None,
         level: str = "auto",
         zygote: Zygote | None = None,
+        tape: Tape | None = None,
     ) -> None:
+        self.tape = tape
         self._own_zygote = Zygote(level) if zygote is None else None
-        self._supervisor = Supervisor(sources, limits or Limits(), zygote or self._own_zygote)
+        self._supervisor = Supervisor(sources, limits or Limits(), zygote or self._own_zygote, tape)
         self._caller = Caller(self._supervisor)
 
     def build(

@@ -15,6 +15,7 @@ from .connection import Output
 from .defusing import Sources, defuse
 from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout
 from .session import Session
+from .tape import Tape
 from .zygote import Zygote
 
 CPU_GRAIN = 0.1
@@ -28,8 +29,8 @@ class Supervisor:
         seconds: wall time spent waiting for submitted code.
     """
 
-    def __init__(self, sources: Sources, limits: Limits, zygote: Zygote) -> None:
-        self._sources, self._limits, self._zygote = sources, limits, zygote
+    def __init__(self, sources: Sources, limits: Limits, zygote: Zygote, tape: Tape | None = None) -> None:
+        self._sources, self._limits, self._zygote, self._tape = sources, limits, zygote, tape
         self._session: Session | None = None
         self._failures: Counter[str] = Counter()
         self._timeouts: set[str] = set()
@@ -52,7 +53,7 @@ class Supervisor:
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self.end("")
             cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
-            self._session = Session(self._zygote, sources, self._limits, self.output, cpu_left)
+            self._session = Session(self._zygote, sources, self._limits, self.output, cpu_left, self._tape)
             if self._level not in ("", self._session.level):
                 raise SandboxUnavailable(f"the sandbox level fell from {self._level} to {self._session.level}")
             self._level = self._session.level

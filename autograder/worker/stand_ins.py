@@ -298,6 +298,11 @@ def sgd(model, rate):
     return torch.optim.SGD(model.parameters(), lr=rate)
 
 
+def adam(model, rate):
+    """The optimizer of the short training run."""
+    return torch.optim.Adam(model.parameters(), lr=rate)
+
+
 def halving(optimizer):
     """A schedule that halves the learning rate at each step."""
     return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step)

@@ -1,0 +1,116 @@
+"""After the tests: what a student is told about a failure beyond the tests' own messages.
+
+Nothing here changes marks, and whatever goes wrong here is left out of the report.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..checking.case import small_cases
+from ..marks import TaskResult
+from ..sandbox.tape import Episode, Tape
+from ..sandbox.text import clean
+from .matching import Diagnosis, Diagnostician
+from .rehearsal import describe_inputs
+from .workshop import Workshop
+
+if TYPE_CHECKING:
+    from ..test_run import Tests
+
+REFERENCE = Path(__file__).resolve().parents[2] / "reference"
+EXPLAINED = ("failed", "error")
+MAX_TEXT = 4000
+SECONDS = 0.9
+"""CPU time for all failures of one submission."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What the report says.
+
+    Attributes:
+        fault: id of the misconception; empty where none fits.
+        others: ids of those that no test tells from it.
+        text: for the student.
+    """
+
+    fault: str
+    others: tuple[str, ...]
+    text: str
+
+    def content(self) -> dict:
+        """As JSON."""
+        return {"fault": self.fault, "others": list(self.others), "text": clean(self.text, MAX_TEXT)}
+
+
+class Explainer:
+    """Explains the failures of one submission, within one budget of time."""
+
+    def __init__(self, tests: Tests, tape: Tape, reference: Path = REFERENCE) -> None:
+        """Takes the tests, to run one again, and the tape on which they are recorded."""
+        self._tests, self._tape, self._reference = tests, tape, reference
+        self._seconds = SECONDS
+        self._known: dict[str, Explanation | None] = {}
+
+    def explain(self, results: Sequence[TaskResult]) -> list[TaskResult]:
+        """The results, each with its explanation; those that came before keep theirs. The tape is empty afterwards."""
+        for result in results:
+            if result.task.number in self._known:
+                continue
+            self._known[result.task.number] = None
+            if result.state in EXPLAINED:
+                # A hostile answer, or a fault of ours: the marks stand without an explanation.
+                with contextlib.suppress(Exception):
+                    self._known[result.task.number] = self._explain(result)
+        self._tape.clear()
+        return [replace(result, explanation=self._known[result.task.number]) for result in results]
+
+    def _explain(self, result: TaskResult) -> Explanation | None:
+        missed = [outcome.test for outcome in result.outcomes if outcome.is_missed]
+        if self._reference.is_dir():
+            episodes = [self._tape.episodes[o.test] for o in result.outcomes if o.test in self._tape.episodes]
+            diagnostician = make_diagnostician(self._reference)
+            diagnostician.prepare(result.task.judges, result.task.number)
+            started = time.process_time()
+            found = diagnostician.explain(result.task.judges, result.task.number, episodes, missed, self._seconds)
+            self._seconds -= time.process_time() - started
+            if found is not None:
+                return as_explanation(found)
+        return self._counterexample(missed)
+
+    def _counterexample(self, missed: Sequence[str]) -> Explanation | None:
+        """The failing test with the smallest sizes with which it still fails."""
+        for spare in (0, 1, 3):
+            for test in missed[:3]:
+                with small_cases(spare):
+                    outcome = self._tests.run_again(test)
+                if outcome is not None and outcome.is_missed:
+                    inputs = describe_inputs(self._tape.episodes.get(test, Episode(test)))
+                    text = f"No known misconception fits. The smallest case that fails ({test}):\n{outcome.message}"
+                    return Explanation("", (), text + (f"\n  inputs:   {inputs}" if inputs else ""))
+        return None
+
+
+def as_explanation(found: Diagnosis) -> Explanation:
+    """In words; several faults that give the same are all admitted."""
+    text = f"In all {found.count} tests your code answers as it would if {found.fault.when}."
+    if found.share < 1:
+        text = f"In {found.share:.0%} of the tests your code answers as it would if {found.fault.when}."
+    others = [fault.when for fault in found.others]
+    if others:
+        more = f" (and {len(others) - 3} more)" if len(others) > 3 else ""
+        text += f"\nThe tests cannot tell this from: {'; '.join(others[:3])}{more}."
+    return Explanation(found.fault.id, tuple(fault.id for fault in found.others), f"{text}\nHint: {found.fault.hint}")
+
+
+@cache
+def make_diagnostician(reference: Path) -> Diagnostician:
+    """One for all submissions of this process: what it has compiled stays."""
+    return Diagnostician(Workshop(reference))

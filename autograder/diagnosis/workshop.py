@@ -1,0 +1,58 @@
+"""Makes components with a known fault, from the reference and the catalogue.
+
+The reference's package is loaded once. Of a fault only the definitions that its patch touches are compiled, once,
+and run in a copy of their module's names, where stand-ins are in the place of the other components.
+"""
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from types import CodeType
+
+from ..in_process import read_sources
+from ..misconceptions.catalogue import SEVERITIES, Fault, apply, definition, read_catalogue
+from ..worker.loading import Package
+
+
+class Workshop:
+    """The reference and all that can be wrong with it."""
+
+    def __init__(self, reference: Path, faults: Sequence[Fault] | None = None) -> None:
+        """Reads the reference's folder and the catalogue, or takes some of its faults."""
+        self._sources = read_sources(reference, reference)
+        self._package = Package(self._sources, "reference_of_diagnosis")
+        self._faults = list(read_catalogue() if faults is None else faults)
+        self._code: dict[str, list[CodeType]] = {}
+
+    def close(self) -> None:
+        """Forgets the reference's modules."""
+        self._package.close()
+
+    def faults_of(self, components: Sequence[str], task: str) -> list[Fault]:
+        """Those of a task's components, the most common kinds first: its own, then of what other tasks ask of them."""
+        found = [fault for fault in self._faults if fault.component in components]
+        return sorted(found, key=lambda fault: (fault.task != task, SEVERITIES.index(fault.severity)))
+
+    def make(self, component: str, fault: Fault | None) -> object:
+        """The reference's class or function with this fault, without anything left of earlier uses; None = no fault."""
+        module, name = component.split(".")
+        names = self._names(component, module)
+        for code in self.compiled(component, fault):
+            exec(code, names)
+        return names[name]
+
+    def _names(self, component: str, module: str) -> dict[str, object]:
+        self._package.isolate(component)
+        return dict(vars(importlib.import_module(f"{self._package.name}.{module}")))
+
+    def compiled(self, component: str, fault: Fault | None) -> list[CodeType]:
+        """The code of the definitions that the fault touches and of the component, which may use them."""
+        key = fault.id if fault else component
+        if key not in self._code:
+            module = component.split(".")[0]
+            text = (apply(fault, self._sources) if fault else self._sources)[module][1]
+            scopes = [*(edit.within for edit in fault.edits), component] if fault else [component]
+            wanted = [module] if module in scopes else dict.fromkeys(s for s in scopes if s.startswith(f"{module}."))
+            parts = [definition(text, scope) for scope in wanted]
+            self._code[key] = [compile(part, f"<{key}>", "exec", dont_inherit=True) for part in parts]
+        return self._code[key]

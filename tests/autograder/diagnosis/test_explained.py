@@ -1,0 +1,113 @@
+"""What stands in the record of a failure; hostile answers cost no marks and no crash."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder import marks
+from autograder.assignment import read_assignment
+from autograder.checking.case import Case, small_cases
+from autograder.diagnosis import explaining
+from autograder.diagnosis.explaining import Explainer
+from autograder.in_process import read_sources
+from autograder.sandbox import Sandbox
+from autograder.sandbox.tape import MAX_BYTES, Tape
+from autograder.test_run import with_tests
+
+REFERENCE = Path(__file__).resolve().parents[3] / "reference"
+ROOT_FORMULA = "self.gamma * centred / torch.sqrt(variance + self.epsilon) + self.beta"
+
+HOSTILE = {
+    "not a number": "x * float('nan')",
+    "another type": "{'no': ['tensor', 1]}",
+    "a huge tensor": "torch.zeros(2000, 1000)",
+    "a moody one": "x if torch.rand(()) < 0.5 else (x, x)",
+    "no tensor at all": "10**30",
+}
+
+
+@pytest.fixture(scope="module")
+def judge(zygote):
+    """Judges a LayerNorm whose last line is another one: the result as it was and as it is explained."""
+
+    def run(formula: str):
+        assignment, sources = read_assignment(), read_sources(REFERENCE, REFERENCE)
+        path, text = sources["layers"]
+        assert text.count(ROOT_FORMULA) == 1
+        sources["layers"] = path, text.replace(ROOT_FORMULA, formula)
+        [task] = (task for task in assignment.tasks if task.number == "1.4")
+        found = []
+
+        def work(tests):
+            tape = Tape()
+            explainer = Explainer(tests, tape)
+            with Sandbox(sources, assignment.limits, zygote=zygote, tape=tape) as submission:
+                [*_, outcomes] = tests.run(submission, 3)
+                [plain] = (result for result in marks.tests_of(assignment, outcomes) if result.task == task)
+                found.extend([plain, *explainer.explain([plain])])
+                found.append(dict(tape.episodes))
+
+        with_tests([task.marker], work)
+        return found
+
+    return run
+
+
+def test_misconception_is_named_with_its_hint(judge):
+    _, explained, left = judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta")
+    content = explained.explanation.content()
+    assert content["fault"].startswith("layer-norm-")
+    assert "Hint: " in content["text"]
+    assert "torch." not in content["text"], "no code of the reference"
+    assert left == {}, "the tape is empty for the next part"
+
+
+def test_unknown_fault_gets_its_smallest_case(judge):
+    _, explained, _ = judge("self.gamma * centred / (variance + 1.7) ** 0.3 + self.beta")
+    content = explained.explanation.content()
+    assert content["fault"] == ""
+    assert "No known misconception fits" in content["text"]
+    assert "(3, 2, 4)" in content["text"], "the sizes are the smallest that the test can draw"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_answers(judge, name):
+    plain, explained, _ = judge(HOSTILE[name])
+    assert plain.state in ("failed", "error")
+    assert replace(explained, explanation=None) == plain
+
+
+def test_a_broken_diagnosis_is_left_out(judge, monkeypatch):
+    def broken(reference):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(explaining, "make_diagnostician", broken)
+    plain, explained, _ = judge("self.gamma * centred")
+    assert explained == plain
+
+
+def test_reference_that_passes_is_not_explained(judge):
+    plain, explained, _ = judge(ROOT_FORMULA)
+    assert plain.state == "passed"
+    assert explained.explanation is None
+
+
+def test_tape_is_bounded():
+    tape = Tape()
+    tape.begin("long")
+    for _ in range(3):
+        tape.add({"verb": "call"}, b"", {}, b"x" * (MAX_BYTES // 2))
+    assert len(tape.episodes["long"].exchanges) == 2
+    assert not tape.episodes["long"].is_whole
+
+
+def test_small_cases():
+    with small_cases(0):
+        case = Case(1, "name")
+        assert [case.size(3, 9) for _ in range(5)] == [3] * 5
+        assert sorted(case.sizes(3, 2, 9)) == [2, 3, 4]
+    state = torch.get_rng_state()
+    assert {Case(seed, "name").size(3, 9) for seed in range(40)} > {3}
+    torch.set_rng_state(state)

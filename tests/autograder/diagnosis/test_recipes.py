@@ -1,0 +1,70 @@
+"""However the parameters of multi-headed attention are laid out, one recipe puts them where they belong."""
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from autograder.diagnosis.recipes import fill_all, recipes
+
+
+def four(d_model: int) -> list[torch.Tensor]:
+    """Matrices and biases of query, key, value and output, alternating as nn.Linear has them."""
+    return [torch.randn(*shape) for _ in range(4) for shape in ((d_model, d_model), (d_model,))]
+
+
+def fused(parts, n_heads):
+    return [torch.cat(parts[0:6:2]), torch.cat(parts[1:6:2]), *parts[6:]]
+
+
+def interleaved(parts, n_heads):
+    chunks = [[part.chunk(n_heads) for part in parts[first:6:2]] for first in (0, 1)]
+    mixed = [torch.cat([one for head in zip(*roles, strict=True) for one in head]) for roles in chunks]
+    return [*mixed, *parts[6:]]
+
+
+def by_head(parts, n_heads):
+    heads = zip(*(part.chunk(n_heads) for part in parts[:6]), strict=True)
+    return [small for head in heads for small in head] + parts[6:]
+
+
+def by_role(parts, n_heads):
+    roles = [zip(parts[k].chunk(n_heads), parts[k + 1].chunk(n_heads), strict=True) for k in (0, 2, 4)]
+    return [small for role in roles for head in role for small in head] + parts[6:]
+
+
+def on_the_right(parts, n_heads):
+    return [part.T if part.dim() == 2 else part for part in parts]
+
+
+def with_more_axes(parts, n_heads):
+    return [part[..., None] if part.dim() == 2 else part[None] for part in parts]
+
+
+def shuffled(parts, n_heads):
+    return [part for k in (6, 2, 0, 4) for part in parts[k : k + 2]]
+
+
+LAYOUTS = [fused, interleaved, by_head, by_role, on_the_right, with_more_axes, shuffled]
+
+
+@given(st.sampled_from(LAYOUTS), st.integers(2, 4), st.integers(2, 4))
+def test_true_places_are_among_the_recipes(layout, n_heads, d_head):
+    parts = four(n_heads * d_head)
+    mine = layout(parts, n_heads)
+    found = recipes(tuple(p.shape for p in parts), tuple(p.shape for p in mine), n_heads)
+    assert any(all(map(torch.equal, filled, parts)) for filled in fill_all(found, mine))
+
+
+def test_parameters_without_a_place_have_no_recipe():
+    places = tuple(p.shape for p in nn.Linear(3, 5).parameters())
+    assert not recipes(places, (*places, torch.Size([3, 5])), None)
+    assert not recipes(places, (torch.Size([4, 5]), torch.Size([5])), None)
+
+
+def test_missing_biases_are_zero():
+    places = tuple(p.shape for p in nn.Linear(3, 5).parameters())
+    weight = torch.randn(5, 3)
+    [values] = fill_all(recipes(places, (weight.shape,), None)[:1], [weight])
+    assert torch.equal(values[0], weight)
+    assert not values[1].any()

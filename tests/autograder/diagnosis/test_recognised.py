@@ -1,0 +1,31 @@
+"""Faults in other layouts are recognised, and whatever a submission answers costs no marks and no crash."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.diagnosis.proving import ENOUGH, recognise, share
+from autograder.misconceptions.catalogue import read_catalogue
+
+REFERENCE = Path(__file__).resolve().parents[3] / "reference"
+SAMPLE = {  # each names itself alone
+    "multi-head-merge-without-transpose": "per-head",
+    "layer-norm-over-positions": "fused",
+    "decoder-layer-memory-as-value-only": "renamed",
+}
+
+
+@pytest.mark.parametrize("fault_id", SAMPLE)
+def test_sample(zygote, fault_id):
+    [fault] = (fault for fault in read_catalogue() if fault.id == fault_id)
+    rows = []
+    recognise([fault], [SAMPLE[fault_id]], REFERENCE, rows.append, zygote, seed=11)
+    assert [(row.named, row.group) for row in rows] == [(fault_id, 1)]
+
+
+@pytest.mark.slow
+def test_every_fifth_fault_in_all_layouts(zygote):
+    rows = []
+    recognise(read_catalogue()[::5], ("fused", "per-head", "renamed"), REFERENCE, rows.append, zygote, seed=5)
+    assert len(rows) > 300
+    assert share(rows) >= ENOUGH
