@@ -17,12 +17,11 @@ from ..checking.case import small_cases
 from ..marks import TaskResult
 from ..sandbox.tape import Episode, Tape
 from ..sandbox.text import clean
-from .matching import Diagnosis, Diagnostician
 from .rehearsal import describe_inputs
-from .workshop import Workshop
 
 if TYPE_CHECKING:
     from ..test_run import Tests
+    from .matching import Diagnosis, Diagnostician
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"
 EXPLAINED = ("failed", "error")
@@ -113,4 +112,7 @@ def as_explanation(found: Diagnosis) -> Explanation:
 @cache
 def make_diagnostician(reference: Path) -> Diagnostician:
     """One for all submissions of this process: what it has compiled stays."""
+    from .matching import Diagnostician  # both need the catalogue, which stays where the reference is
+    from .workshop import Workshop
+
     return Diagnostician(Workshop(reference))

@@ -23,6 +23,9 @@ GRADER_ARCHIVE = "grader.tar.xz"
 
 ENTRY = f"{GRADER}/gradescope.py"
 
+CATALOGUE = f"{GRADER}/misconceptions/"
+"""Quotes the reference, so neither travels: failures are not named there, and a smallest case stands in their place."""
+
 PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors", "tqdm")
 """What grading imports; students' notebooks, plots and training need more."""
 
@@ -66,6 +69,7 @@ def _needed(grader: Mapping[str, bytes]) -> set[str]:
         if path.endswith(".py") and path.startswith((f"{GRADER}/tests/", f"{GRADER}/worker/"))
     ]
     modules = needed_modules(grader, GRADER, [ENTRY, *starts])
+    modules = {path for path in modules if not path.startswith(CATALOGUE)}
     folders = {path.rpartition("/")[0] for path in modules}
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
     return modules | beside | {ASSIGNMENT}
