@@ -1,5 +1,6 @@
 """Gates over the notebooks: sound for Jupyter and nbgrader, and worth what the `.py` files are worth."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def notebooks_are_sound(workspace: Workspace) -> Verdict:
 
 
 def notebook_faults(content: bytes) -> list[str]:
-    """What Jupyter or nbgrader would not take, and outputs, which may hold anything."""
+    """What Jupyter or nbgrader would not take, code that does not compile, and outputs, which may hold anything."""
     import nbformat  # here, as nbgrader: a release without notebooks needs neither
     from nbgrader.nbgraderformat import MetadataValidator
 
@@ -58,6 +59,12 @@ def notebook_faults(content: bytes) -> list[str]:
         MetadataValidator().validate_nb(notebook)
     except Exception as error:  # either library has its own kinds
         faults.append(str(error).split("\n")[0][:200])
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            try:
+                ast.parse("".join(cell.source))
+            except SyntaxError as error:
+                faults.append(f"cell {cell.id}, line {error.lineno}: does not compile: {error.msg}")
     faults += [f"cell {cell.id} has outputs" for cell in notebook.cells if cell.get("outputs")]
     faults += [f"cell {cell.id} has attachments" for cell in notebook.cells if cell.get("attachments")]
     return faults

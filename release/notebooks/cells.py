@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.assignment import Assignment, Task
 
 from ..problems import Problem, ReleaseError
-from .definitions import Definition, merge_imports
+from .definitions import EVERYWHERE, Definition, merge_imports
 from .prose import Answer, Code, Part, Setup, TaskHead, Text
 
 METADATA = {
@@ -17,8 +17,8 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 
-HELPERS = ["from course import check, is_graded, refresh", "", "import torch"]
-"""First of all: `course` makes the answers importable; and torch, which no notebook does without."""
+HELPERS = ["from course import check, is_graded, refresh", "", EVERYWHERE]
+"""First of all: `course` makes the answers importable."""
 
 
 def make_notebook(

@@ -12,6 +12,9 @@ from ..source import Source, parse_source
 
 Import = ast.Import | ast.ImportFrom
 
+EVERYWHERE = "import torch"
+"""What every notebook imports: none does without it."""
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -82,7 +85,7 @@ def _solved(source: Source, stripped: Source, node: ast.FunctionDef | ast.ClassD
         parts += [
             f"{region.indent}{text}\n"
             for statement, name in dropped
-            if name in used and (text := _as_statement(statement, name)) and not _is_relative(statement)
+            if name in used and not _is_relative(statement) and (text := _as_statement(statement, name)) != EVERYWHERE
         ]
         position = region.begin + 1
     return "".join([*parts, *source.lines[position - 1 : last]]).rstrip("\n")

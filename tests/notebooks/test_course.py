@@ -69,6 +69,7 @@ def test_both_versions_are_sound(course) -> None:
         (lambda nb: nb["cells"][0].update(id=nb["cells"][1]["id"]), "two cells have the id"),
         (lambda nb: nb["cells"][2]["metadata"].update(nbgrader={"schema_version": 3}), "'points'|grade"),
         (lambda nb: nb["cells"].append(code_cell("x", outputs=[OUTPUT])), "cell x has outputs"),
+        (lambda nb: nb["cells"].append(code_cell("x", source="a = 1\nb = = 2")), "cell x, line 2: does not compile"),
     ],
 )
 def test_unsound_notebooks_are_found(course, change, fault) -> None:
