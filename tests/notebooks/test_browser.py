@@ -123,6 +123,8 @@ def test_a_student_solves_a_task(page, address, course, tmp_path) -> None:
     page.goto(f"{address}/lab/tree/release/{NAME}/1_building_blocks.ipynb")
     test = page.locator(".jp-CodeCell", has_text='check("1.5")').last
     test.wait_for()
+    # What is run before the kernel is there would be lost.
+    page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for()
     page.locator(".lm-MenuBar-itemLabel", has_text="Run").click()
     page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
     test.get_by_text("0 of 7 tests pass, 0 of 6 points").wait_for()
