@@ -18,13 +18,15 @@ SUBMISSION ?=
 RESULTS ?= results.json
 SUBMISSIONS ?= submissions
 MARKS ?= marks
+SEEDS ?= 1
+EVERY ?= 10
 
 # One thread a process: two on a busy machine are much slower.
 export OMP_NUM_THREADS := 1
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install release test test-slow lint check data train translate grade class bench clean
+.PHONY: help install release test test-slow lint check prove mutate docs data train translate grade class bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +60,16 @@ lint: $(READY)  ## check style
 
 check: $(READY)  ## a student's own run of the component tests, in-process: make check PACKAGE=student
 	$(PY) -m pytest -c autograder/tests/pytest.ini autograder/tests --submission $(PACKAGE) -q
+
+prove: $(READY)  ## prove the component tests: every known fault is found, every correct variant accepted
+	$(PY) -m autograder prove --jobs 2 --seeds $(SEEDS)
+
+mutate: $(READY)  ## prove them with mutants of the solutions: make mutate EVERY=1
+	$(PY) -m autograder mutate --jobs 2 --every $(EVERY)
+
+docs: $(READY)  ## write docs/ anew: the proof with many seeds, and all mutants (half an hour)
+	$(PY) -m autograder prove --jobs 2 --seeds 5 --variant-seeds 200 --output docs
+	$(PY) -m autograder mutate --jobs 2 --output docs
 
 train: $(READY) $(CORPUS)  ## train: make train PRESET=fast EPOCHS=3 PACKAGE=reference
 	$(PY) -m $(PACKAGE) train --preset $(PRESET) --output $(RUN) $(if $(EPOCHS),--epochs $(EPOCHS))

@@ -11,7 +11,7 @@ from .class_grading import ClassError, ClassGrading, submissions_in
 from .diagnosis.command import add_parser as add_prove_diagnosis
 from .gradebook import Gradebook, GradebookError
 from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
-from .proof.command import add_parser as add_prove
+from .proof.command import add_parsers as add_proof
 from .record import Record, write_json
 from .sandbox import SandboxUnavailable
 from .sandbox.containment import LEVELS
@@ -55,7 +55,7 @@ def make_parser() -> argparse.ArgumentParser:
     shared.add_argument("--to-nbgrader", metavar="COURSE", help=to_nbgrader)
     add_grade(commands, shared)
     add_grade_class(commands, shared)
-    add_prove(commands)
+    add_proof(commands)
     add_prove_diagnosis(commands)
     return parser
 

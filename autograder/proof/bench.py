@@ -10,7 +10,8 @@ import os
 import signal
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -24,9 +25,10 @@ from ..grading_keys import SEED, SUBMISSION
 from ..in_process import InProcessSubmission
 from ..marks import Outcome
 from ..test_run import classify as sandbox_classify
+from ..worker.loading import MissingComponent
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
-SECONDS_A_TEST = 20
+SECONDS_A_TEST = 10
 
 Sources = Mapping[str, tuple[str, str]]
 
@@ -39,6 +41,7 @@ class Version:
     sources: Sources
     seeds: Sequence[int]
     markers: tuple[str, ...] = ()  # of the tasks whose tests run; none = all
+    until_failure: bool = False  # nothing more runs after the first test that does not pass
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class Recorder:
         self.current = ""
         self.paths: set[str] = set()
         self.outcomes: dict[str, list[Outcome]] = {}
+        self.has_failed = False
         self.observations: list[Observation] = []
         self.classify = lambda error: classify(error, self.paths)
 
@@ -88,12 +92,18 @@ class Recorder:
         self.work(self, session.items)
         return True
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
+        with time_limit(SECONDS_A_TEST):
+            return (yield)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> pytest.TestReport:
         """Notes the outcome. pytest's own report would quote the source, which takes longer than most tests."""
         error = None if call.excinfo is None else call.excinfo.value
         if call.when == "call" or error is not None:
             state, message = self.classify(error)
+            self.has_failed = self.has_failed or state != "passed"
             is_core = item.get_closest_marker("core") is not None
             outcome = Outcome(item.name, state, message, is_core, round(call.duration, 4))
             for marker in markers_of(item):
@@ -113,12 +123,14 @@ class Recorder:
         try:
             for seed in version.seeds:
                 self.config.stash[SEED] = seed
-                self.outcomes, self.observations = {}, []
+                self.outcomes, self.observations, self.has_failed = {}, [], False
                 start = time.process_time()
                 for item, following in zip(chosen, [*chosen[1:], None], strict=True):
                     self.current = f"{markers_of(item)[0]}: {item.name}"
-                    with time_limit(SECONDS_A_TEST):
-                        runtestprotocol(item, nextitem=following, log=False)
+                    runtestprotocol(item, nextitem=following, log=False)
+                    if version.until_failure and self.has_failed:
+                        item.session._setupstate.teardown_exact(None)
+                        break
                 yield Run(version.name, seed, self.outcomes, self.observations, time.process_time() - start)
         finally:
             comparison.observers.remove(self.observe)
@@ -148,8 +160,8 @@ def time_limit(seconds: float) -> Iterator[None]:
 def classify(error: BaseException | None, paths: set[str]) -> tuple[str, str]:
     """State and message of a test that ended so, in the submission's own process.
 
-    An exception belongs to the submission if one of its files, or the backward pass of what it computed, is on the
-    way to it. Any other is a fault of the test: in the sandbox it would be a grader error.
+    An exception belongs to the submission if a part is missing, or one of its files, or the backward pass of what it
+    computed, is on the way to it. Any other is a fault of the test: in the sandbox it would be a grader error.
     """
     if error is None:
         return "passed", ""
@@ -161,7 +173,13 @@ def classify(error: BaseException | None, paths: set[str]) -> tuple[str, str]:
     if isinstance(error, NotImplementedError):
         return "not attempted", message
     frames = traceback.extract_tb(error.__traceback__)
-    if any(frame.filename in paths for frame in frames) or frames[-1].filename.endswith("torch/autograd/graph.py"):
+    is_submissions = (
+        isinstance(error, MissingComponent)
+        or getattr(error, "filename", None) in paths  # a SyntaxError has no frame of its file
+        or any(frame.filename in paths for frame in frames)
+        or frames[-1].filename.endswith("torch/autograd/graph.py")
+    )
+    if is_submissions:
         return "error", message
     return "grader error", "".join(traceback.format_exception(error)[-4:])
 
@@ -205,7 +223,7 @@ def run_versions(
         sandboxed: through the grading sandbox, one version after the other, and not in forks of this process.
 
     Raises:
-        BenchError: where the tests cannot be collected, or a child ended without a result.
+        BenchError: where the tests cannot be collected.
     """
 
     def work(recorder: Recorder, items: list[pytest.Item]) -> None:
@@ -222,7 +240,7 @@ def run_versions(
 def _run_here(recorder: Recorder, items: list[pytest.Item], version: Version) -> Iterator[Run]:
     submission = InProcessSubmission(version.sources)
     try:
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             yield from recorder.run(items, version, submission)
     finally:
         submission.close()
@@ -256,7 +274,14 @@ def _run_in_forks(
                 process.join()
                 del running[receiver]
                 if process.exitcode != 0:
-                    raise BenchError(f"{version.name}: the tests' process ended with {process.exitcode}") from None
+                    markers = version.markers or {marker for item in items for marker in markers_of(item)}
+                    on_run(crashed(version, markers, process.exitcode))
+
+
+def crashed(version: Version, markers: Iterable[str], status: int) -> Run:
+    """What became of a version whose process ended without a result."""
+    outcome = Outcome("all tests", "crashed", f"the tests' process ended with status {status}")
+    return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers}, [], 0.0)
 
 
 def _run_in_sandbox(

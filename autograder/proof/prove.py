@@ -1,115 +1,148 @@
-"""The proof: runs all versions, prints tables and writes the report."""
+"""The proof: runs all faults and variants, prints tables and writes the pages."""
 
 import argparse
 import json
-import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
-
-from tqdm import tqdm
+from dataclasses import dataclass
 
 from ..assignment import Assignment, read_assignment
 from ..in_process import read_sources
-from ..misconceptions.catalogue import CatalogueError, Fault, apply, read_catalogue
-from . import tables, tolerances
+from ..misconceptions.catalogue import FOLDER, CatalogueError, Fault, apply, read_catalogue
+from . import pages, tables
 from .bench import Run, Sources, Version, run_versions
 from .picture import draw_matrix
+from .tolerances import Margin, Margins
 from .variants import Variant, read_variants
-from .verdicts import blame_shares, judge_fault
+from .verdicts import Verdict, blame_shares, judge_fault
+
+
+@dataclass
+class Proof:
+    """What came out.
+
+    Attributes:
+        verdicts: one a fault.
+        variants: that were tried.
+        rejected: what tests wrongly said to correct code, by the name of the variant, "reference" among them.
+        margins: one a numeric test.
+        seeds, variant_seeds: how many seeds each fault and each variant was tried with.
+        cpu_seconds, wall_seconds: what that took.
+    """
+
+    assignment: Assignment
+    verdicts: list[Verdict]
+    variants: list[Variant]
+    rejected: dict[str, list[str]]
+    margins: list[Margin]
+    seeds: int
+    variant_seeds: int
+    cpu_seconds: float
+    wall_seconds: float
+
+    @property
+    def bad(self) -> list[Verdict]:
+        """Faults that escape, or that cost points elsewhere."""
+        return [verdict for verdict in self.verdicts if not verdict.is_good(self.assignment)]
+
+    @property
+    def wrong(self) -> dict[str, list[str]]:
+        """Correct code that was rejected."""
+        return {name: messages for name, messages in self.rejected.items() if messages}
+
+    @property
+    def narrow(self) -> list[Margin]:
+        """Tests that do not keep correct code and faults apart; to be judged where both were tried."""
+        return [margin for margin in self.margins if self.verdicts and not margin.is_wide]
+
+    @property
+    def holds(self) -> bool:
+        return not (self.bad or self.wrong or self.narrow)
 
 
 def prove(options: argparse.Namespace) -> int:
-    """Runs all, prints and writes the report."""
+    """Runs all, prints and writes the report; returns the exit status."""
+    proof = run_proof(options)
+    if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
+        if proof.verdicts:
+            draw_matrix(*blame_shares(proof.verdicts, proof.assignment), options.output / pages.PICTURE)
+            pages.write(options.output / "faults.md", pages.faults_page(proof.verdicts))
+        pages.write(options.output / "proof.md", pages.proof_page(proof))
+    if options.json:
+        print(json.dumps(as_data(proof), indent=1))
+    else:
+        print("\n".join(report_lines(proof, show_all=bool(options.verbose or options.component or options.fault))))
+    return 0 if proof.holds else 1
+
+
+def run_proof(options: argparse.Namespace) -> Proof:
+    """Runs all that the options ask for.
+
+    Raises:
+        CatalogueError, VariantError: naming what cannot be used.
+        BenchError: where the tests cannot be run.
+    """
     assignment = read_assignment(options.assignment)
     reference = read_sources(options.reference, options.reference)
     faults = [] if options.only == "variants" else choose_faults(options, assignment)
-    patched = {fault.id: apply(fault, reference) for fault in faults}
     variants = [] if options.only == "faults" else choose_variants(options, reference)
     if not faults and not variants:
         raise CatalogueError("nothing fits --component and --fault")
-    seeds = range(options.first_seed, options.first_seed + options.seeds)
-    judges = {task.number: task for task in assignment.tasks}
-    versions = [Version("", reference, seeds)]
+    variant_seeds = options.variant_seeds or options.seeds
+    seeds, further = (range(options.first_seed, options.first_seed + n) for n in (options.seeds, variant_seeds))
+    markers = {task.number: (task.marker,) for task in assignment.tasks}
+    versions = [Version("reference", reference, further)]
     for fault in faults:
-        name, markers = f"fault {fault.id}", (judges[fault.task].marker,)
-        versions += all_tests_once(name, patched[fault.id], seeds, markers)
+        versions += all_tests_once(f"fault {fault.id}", apply(fault, reference), seeds, markers[fault.task])
     for variant in variants:
-        versions += all_tests_once(f"variant {variant.name}", variant.sources, seeds, variant.markers(assignment))
+        only = seeds[:1] if variant.is_same_code else further
+        versions += all_tests_once(f"variant {variant.name}", variant.sources, only, variant.markers(assignment))
     runs: dict[str, list[Run]] = {version.name: [] for version in versions}
-    total = sum(len(version.seeds) for version in versions)
+    margins = Margins()
     start = time.perf_counter()
-    with progress_bar(total) as bar:
+    with pages.progress_bar(sum(len(version.seeds) for version in versions), "prove") as bar:
 
         def keep(run: Run) -> None:
             runs[run.version].append(run)
+            (margins.add_faulty if run.version.startswith("fault ") else margins.add_correct)(run)
+            run.observations.clear()  # of many seeds they fill the memory
             bar.update()
 
         run_versions(versions, reference, keep, options.jobs, options.sandboxed)
-    verdicts = [judge_fault(fault, runs[f"fault {fault.id}"], assignment) for fault in faults]
-    rejected = {variant.name: rejections(runs[f"variant {variant.name}"]) for variant in variants}
-    rejected |= {"reference": rejections(runs[""])}
-    margins = tolerances.Margins()
-    for name, done in runs.items():
-        (margins.add_faulty if name.startswith("fault") else margins.add_correct)(done)
-    bad = [verdict for verdict in verdicts if not verdict.is_good(assignment)]
-    wrong = {name: messages for name, messages in rejected.items() if messages}
-    narrow = [margin for margin in margins.all() if not margin.is_wide]
-
-    data = {
-        "seeds": list(seeds),
-        **tables.as_data(verdicts, assignment),
-        "variants": {
-            variant.name: {"what": variant.what, "rejections": rejected[variant.name]} for variant in variants
+    return Proof(
+        assignment,
+        verdicts=[judge_fault(fault, runs[f"fault {fault.id}"], assignment) for fault in faults],
+        variants=variants,
+        rejected={
+            name.removeprefix("variant "): rejections(done)
+            for name, done in runs.items()
+            if not name.startswith("fault ")
         },
-        "margins": [vars(margin) for margin in margins.all()],
-        "wall_seconds": round(time.perf_counter() - start, 1),
-        "cpu_seconds": round(sum(run.cpu_seconds for done in runs.values() for run in done), 1),
-    }
-    options.output.mkdir(parents=True, exist_ok=True)
-    write(options.output / "proof.json", json.dumps(data, indent=1) + "\n")
-    if faults:
-        draw_matrix(*blame_shares(verdicts, assignment), options.output / "confusion.png")
-        write(options.output / "faults.md", tables.as_markdown(verdicts, assignment, "confusion.png"))
-    write(options.output / "tolerances.md", tolerances.as_markdown(margins.all()))
-    if options.json:
-        print(json.dumps(data, indent=1))
-    else:
-        lines: list[str] = []
-        if faults:
-            shown = verdicts if options.verbose or options.component or options.fault else bad
-            lines += tables.fault_lines(shown, assignment) + ([""] if shown else [])
-            lines += [*tables.matrix_lines(verdicts, assignment), "", *tables.summary_lines(verdicts, assignment), ""]
-        for name, messages in wrong.items():
-            lines += [f"REJECTED {name} ({len(messages)} times): {messages[0]}"]
-        if variants:
-            lines += [f"variants: {len(variants)}, wrongly rejected: {len(wrong)}, seeds: {len(seeds)}"]
-        if narrow and faults and variants:
-            lines += [
-                f"NARROW {m.test}: correct {m.correct:.1e}, tolerance {m.tolerance:.0e}, fault {m.fault}"
-                for m in narrow
-            ]
-        lines += [f"CPU {data['cpu_seconds']} s, wall {data['wall_seconds']} s; report: {options.output}"]
-        print("\n".join(lines))
-    return 1 if bad or wrong else 0
+        margins=margins.all(),
+        seeds=len(seeds),
+        variant_seeds=len(further),
+        cpu_seconds=sum(run.cpu_seconds for done in runs.values() for run in done),
+        wall_seconds=time.perf_counter() - start,
+    )
 
 
 def all_tests_once(name: str, sources: Sources, seeds: range, markers: tuple[str, ...]) -> list[Version]:
-    """All tests with the first seed, and those of its own components with all others."""
+    """All tests with the first seed, and those of its own tasks with all others."""
     versions = [Version(name, sources, seeds[:1])]
     return versions + ([Version(name, sources, seeds[1:], markers)] if len(seeds) > 1 else [])
 
 
 def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[Fault]:
     """Those that the options ask for."""
-    faults = read_catalogue(assignment=assignment)
+    faults = read_catalogue(options.catalogue or FOLDER, assignment)
     wanted = options.component
     if wanted:
         faults = [f for f in faults if wanted in (f.component, f.component.split(".")[1], f.task)]
     return [fault for fault in faults if not options.fault or options.fault in fault.id]
 
 
-def choose_variants(options: argparse.Namespace, reference: dict) -> list[Variant]:
+def choose_variants(options: argparse.Namespace, reference: Sources) -> list[Variant]:
     """Those that the options ask for."""
     variants = read_variants(options.variants, reference)
     if options.component:
@@ -118,7 +151,7 @@ def choose_variants(options: argparse.Namespace, reference: dict) -> list[Varian
     return [variant for variant in variants if not options.fault or options.fault in variant.name]
 
 
-def rejections(runs: Sequence) -> list[str]:
+def rejections(runs: Sequence[Run]) -> list[str]:
     """What tests wrongly said to correct code."""
     return [
         f"seed {run.seed}, {outcome.test}: {outcome.state}: {outcome.message}"
@@ -129,14 +162,41 @@ def rejections(runs: Sequence) -> list[str]:
     ]
 
 
-def progress_bar(total: int) -> tqdm:
-    """A bar on a terminal, nothing elsewhere."""
-    tqdm.monitor_interval = 0  # no thread: this process forks
-    return tqdm(total=total, desc="prove", unit="run", disable=None, leave=False)
+def report_lines(proof: Proof, show_all: bool) -> list[str]:
+    """For the terminal; `show_all` lists faults that were found, too."""
+    lines: list[str] = []
+    if proof.verdicts:
+        shown = proof.verdicts if show_all else proof.bad
+        lines += tables.fault_lines(shown, proof.assignment) + ([""] if shown else [])
+        lines += [*tables.matrix_lines(proof.verdicts, proof.assignment), ""]
+        lines += [*tables.summary_lines(proof.verdicts, proof.assignment), f"seeds: {proof.seeds}", ""]
+    for name, messages in proof.wrong.items():
+        lines.append(f"REJECTED {name} ({len(messages)} times): {messages[0]}")
+    if proof.variants:
+        lines.append(
+            f"variants: {len(proof.variants)}, wrongly rejected: {len(proof.wrong)}, seeds: {proof.variant_seeds}"
+        )
+    for margin in proof.narrow:
+        lines.append(
+            f"NARROW {margin.test}: correct {margin.correct:.1e}, tolerance {margin.tolerance:.0e}, "
+            f"nearest fault {margin.fault:.1e}"
+        )
+    return [*lines, f"CPU {proof.cpu_seconds:.0f} s, wall {proof.wall_seconds:.0f} s"]
 
 
-def write(path: Path, text: str) -> None:
-    """All or nothing."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
+def as_data(proof: Proof) -> dict:
+    """For programs."""
+    return {
+        "holds": proof.holds,
+        "seeds": proof.seeds,
+        "variant_seeds": proof.variant_seeds,
+        **tables.as_data(proof.verdicts, proof.assignment),
+        "variants": {
+            variant.name: {"what": variant.what, "rejections": proof.rejected[variant.name]}
+            for variant in proof.variants
+        },
+        "rejected": proof.wrong,
+        "margins": [{**vars(margin), "is_wide": margin.is_wide} for margin in proof.margins],
+        "cpu_seconds": round(proof.cpu_seconds, 1),
+        "wall_seconds": round(proof.wall_seconds, 1),
+    }

@@ -1,9 +1,9 @@
-"""What `prove` says: tables for the terminal and for the documentation, and the same as data."""
+"""What `prove` says: tables for the terminal, and the same as data."""
 
 from collections.abc import Sequence
 
 from ..assignment import Assignment
-from .verdicts import Verdict, blame_shares
+from .verdicts import Verdict, blame_shares, by_component
 
 
 def fault_lines(verdicts: Sequence[Verdict], assignment: Assignment) -> list[str]:
@@ -31,20 +31,18 @@ def _remark(verdict: Verdict, assignment: Assignment) -> str:
 
 def summary_lines(verdicts: Sequence[Verdict], assignment: Assignment) -> list[str]:
     """One line a component, and the sum."""
-    components, _, _ = blame_shares(list(verdicts), assignment)
     lines = [f"{'component':<42}{'faults':>7}{'killed':>8}{'right blame':>13}{'CPU s':>7}"]
-    for component in (*components, None):
-        own = [verdict for verdict in verdicts if component in (None, verdict.fault.component)]
+    for component, own in (*by_component(verdicts, assignment).items(), ("all", verdicts)):
         killed = sum(verdict.is_killed for verdict in own)
         right = sum(not verdict.wrongly_blamed(assignment) for verdict in own)
         seconds = sum(verdict.cpu_seconds for verdict in own)
-        lines.append(f"{component or 'all':<42}{len(own):>7}{killed:>8}{right:>13}{seconds:>7.0f}")
+        lines.append(f"{component:<42}{len(own):>7}{killed:>8}{right:>13}{seconds:>7.0f}")
     return lines
 
 
 def matrix_lines(verdicts: Sequence[Verdict], assignment: Assignment) -> list[str]:
     """The confusion matrix in percent; an empty cell is 0."""
-    components, numbers, shares = blame_shares(list(verdicts), assignment)
+    components, numbers, shares = blame_shares(verdicts, assignment)
     lines = [f"{'fault in':<30}" + "".join(f"{number:>6}" for number in numbers)]
     for component, row in zip(components, shares, strict=True):
         cells = "".join(f"{f'{share:.0%}' if share else '.':>6}" for share in row)
@@ -52,34 +50,9 @@ def matrix_lines(verdicts: Sequence[Verdict], assignment: Assignment) -> list[st
     return lines
 
 
-def as_markdown(verdicts: Sequence[Verdict], assignment: Assignment, picture: str) -> str:
-    """The whole report as a page."""
-    good = sum(verdict.is_good(assignment) for verdict in verdicts)
-    parts = [
-        "# Proof of the component tests",
-        f"{len(verdicts)} known faults; {sum(v.is_killed for v in verdicts)} are found, {good} of them with the right "
-        "component blamed and no other.",
-        f"![Which task pays for a fault]({picture})",
-        _block(summary_lines(verdicts, assignment)),
-        _block(matrix_lines(verdicts, assignment)),
-        "| fault | this is what comes out when | severity | found by | costs |\n|---|---|---|---|---|",
-    ]
-    rows = []
-    for verdict in verdicts:
-        tests = ", ".join(verdict.killers[:3]) + (" …" if len(verdict.killers) > 3 else "")
-        lost = ", ".join(f"{number} (-{points:g})" for number, points in verdict.lost.items()) or "nothing"
-        fault = verdict.fault
-        rows.append(f"| {fault.id} | {fault.when} | {fault.severity} | {tests.replace('|', '/')} | {lost} |")
-    return "\n\n".join(parts) + "\n" + "\n".join(rows) + "\n"
-
-
-def _block(lines: list[str]) -> str:
-    return "\n".join(["```text", *lines, "```"])
-
-
 def as_data(verdicts: Sequence[Verdict], assignment: Assignment) -> dict:
     """For programs."""
-    components, numbers, shares = blame_shares(list(verdicts), assignment)
+    components, numbers, shares = blame_shares(verdicts, assignment)
     return {
         "faults": [
             {

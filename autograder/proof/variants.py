@@ -29,12 +29,14 @@ class Variant:
         what: the first line of their docstrings.
         sources: the whole submission.
         components: that differ from the reference.
+        is_same_code: to Python it is the reference, or the reference with prints; further seeds tell nothing new.
     """
 
     name: str
     what: str
     sources: Sources
     components: tuple[str, ...]
+    is_same_code: bool = False
 
     def markers(self, assignment: Assignment) -> tuple[str, ...]:
         """Of the tasks that judge its components."""
@@ -80,7 +82,7 @@ def read_variants(folder: Path, reference: Sources) -> list[Variant]:
         sources = {
             module: (path, rewrite(text) if module in CONTRACT else text) for module, (path, text) in reference.items()
         }
-        variants.append(Variant(name, what, sources, everything))
+        variants.append(Variant(name, what, sources, everything, is_same_code=True))
     files: dict[str, list[Path]] = {}
     for path in sorted(folder.glob("*/*.py")):
         if path.parent.name not in CONTRACT:

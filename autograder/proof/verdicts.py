@@ -1,6 +1,6 @@
 """From the runs of a faulty version to a verdict: is the fault found, and who is blamed for it?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..assignment import Assignment
@@ -75,7 +75,14 @@ def judge_fault(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ve
     return verdict
 
 
-def blame_shares(verdicts: list[Verdict], assignment: Assignment) -> tuple[list[str], list[str], list[list[float]]]:
+def by_component(verdicts: Sequence[Verdict], assignment: Assignment) -> dict[str, list[Verdict]]:
+    """The verdicts by the component with the fault, in the order of the tasks."""
+    components = dict.fromkeys(name for task in assignment.tasks for name in task.judges)
+    grouped = {name: [verdict for verdict in verdicts if verdict.fault.component == name] for name in components}
+    return {name: own for name, own in grouped.items() if own}
+
+
+def blame_shares(verdicts: Sequence[Verdict], assignment: Assignment) -> tuple[list[str], list[str], list[list[float]]]:
     """The confusion matrix.
 
     Returns:
@@ -83,10 +90,6 @@ def blame_shares(verdicts: list[Verdict], assignment: Assignment) -> tuple[list[
         its faults that cost each task points.
     """
     numbers = [task.number for task in assignment.tasks if task.judges]
-    components = list(dict.fromkeys(name for task in assignment.tasks for name in task.judges))
-    components = [name for name in components if any(verdict.fault.component == name for verdict in verdicts)]
-    rows = []
-    for component in components:
-        own = [verdict for verdict in verdicts if verdict.fault.component == component]
-        rows.append([sum(number in verdict.lost for verdict in own) / len(own) for number in numbers])
-    return components, numbers, rows
+    grouped = by_component(verdicts, assignment)
+    shares = [[sum(number in v.lost for v in own) / len(own) for number in numbers] for own in grouped.values()]
+    return list(grouped), numbers, shares

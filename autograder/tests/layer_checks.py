@@ -31,6 +31,7 @@ from autograder.worker.stand_ins import mixed_look_up
 
 POST_NORM = "LayerNorm(x + dropout(sublayer(x))) for each sublayer in turn"
 PRE_NORM = "x + dropout(sublayer(LayerNorm(x))) for each sublayer in turn"
+MASKS = "; self-attention gets tgt_mask, cross-attention src_mask and as key and value the memory"
 DROPOUT = "dropout acts on the sublayer's output before it is added to x, with the rate of the constructor"
 
 
@@ -68,7 +69,7 @@ class LayerCase:
 
     @property
     def rule(self) -> str:
-        return PRE_NORM if self.norm_first else POST_NORM
+        return (PRE_NORM if self.norm_first else POST_NORM) + (MASKS if self.is_decoder else "")
 
     def run(self, *inputs: Tensor | None, what: str = "what forward returns") -> list[Tensor]:
         """The parts that forward returns for these inputs, each of the right shape."""

@@ -101,6 +101,8 @@ def check_values(made: StackCase, case: Case) -> None:
     made.run(*(case.normal(*i.shape) if i.is_floating_point() else i for i in made.inputs))
     x, *lists = made.run()
     found = expected_outputs(made)
+    if not found:
+        check_layers_have_their_own_parameters(made)
     look_at = (
         "every layer once, each with the output of the one before, the masks, and the settings of the constructor; "
         + ("then one LayerNorm" if made.norm_first else "nothing after the last layer in post-norm")

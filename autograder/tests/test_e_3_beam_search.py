@@ -10,7 +10,7 @@ from autograder.checking.comparison import describe, expect, fail
 pytestmark = pytest.mark.task_e_3
 
 COMPONENT = "decode.beam_decode"
-VOCAB, PAD, BOS, EOS = 16, 0, 1, 2
+VOCAB, PAD, BOS, EOS = 16, 4, 11, 7  # not the assignment's, which a search might have written out
 ALMOST_NEVER = -30.0  # log-probability of whatever a table does not name
 
 
@@ -20,7 +20,7 @@ class Tables:
     def __init__(self, n_sentences, n_positions=8):
         self.table = torch.full((n_sentences, n_positions, VOCAB, VOCAB), ALMOST_NEVER, dtype=torch.float64)
         self.table[..., EOS] = 2 * ALMOST_NEVER  # what strays from the tables does not end
-        self.words = torch.randperm(VOCAB - 3).add(3).tolist()
+        self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in (PAD, BOS, EOS)]
         self.model = None
 
     def say(self, sentence, position, after, **probabilities):
@@ -30,12 +30,15 @@ class Tables:
         for name, probability in probabilities.items():
             row[EOS if name == "eos" else self.words[int(name[1:])]] = math.log(probability)
 
-    def search(self, submission, sentences, masks=None, encoder_masks=None, max_length=7, **options):
+    def search(
+        self, submission, sentences, is_training=True, masks=None, encoder_masks=None, max_length=7, **options
+    ):
         """Runs the submission's search for these sentences as one batch.
 
         Args:
             submission: to judge.
             sentences: their numbers.
+            is_training: the mode in which the model is handed over.
             masks: (sentences, 1, 1, 3), the source mask that belongs to each; None = everything.
             encoder_masks: (sentences, 1, 3, 3), handed over as encoder_mask; None = no such argument.
             max_length: of the search.
@@ -45,7 +48,7 @@ class Tables:
             masks = torch.ones(self.table.size(0), 1, 1, 3, dtype=torch.bool)
         expected_masks = masks if encoder_masks is None else encoder_masks
         self.model = submission.stand_in("Oracle", self.table, self.words[-1], expected_masks, masks)
-        self.model.train()
+        self.model.train(is_training)
         src = torch.tensor([[sentence, 3, 4] for sentence in sentences])
         if encoder_masks is not None:
             options["encoder_mask"] = encoder_masks[sentences]
@@ -108,7 +111,7 @@ def test_rows_of_a_batch_do_not_mix(submission, case):
         tables.say(2, position, tables.words[before], **{f"w{after}": 1.0})
     tables.say(2, 4, tables.words[8], eos=1.0)
     masks = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])[:, None, None]
-    found = tables.search(submission, [2, 0, 1, 0], masks, beam_size=2)
+    found = tables.search(submission, [2, 0, 1, 0], masks=masks, beam_size=2)
     wanted = [tables.ids(5, 6, 7, 8), tables.ids(1, 2), [], tables.ids(1, 2)]
     look_at = "each row has its own memory, source mask, hypotheses and end"
     expect(found == wanted, "four sentences of different length", f"{wanted}", f"{found}", look_at)
@@ -151,6 +154,19 @@ def test_stops_at_max_length(submission, case):
     expect(found == wanted, f"a sentence without an end, max_length={limit}", f"{wanted}", f"{found}")
 
 
+def test_ends_with_the_last_place_of_the_beam(submission, case):
+    tables = Tables(1)
+    likely = case.number(0.55, 0.8)
+    tables.say(0, 0, BOS, eos=0.5, w0=0.5)
+    tables.say(0, 1, tables.words[0], eos=likely, w1=1 - likely)
+    for position in (2, 3, 4, 5):  # worth more than what has ended by then, but too late
+        tables.say(0, position, tables.words[position - 1], **{f"w{position}": 1.0})
+    tables.say(0, 6, tables.words[5], eos=1.0)
+    found = tables.search(submission, [0], beam_size=2, length_penalty=2.0)
+    look_at = "the search for a sentence ends when beam_size hypotheses have ended, live ones or not"
+    expect(found == [tables.ids(0)], "a beam of two, both ended", f"{[tables.ids(0)]}", f"{found}", look_at)
+
+
 def test_encoder_mask_is_handed_on(submission, case):
     tables = Tables(2)
     garden_path(tables, 0)
@@ -160,18 +176,21 @@ def test_encoder_mask_is_handed_on(submission, case):
     wanted = [tables.ids(1, 2)] * 2
     look_at = "encode gets encoder_mask, or src_mask where that is None; decode gets src_mask"
     for given in (encoder_masks, None):
-        found = tables.search(submission, [1, 0], masks, given, beam_size=2)
+        found = tables.search(submission, [1, 0], masks=masks, encoder_masks=given, beam_size=2)
         what = "a search with" + ("out a mask for the encoder" if given is None else " a diagonal mask for the encoder")
         expect(found == wanted, what, f"{wanted}", f"{found}", look_at)
 
 
-def test_mode_is_restored(submission, case):
+@pytest.mark.parametrize("is_training", [True, False])
+def test_mode_is_restored(submission, case, is_training):
     tables = Tables(1)
     garden_path(tables, 0)
-    tables.search(submission, [0], beam_size=2)  # the model came in train mode, in which it says the odd one
+    tables.search(submission, [0], is_training, beam_size=2)  # in train mode the model says the odd one
     src, everything = torch.tensor([[0, 3, 4]]), torch.ones(1, 1, 1, 3, dtype=torch.bool)
     memory, _ = tables.model.encode(src, everything)
     output, _, _ = tables.model.decode(torch.tensor([[BOS]]), memory, everything, torch.ones(1, 1, dtype=torch.bool))
-    is_training = int(output[0, -1].argmax()) == tables.words[-1]
+    is_now = int(tables.model.get_predictions(output)[0, -1].argmax()) == tables.words[-1]
+    modes = {True: "train", False: "eval"}
+    look_at = "model.training, before model.eval()"
     what = "the mode of the model after the search"
-    expect(is_training, what, "train, as it was before", "eval", "model.training, before model.eval()")
+    expect(is_now == is_training, what, f"{modes[is_training]}, as it was before", modes[is_now], look_at)

@@ -28,7 +28,7 @@ class Package(MetaPathFinder, Loader):
 
     A module that cannot be imported does not take the modules that import it along: they find the
     stand-ins under its contract names. Its own error is kept, and raised when one of its own
-    components is asked for.
+    components is asked for. So is a component that its module lacks.
     """
 
     def __init__(self, sources: dict[str, tuple[str, str]], name: str = "submission") -> None:
@@ -41,6 +41,7 @@ class Package(MetaPathFinder, Loader):
         self.sources = sources
         self.name = name
         self.errors: dict[str, BaseException] = {}
+        self.missing: set[str] = set()  # components that their modules lack
         self._replaced: list[tuple[ModuleType, str, object]] = []
         self._isolated: str | None = None
         sys.meta_path.insert(0, self)
@@ -77,7 +78,9 @@ class Package(MetaPathFinder, Loader):
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
             self.errors[short_name] = error
-            for name in filter(partial(hasattr, stand_ins), CONTRACT.get(short_name, ())):
+        for name in filter(partial(hasattr, stand_ins), CONTRACT.get(short_name, ())):
+            if short_name in self.errors or name not in vars(module):
+                self.missing.add(f"{short_name}.{name}")
                 setattr(module, name, getattr(stand_ins, name))
 
     def get(self, component: str) -> object:
@@ -92,7 +95,7 @@ class Package(MetaPathFinder, Loader):
         if module_name in self.errors:
             raise self.errors[module_name].with_traceback(self.errors[module_name].__traceback__)
         found = vars(module).get(name)
-        if not callable(found):
+        if component in self.missing or not callable(found):
             raise MissingComponent(f"{module_name}.py has no {name}")
         return found
 

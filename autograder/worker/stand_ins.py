@@ -220,9 +220,12 @@ class PositionalEncoding(nn.Module):
 
     def __init__(self, d_model, dropout=0.1, max_length=512, *extra, **more):
         super().__init__()
+        self.d_model = d_model
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x):
+        if x.size(-1) != self.d_model:
+            raise ValueError(f"PositionalEncoding was made with d_model = {self.d_model}; x has {x.size(-1)} features")
         return self.dropout(place(x))
 
 
@@ -355,7 +358,7 @@ class Oracle(nn.Module):
         scores = self.table[sentence[:, None], position[None, :], tgt]  # (b, t, vocabulary)
         odd = torch.zeros_like(scores)
         odd[..., self.odd_one] = 50.0
-        return torch.where(wrong[:, None, None], odd, scores), [], []
+        return -torch.where(wrong[:, None, None], odd, scores), [], []
 
     def get_predictions(self, output):
-        return output.log_softmax(dim=-1)
+        return (-output).log_softmax(dim=-1)  # the sign shows who takes the output itself for predictions
