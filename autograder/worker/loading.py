@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from . import stand_ins
 from .contract import CONTRACT
@@ -42,7 +42,7 @@ class Package(MetaPathFinder, Loader):
         self.name = name
         self.errors: dict[str, BaseException] = {}
         self.missing: set[str] = set()  # components that their modules lack
-        self._replaced: list[tuple[ModuleType, str, object]] = []
+        self._replaced: list[tuple[object, str, object]] = []
         self._isolated: str | None = None
         sys.meta_path.insert(0, self)
 
@@ -102,8 +102,9 @@ class Package(MetaPathFinder, Loader):
     def isolate(self, component: str | None) -> None:
         """Puts stand-ins in the place of every other component; None = the submission as it is.
 
-        Globals are replaced, which functions and methods look up when they run. It holds for what
-        is built and for what is called until the next call of this method.
+        Globals are replaced, which functions and methods look up when they run, and so are attributes of
+        classes and default arguments. It holds for what is built and for what is called until the next
+        call of this method.
         """
         if component == self._isolated:
             return
@@ -122,12 +123,16 @@ class Package(MetaPathFinder, Loader):
             module = loaded.get(module_name)
             if name != own_name and hasattr(stand_ins, name) and module and name in vars(module):
                 originals[id(vars(module)[name])] = name
+
+        def swap(value: object) -> object:
+            return getattr(stand_ins, originals[id(value)]) if id(value) in originals else value
+
         for module in modules:
-            for attribute, value in list(vars(module).items()):
-                name = originals.get(id(value))
-                if name is not None:
-                    self._replaced.append((module, attribute, value))
-                    setattr(module, attribute, getattr(stand_ins, name))
+            for owner, attribute, value in list(_bindings(module)):
+                other = tuple(map(swap, value)) if isinstance(owner, FunctionType) else swap(value)
+                if other is not value and other != value:
+                    self._replaced.append((owner, attribute, value))
+                    setattr(owner, attribute, other)
         self._isolated = component
 
     def restore(self) -> None:
@@ -146,3 +151,13 @@ class Package(MetaPathFinder, Loader):
             yield
         finally:
             self.isolate(before)
+
+
+def _bindings(module: ModuleType) -> Iterator[tuple[object, str, object]]:
+    """Owner, attribute and value of the globals of a module, its classes' attributes, and its default arguments."""
+    classes = [value for value in vars(module).values() if isinstance(value, type)]
+    for owner in (module, *(kind for kind in classes if kind.__module__ == module.__name__)):
+        for attribute, value in vars(owner).items():
+            yield owner, attribute, value
+            if isinstance(value, FunctionType) and value.__module__ == module.__name__ and value.__defaults__:
+                yield value, "__defaults__", value.__defaults__

@@ -7,7 +7,10 @@ import pytest
 from autograder.marks import tests_of as results_of
 from autograder.proof import bench
 from autograder.proof.bench import Version, run_versions
+from autograder.proof.variants import splice
 from autograder.worker.contract import CONTRACT
+
+from .conftest import REFERENCE
 
 pytestmark = pytest.mark.slow
 
@@ -83,6 +86,14 @@ def test_a_part_that_cannot_be_built_or_called_costs_its_own_tasks(judge, refere
         assert set(results) == tasks_of(assignment, [component]), component
         assert {result.state for result in results.values()} == {"error"}
         assert all("KeyError: 'oops'" in result.message for result in results.values())
+
+
+def test_a_part_that_is_bound_as_a_default_or_attribute_costs_its_own_task(judge, reference):
+    variant = (REFERENCE.parent / "tests" / "autograder" / "variants" / "layers" / "norm_as_default.py").read_text()
+    text, _ = splice(reference["layers"][1], variant, REFERENCE)
+    text = text.replace("torch.sqrt(variance + self.epsilon)", "(variance + self.epsilon)")
+    [results] = judge({"faulty norm": {"layers": text}}).values()
+    assert set(results) == {"1.4"}
 
 
 def test_a_module_that_cannot_be_imported_costs_its_own_tasks(judge, assignment):

@@ -108,6 +108,7 @@ def test_every_listed_mutant_has_a_reason_and_is_listed_once():
     assert len({entry.key for entry in entries}) == len(entries)
 
 
+@pytest.mark.slow
 def test_survivors_and_wrong_entries_fail_the_command(tmp_path, capsys):
     path, output = tmp_path / "equivalents.toml", tmp_path / "pages"
     arguments = ["mutate", "--task", "1.2", "--text", "transpose(", "--equivalents", str(path)]
