@@ -22,6 +22,7 @@ from ..worker.contract import CONTRACT
 from .bench import Sources
 from .operators import OPERATORS, Names, is_own_attribute
 
+COMPOUND = (ast.For, ast.If, ast.While)
 EQUIVALENTS = Path(__file__).with_name("equivalents.toml")
 
 
@@ -117,15 +118,21 @@ def _of_region(module: str, source: Source, region: Region) -> Iterator[tuple[Mu
     content = "".join(lines).encode()
     unchanged = ast.dump(definition)
     for node in _nodes(definition, region):
-        start, end = (
+        start, *ends = (
             starts[line - definition.lineno] + column
-            for line, column in ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
+            for line, column in (
+                (node.lineno, node.col_offset),
+                (node.end_lineno, node.end_col_offset),
+                (_line_of_body(node), -1),  # of a compound statement: the newline before its body
+            )
         )
         names = _names(definition, region, node.lineno)
         for operator in OPERATORS:
             for other in operator(node, names):
+                is_head = isinstance(node, COMPOUND) and type(other) is type(node)
                 code = _as_text(other, node)
-                text = (content[:start] + code.encode() + content[end:]).decode()
+                code = code.partition("\n")[0] if is_head else code
+                text = (content[:start] + code.encode() + content[ends[is_head] :]).decode()
                 try:
                     dump = ast.dump(ast.parse(text).body[0])
                 except SyntaxError:
@@ -133,6 +140,10 @@ def _of_region(module: str, source: Source, region: Region) -> Iterator[tuple[Mu
                 if dump != unchanged:
                     place = module, region.function, region.hint.number, operator.__name__, node.lineno
                     yield Mutant(*place, *_changed_lines("".join(lines), text), before_it + text + after_it), dump
+
+
+def _line_of_body(node: ast.AST) -> int:
+    return node.body[0].lineno if isinstance(node, COMPOUND) else node.lineno
 
 
 def _as_text(node: ast.AST, replaced: ast.AST) -> str:

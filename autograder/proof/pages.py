@@ -87,7 +87,7 @@ def tolerances_part(proof: "Proof") -> list[str]:
     ]
     nearest = [margin.fault / margin.tolerance for margin in proof.margins if margin.fault is not None]
     said = f"the nearest fault is a factor {min(nearest):.0f} above" if nearest else "no fault was tried"
-    widest = max((max(m.correct, m.hidden) / m.tolerance for m in proof.margins if m.tolerance), default=0.0)
+    widest = max((margin.correct / margin.tolerance for margin in proof.margins if margin.tolerance), default=0.0)
     return [
         "## Tolerances",
         f"Errors in float64, relative to 1 + the size of the expected value. A tolerance is right where at least a "

@@ -13,14 +13,14 @@ def draw_matrix(components: list[str], numbers: list[str], shares: list[list[flo
     figure, axes = pyplot.subplots(figsize=(1.5 + 0.55 * len(numbers) + 2.5, 1.2 + 0.42 * len(components)))
     image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     axes.set_xticks(range(len(numbers)), numbers)
-    axes.set_yticks(range(len(components)), [name.split(".")[1] for name in components])
+    axes.set_yticks(range(len(components)), components)
     axes.set_xlabel("task that loses points")
     axes.set_ylabel("component with the fault")
     for row, values in enumerate(shares):
         for column, value in enumerate(values):
             if value:
                 colour = "white" if value > 0.5 else "black"
-                axes.text(column, row, f"{value:.0%}", ha="center", va="center", fontsize=7, color=colour)
+                axes.text(column, row, f"{value:.0%}", ha="center", va="center", fontsize=8, color=colour)
     axes.set_title("Which task pays for a fault (share of the faults of each component)", fontsize=10)
     figure.colorbar(image, ax=axes, fraction=0.03)
     figure.tight_layout()

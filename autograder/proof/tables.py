@@ -46,7 +46,7 @@ def matrix_lines(verdicts: Sequence[Verdict], assignment: Assignment) -> list[st
     lines = [f"{'fault in':<30}" + "".join(f"{number:>6}" for number in numbers)]
     for component, row in zip(components, shares, strict=True):
         cells = "".join(f"{f'{share:.0%}' if share else '.':>6}" for share in row)
-        lines.append(f"{component.split('.')[1]:<30}{cells}")
+        lines.append(f"{component:<30}{cells}")
     return lines
 
 

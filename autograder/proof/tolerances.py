@@ -29,9 +29,9 @@ class Margin:
 
     @property
     def is_wide(self) -> bool:
-        """Nothing lies within the factor APART of the tolerance, on either side."""
-        below = max(self.correct, self.hidden)
-        return below * APART <= self.tolerance and (self.fault is None or self.fault >= self.tolerance * APART)
+        """Correct code and the faults that this test finds are both the factor APART from the tolerance."""
+        is_below = self.correct * APART <= self.tolerance
+        return is_below and (self.fault is None or self.fault >= self.tolerance * APART)
 
 
 class Margins:

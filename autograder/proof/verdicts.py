@@ -86,10 +86,15 @@ def blame_shares(verdicts: Sequence[Verdict], assignment: Assignment) -> tuple[l
     """The confusion matrix.
 
     Returns:
-        components (rows) and task numbers (columns) in the order of the tasks; and for each component the share of
-        its faults that cost each task points.
+        Rows and columns in the order of the tasks: names of components (a component's extension is a row of its own),
+        and numbers of tasks; and for each row the share of its faults that cost each task points.
     """
     numbers = [task.number for task in assignment.tasks if task.judges]
-    grouped = by_component(verdicts, assignment)
-    shares = [[sum(number in v.lost for v in own) / len(own) for number in numbers] for own in grouped.values()]
-    return list(grouped), numbers, shares
+    rows: dict[str, list[Verdict]] = {}
+    for component, own in by_component(verdicts, assignment).items():
+        name = component.split(".")[1]
+        for verdict in own:
+            has_more = verdict.fault.task.startswith("E") and any(v.fault.task != verdict.fault.task for v in own)
+            rows.setdefault(f"{name}, {verdict.fault.task}" if has_more else name, []).append(verdict)
+    shares = [[sum(number in v.lost for v in own) / len(own) for number in numbers] for own in rows.values()]
+    return list(rows), numbers, shares
