@@ -1,4 +1,4 @@
-"""The pages that `prove` and `mutate` write for docs/: no times and no dates, so that only news changes them."""
+"""The pages that `prove` and `mutate` write for docs/proof/: no times and no dates, so that only news changes them."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -113,9 +113,8 @@ def faults_page(verdicts: Sequence[Verdict]) -> str:
         for verdict in verdicts
     ]
     head = "fault", "this is what comes out when …", "severity", "found by", "and others", "costs"
-    return f"# The {len(verdicts)} known faults\n\nWritten by `make docs`; see [the proof](proof.md).\n\n" + table(
-        head, rows
-    )
+    title = f"# The {len(verdicts)} known faults"
+    return "\n\n".join([title, "Written by `make docs`; see [the proof](README.md).", table(head, rows)]) + "\n"
 
 
 def mutation_page(mutation: "Mutation") -> str:

@@ -68,7 +68,7 @@ def prove(options: argparse.Namespace) -> int:
         if proof.verdicts:
             draw_matrix(*blame_shares(proof.verdicts, proof.assignment), options.output / pages.PICTURE)
             pages.write(options.output / "faults.md", pages.faults_page(proof.verdicts))
-        pages.write(options.output / "proof.md", pages.proof_page(proof))
+        pages.write(options.output / "README.md", pages.proof_page(proof))
     if options.json:
         print(json.dumps(as_data(proof), indent=1))
     else:

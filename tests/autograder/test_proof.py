@@ -62,7 +62,7 @@ def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
     assert not faults["probe-harmless"]["killed"] and faults["probe-harmless"]["lost_points"] == {}
     assert faults["probe-elsewhere"]["wrongly_blamed"] == ["1.5"]
     assert list(data["rejected"]) == ["probe_no_relu"]
-    page = (pages / "proof.md").read_text()
+    page = (pages / "README.md").read_text()
     assert "3 known faults" in page and "wrongly rejected: 1" in page and "`probe_no_relu`" in page
     assert "(confusion.png)" in page and (pages / "confusion.png").read_bytes().startswith(b"\x89PNG")
     assert "| `probe-harmless` | it is so | subtle | nothing |" in (pages / "faults.md").read_text()
@@ -207,9 +207,11 @@ def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, monkeypa
 
     hangs = norm_that("while x.size(-1) == 2: pass")
     raises = norm_that("raise KeyError(3)", (0, 1), until_failure=True)
+    warns = norm_that(r"import warnings; warnings.warn('\odd', stacklevel=1)")  # two warnings: the escape is none
     runs = []
-    run_versions([hangs, raises, norm_that("import os; os._exit(7)")], reference, runs.append)
-    outcomes, *others, [crash] = [run.outcomes["task_1_4"] for run in runs]
+    run_versions([hangs, warns, raises, norm_that("import os; os._exit(7)")], reference, runs.append)
+    outcomes, unharmed, *others, [crash] = [run.outcomes["task_1_4"] for run in runs]
+    assert {outcome.state for outcome in unharmed} == {"passed"}
     assert (crash.state, crash.message) == ("crashed", "the tests' process ended with status 7")
     assert {outcome.test for outcome in outcomes if outcome.state == "timeout"} == {"test_population_variance"}
     assert len([outcome for outcome in outcomes if outcome.state == "passed"]) == len(outcomes) - 1
@@ -218,10 +220,10 @@ def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, monkeypa
 
 
 def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
-    docs = REFERENCE.parent / "docs"
+    docs = REFERENCE.parent / "docs" / "proof"
     listed = [line.split("`")[1] for line in (docs / "faults.md").read_text().splitlines() if line.startswith("| `")]
     assert listed == [fault.id for fault in read_catalogue(assignment=assignment)], "make docs"
-    proof = (docs / "proof.md").read_text()
+    proof = (docs / "README.md").read_text()
     variants = read_variants(REFERENCE.parent / "tests" / "autograder" / "variants", reference)
     assert all(f"| `{variant.name}` |" in proof for variant in variants), "make docs"
     assert "wrongly rejected: 0" in proof and "too near" not in proof
