@@ -62,10 +62,14 @@ def test_random_cells(submission, case):
         f"{share:.3f}",
         "each cell is drawn by itself with probability random_prob",
     )
-    upper, lower = mask.triu(width), mask.T.triu(width)
-    agree = (upper == lower)[distance(length).triu(width) > 0].double().mean().item()
-    chance = probability**2 + (1 - probability) ** 2
-    expect(agree < 1 - (1 - chance) / 2, "cells (i, j) and (j, i)", "drawn by themselves", "mostly equal ones")
+    chance = probability**2 + (1 - probability) ** 2  # that two cells agree
+    others = {"(j, i)": mask.T, "(i + 1, j)": mask.roll(-1, 0), "(i, j + 1)": mask.roll(-1, 1)}
+    beside = distance(length) >= width
+    beside = beside & beside.roll(-1, 0) & beside.roll(-1, 1) & ~torch.eye(length, dtype=torch.bool)
+    for cell, other in others.items():
+        agree = (mask == other)[beside].double().mean().item()
+        what = f"random cells (i, j) and {cell}"
+        expect(agree < 1 - (1 - chance) / 2, what, "drawn by themselves", "mostly equal ones")
 
 
 def test_generator(submission, case):
