@@ -21,11 +21,15 @@ class Training:
         self.model = submission.stand_in("TinyTranslator", SRC_VOCAB, TGT_VOCAB, D_MODEL)
         case.randomise(self.model.parameters())
         self.start = [p.detach().clone() for p in submission.parameters(self.model)]
-        self.batches = [self.draw_batch(case) for _ in range(n_batches)]
+        batches = {}  # by their number of labels: no two batches count the same, whatever the seed
+        while len(batches) < n_batches:
+            batch = self.draw_batch(case)
+            batches.setdefault(int((batch["labels"] != PAD).sum()), batch)
+        self.batches = list(batches.values())
 
     @staticmethod
     def draw_batch(case):
-        """Padding differs from batch to batch, so that batches count differently."""
+        """Sizes and padding differ from batch to batch."""
         b, s, t = case.size(2, 4), case.size(3, 6), case.size(3, 7)
         labels = case.tokens(TGT_VOCAB, b, t, low=1)
         labels[:, case.size(1, t - 1) :] = PAD
