@@ -13,6 +13,7 @@ CORPUS := data/corpus/fren.train.bpe
 PACKAGE ?= reference
 PRESET ?= course
 EPOCHS ?=
+SEEDS ?= 5
 RUN ?= runs/$(PRESET)
 SUBMISSION ?=
 RESULTS ?= results.json
@@ -26,7 +27,7 @@ export OMP_NUM_THREADS := 1
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install release test test-slow lint check prove mutate docs data train translate grade class bench clean
+.PHONY: help install release test test-slow lint check prove mutate docs data train translate grade class calibrate bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +84,9 @@ grade: $(READY)  ## grade one submission: make grade SUBMISSION=path
 
 class: $(READY)  ## grade a folder of submissions: make class SUBMISSIONS=folder MARKS=folder
 	$(PY) -m autograder grade-class "$(SUBMISSIONS)" --output "$(MARKS)"
+
+calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=5 PRESET=fast EPOCHS=3
+	$(PY) -m autograder calibrate --seeds $(SEEDS) --preset $(PRESET) $(if $(EPOCHS),--epochs $(EPOCHS))
 
 bench: $(READY) $(CORPUS)  ## measure the README's figures
 	$(PY) -m benchmarks decoding

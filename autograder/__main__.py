@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from .assignment import DEFAULT_PATH, Assignment, AssignmentError, read_assignment
+from .calibration.command import add_parser as add_calibrate
 from .class_grading import ClassError, ClassGrading, submissions_in
 from .diagnosis.command import add_parser as add_prove_diagnosis
 from .gradebook import Gradebook, GradebookError
@@ -57,6 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_grade_class(commands, shared)
     add_proof(commands)
     add_prove_diagnosis(commands)
+    add_calibrate(commands)
     return parser
 
 
