@@ -94,17 +94,17 @@ class Tests:
         self._outcomes = {}
         waiting = Counter(marker for item in self._items for marker in self._markers_of(item))
         done: dict[str, list[Outcome]] = {}
-        is_fresh = True
+        self._is_fresh = True
         with tqdm(desc="tests", unit="test", total=len(self._items), disable=not progress, leave=False) as bar:
             for _, group in groupby(self._items, key=lambda item: item.path):
                 items = list(group)
                 self._run(items)
                 missed = [item for item in items if self._outcomes[item.nodeid].is_missed]
-                if missed and not is_fresh:
+                if missed and not self._is_fresh:
                     submission.restart()
                     self._run(missed)
-                is_fresh = bool(missed)
-                if is_fresh:
+                self._is_fresh = bool(missed)
+                if self._is_fresh:
                     submission.restart()
                 for item in items:
                     for marker in self._markers_of(item):
@@ -118,6 +118,7 @@ class Tests:
         [*items] = (item for item in self._items if item.name == name and item.nodeid in self._outcomes)
         if not items:
             return None
+        self._is_fresh = False
         self._run(items[-1:])
         return self._outcomes[items[-1].nodeid]
 

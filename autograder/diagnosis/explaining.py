@@ -17,6 +17,7 @@ from ..checking.case import small_cases
 from ..marks import TaskResult
 from ..sandbox.tape import Episode, Tape
 from ..sandbox.text import clean
+from ..time_limit import CPU, time_limit
 from .rehearsal import describe_inputs
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ EXPLAINED = ("failed", "error")
 MAX_TEXT = 4000
 SECONDS = 0.9
 """CPU time for all failures of one submission."""
+MOST_SECONDS = 5.0
+"""CPU time after which what runs is stopped, whatever it is."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,11 @@ class Explainer:
         if self._reference.is_dir():
             episodes = [self._tape.episodes[o.test] for o in result.outcomes if o.test in self._tape.episodes]
             diagnostician = make_diagnostician(self._reference)
-            diagnostician.prepare(result.task.judges, result.task.number)
-            started = time.process_time()
-            found = diagnostician.explain(result.task.judges, result.task.number, episodes, missed, self._seconds)
-            self._seconds -= time.process_time() - started
+            with time_limit(MOST_SECONDS, CPU):
+                diagnostician.prepare(result.task.judges, result.task.number)
+                started = time.process_time()
+                found = diagnostician.explain(result.task.judges, result.task.number, episodes, missed, self._seconds)
+                self._seconds -= time.process_time() - started
             if found is not None:
                 return as_explanation(found)
         return self._counterexample(missed)
@@ -88,8 +92,10 @@ class Explainer:
         """The failing test with the smallest sizes with which it still fails."""
         for spare in (0, 1, 3):
             for test in missed[:3]:
-                with small_cases(spare):
+                with small_cases(spare), time_limit(MOST_SECONDS, CPU) as struck:
                     outcome = self._tests.run_again(test)
+                if struck:
+                    return None
                 if outcome is not None and outcome.is_missed:
                     inputs = describe_inputs(self._tape.episodes.get(test, Episode(test)))
                     text = f"No known misconception fits. The smallest case that fails ({test}):\n{outcome.message}"
@@ -99,9 +105,9 @@ class Explainer:
 
 def as_explanation(found: Diagnosis) -> Explanation:
     """In words; several faults that give the same are all admitted."""
-    text = f"In all {found.count} tests your code answers as it would if {found.fault.when}."
+    text = f"In all {found.count} tests your code answers as code does in which {found.fault.when}."
     if found.share < 1:
-        text = f"In {found.share:.0%} of the tests your code answers as it would if {found.fault.when}."
+        text = f"In {found.share:.0%} of the tests your code answers as code does in which {found.fault.when}."
     others = [fault.when for fault in found.others]
     if others:
         more = f" (and {len(others) - 3} more)" if len(others) > 3 else ""

@@ -4,10 +4,8 @@ Collecting the tests and importing torch cost seconds, the tests themselves half
 and each version is run by a forked child with the collected tests.
 """
 
-import contextlib
 import multiprocessing
 import os
-import signal
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +23,7 @@ from ..grading_keys import SEED, SUBMISSION
 from ..in_process import InProcessSubmission
 from ..marks import Outcome
 from ..test_run import classify as sandbox_classify
+from ..time_limit import time_limit
 from ..worker.loading import MissingComponent
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
@@ -139,22 +138,6 @@ class Recorder:
 def markers_of(item: pytest.Item) -> list[str]:
     """The task markers of a test; "given" for tests of what the assignment gives."""
     return [mark.name for mark in item.iter_markers() if mark.name.startswith("task_") or mark.name == "given"]
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raises TimeoutError in the test that takes longer."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"the test took longer than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def classify(error: BaseException | None, paths: set[str]) -> tuple[str, str]:

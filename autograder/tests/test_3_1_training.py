@@ -13,6 +13,19 @@ COMPONENT = "train.train_epoch"
 PAD, SRC_VOCAB, TGT_VOCAB, D_MODEL = 0, 7, 9, 5
 
 
+def shapes_by_labels():
+    """Batches (sentences, length, length of all sentences but the first) in groups of one number of labels each."""
+    groups = {}
+    for b in range(2, 5):
+        for t in range(3, 8):
+            for cut in range(1, t):
+                groups.setdefault(t + (b - 1) * cut, []).append((b, t, cut))
+    return [groups[n_labels] for n_labels in sorted(groups)]
+
+
+SHAPES = shapes_by_labels()
+
+
 class Training:
     """A run of the submission's train_epoch, and what it should come to."""
 
@@ -21,18 +34,16 @@ class Training:
         self.model = submission.stand_in("TinyTranslator", SRC_VOCAB, TGT_VOCAB, D_MODEL)
         case.randomise(self.model.parameters())
         self.start = [p.detach().clone() for p in submission.parameters(self.model)]
-        batches = {}  # by their number of labels: no two batches count the same, whatever the seed
-        while len(batches) < n_batches:
-            batch = self.draw_batch(case)
-            batches.setdefault(int((batch["labels"] != PAD).sum()), batch)
-        self.batches = list(batches.values())
+        # No two batches have the same number of labels, whatever the seed: they must not count the same.
+        chosen = case.sizes(n_batches, 0, len(SHAPES) - 1)
+        self.batches = [self.draw_batch(case, *case.choose(SHAPES[index])) for index in chosen]
 
     @staticmethod
-    def draw_batch(case):
-        """Sizes and padding differ from batch to batch."""
-        b, s, t = case.size(2, 4), case.size(3, 6), case.size(3, 7)
+    def draw_batch(case, b, t, cut):
+        """One sentence has t labels, the other b - 1 have `cut`."""
+        s = case.size(3, 6)
         labels = case.tokens(TGT_VOCAB, b, t, low=1)
-        labels[:, case.size(1, t - 1) :] = PAD
+        labels[:, cut:] = PAD
         labels[0] = case.tokens(TGT_VOCAB, t, low=1)
         return {
             "src": case.tokens(SRC_VOCAB, b, s),

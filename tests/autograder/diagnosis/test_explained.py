@@ -12,6 +12,7 @@ from autograder.checking.case import Case, small_cases
 from autograder.diagnosis import explaining
 from autograder.diagnosis.explaining import Explainer
 from autograder.in_process import read_sources
+from autograder.proof.bench import Version, run_versions
 from autograder.sandbox import Sandbox
 from autograder.sandbox.tape import MAX_BYTES, Tape
 from autograder.test_run import with_tests
@@ -111,3 +112,16 @@ def test_small_cases():
     state = torch.get_rng_state()
     assert {Case(seed, "name").size(3, 9) for seed in range(40)} > {3}
     torch.set_rng_state(state)
+
+
+@pytest.mark.parametrize("spare", [0, 1, 3])
+def test_correct_code_passes_the_smallest_cases_too(spare):
+    """So that what fails there is the submission, and no test runs on for ever."""
+    sources = read_sources(REFERENCE, REFERENCE)
+    runs = []
+    with small_cases(spare):
+        run_versions([Version("reference", sources, (0, 1))], sources, runs.append)
+    assert len(runs) == 2
+    for run in runs:
+        missed = [outcome for outcomes in run.outcomes.values() for outcome in outcomes if outcome.state != "passed"]
+        assert not missed
