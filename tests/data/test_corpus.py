@@ -177,6 +177,7 @@ def test_another_test_seed_changes_the_test_split_alone(lexicon: Lexicon, small:
     assert len(fresh.test) == small.size.test
 
 
+@pytest.mark.slow
 def test_another_seed_changes_everything(lexicon: Lexicon, small: Settings) -> None:
     """And still shares no French side between its training and the other's test."""
     one, other = build(lexicon, small, 1), build(lexicon, small, 2)

@@ -30,6 +30,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_whole_build_with_every_gate(run, project: Project) -> None:
     status, out, err = run("build")
     assert status == 0, out + err

@@ -114,14 +114,12 @@ def test_small_cases():
     torch.set_rng_state(state)
 
 
-@pytest.mark.parametrize("spare", [0, 1, 3])
+@pytest.mark.parametrize("spare", [0, *(pytest.param(spare, marks=pytest.mark.slow) for spare in (1, 3))])
 def test_correct_code_passes_the_smallest_cases_too(spare):
     """So that what fails there is the submission, and no test runs on for ever."""
     sources = read_sources(REFERENCE, REFERENCE)
     runs = []
     with small_cases(spare):
-        run_versions([Version("reference", sources, (0, 1))], sources, runs.append)
-    assert len(runs) == 2
-    for run in runs:
-        missed = [outcome for outcomes in run.outcomes.values() for outcome in outcomes if outcome.state != "passed"]
-        assert not missed
+        run_versions([Version("reference", sources, (0,))], sources, runs.append)
+    [run] = runs
+    assert not [outcome for outcomes in run.outcomes.values() for outcome in outcomes if outcome.state != "passed"]

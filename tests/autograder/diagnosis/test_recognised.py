@@ -15,6 +15,7 @@ SAMPLE = {  # each names itself alone
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault_id", SAMPLE)
 def test_sample(zygote, fault_id):
     [fault] = (fault for fault in read_catalogue() if fault.id == fault_id)
