@@ -13,13 +13,12 @@ CORPUS := data/corpus/fren.train.bpe
 PACKAGE ?= reference
 PRESET ?= course
 EPOCHS ?=
-SEEDS ?= 5
+SEEDS ?=
 RUN ?= runs/$(PRESET)
 SUBMISSION ?=
 RESULTS ?= results.json
 SUBMISSIONS ?= submissions
 MARKS ?= marks
-SEEDS ?= 1
 EVERY ?= 10
 
 # One thread a process: two on a busy machine are much slower.
@@ -63,7 +62,7 @@ check: $(READY)  ## a student's own run of the component tests, in-process: make
 	$(PY) -m pytest -c autograder/tests/pytest.ini autograder/tests --submission $(PACKAGE) -q
 
 prove: $(READY)  ## prove the component tests: every known fault is found, every correct variant accepted
-	$(PY) -m autograder prove --jobs 2 --seeds $(SEEDS)
+	$(PY) -m autograder prove --jobs 2 $(if $(SEEDS),--seeds $(SEEDS))
 
 mutate: $(READY)  ## prove them with mutants of the solutions: make mutate EVERY=1
 	$(PY) -m autograder mutate --jobs 2 --every $(EVERY)
@@ -86,7 +85,7 @@ class: $(READY)  ## grade a folder of submissions: make class SUBMISSIONS=folder
 	$(PY) -m autograder grade-class "$(SUBMISSIONS)" --output "$(MARKS)"
 
 calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=5 PRESET=fast EPOCHS=3
-	$(PY) -m autograder calibrate --seeds $(SEEDS) --preset $(PRESET) $(if $(EPOCHS),--epochs $(EPOCHS))
+	$(PY) -m autograder calibrate $(if $(SEEDS),--seeds $(SEEDS)) --preset $(PRESET) $(if $(EPOCHS),--epochs $(EPOCHS))
 
 bench: $(READY) $(CORPUS)  ## measure the README's figures
 	$(PY) -m benchmarks decoding

@@ -90,9 +90,11 @@ def tolerances_part(proof: "Proof") -> list[str]:
     widest = max((margin.correct / margin.tolerance for margin in proof.margins if margin.tolerance), default=0.0)
     return [
         "## Tolerances",
-        f"Errors in float64, relative to 1 + the size of the expected value. A tolerance is right where at least a "
-        f"factor {APART} lies between it and correct code, and between it and any fault that the test sees. Here "
-        f"correct code comes no nearer than a factor {1 / widest if widest else float('inf'):.0f}, and {said}. "
+        f"Errors in float64, relative to 1 + the size of the expected value. Tolerances are right where at least a "
+        f"factor {APART} lies between them and correct code, and where each fault, with each seed, fails some test by "
+        f"that factor too (or otherwise than by a number). Here correct code comes no nearer than a factor "
+        f"{1 / widest if widest else float('inf'):.0f}; faults found by less than a factor {APART}: "
+        f"{len(proof.close)}; in single tests {said}. "
         "Powers of ten, rounded towards the tolerance; `0` = never different. *Hidden* is the largest error of a "
         "fault that this test lets pass because it is not where the fault shows (another test finds it).",
         table(("test", "correct code at most", "hidden at most", "tolerance", "faults from", ""), rows),

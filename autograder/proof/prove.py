@@ -12,7 +12,7 @@ from ..misconceptions.catalogue import FOLDER, CatalogueError, Fault, apply, rea
 from . import pages, tables
 from .bench import Run, Sources, Version, run_versions
 from .picture import draw_matrix
-from .tolerances import Margin, Margins
+from .tolerances import APART, Margin, Margins
 from .variants import Variant, read_variants
 from .verdicts import Verdict, blame_shares, judge_fault
 
@@ -26,6 +26,7 @@ class Proof:
         variants: that were tried.
         rejected: what tests wrongly said to correct code, by the name of the variant, "reference" among them.
         margins: one a numeric test.
+        close: faults that were found by a hair only.
         seeds, variant_seeds: how many seeds each fault and each variant was tried with.
         cpu_seconds, wall_seconds: what that took.
     """
@@ -35,6 +36,7 @@ class Proof:
     variants: list[Variant]
     rejected: dict[str, list[str]]
     margins: list[Margin]
+    close: list[str]
     seeds: int
     variant_seeds: int
     cpu_seconds: float
@@ -52,12 +54,12 @@ class Proof:
 
     @property
     def narrow(self) -> list[Margin]:
-        """Tests that do not keep correct code and faults apart; to be judged where both were tried."""
-        return [margin for margin in self.margins if self.verdicts and not margin.is_wide]
+        """Tests in which correct code comes near the tolerance."""
+        return [margin for margin in self.margins if not margin.is_wide]
 
     @property
     def holds(self) -> bool:
-        return not (self.bad or self.wrong or self.narrow)
+        return not (self.bad or self.wrong or self.narrow or self.close)
 
 
 def prove(options: argparse.Namespace) -> int:
@@ -120,6 +122,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
             if not name.startswith("fault ")
         },
         margins=margins.all(),
+        close=margins.close,
         seeds=len(seeds),
         variant_seeds=len(further),
         cpu_seconds=sum(run.cpu_seconds for done in runs.values() for run in done),
@@ -177,10 +180,8 @@ def report_lines(proof: Proof, show_all: bool) -> list[str]:
             f"variants: {len(proof.variants)}, wrongly rejected: {len(proof.wrong)}, seeds: {proof.variant_seeds}"
         )
     for margin in proof.narrow:
-        lines.append(
-            f"NARROW {margin.test}: correct {margin.correct:.1e}, tolerance {margin.tolerance:.0e}, "
-            f"nearest fault {margin.fault:.1e}"
-        )
+        lines.append(f"NARROW {margin.test}: correct code {margin.correct:.1e}, tolerance {margin.tolerance:.0e}")
+    lines += [f"CLOSE {name}: found by less than a factor {APART}" for name in proof.close]
     return [*lines, f"CPU {proof.cpu_seconds:.0f} s, wall {proof.wall_seconds:.0f} s"]
 
 
@@ -197,6 +198,7 @@ def as_data(proof: Proof) -> dict:
         },
         "rejected": proof.wrong,
         "margins": [{**vars(margin), "is_wide": margin.is_wide} for margin in proof.margins],
+        "close": proof.close,
         "cpu_seconds": round(proof.cpu_seconds, 1),
         "wall_seconds": round(proof.wall_seconds, 1),
     }

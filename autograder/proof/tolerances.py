@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .bench import Observation, Run
 
 APART = 10
-"""At least this factor lies between correct code and the tolerance, and between the tolerance and any fault."""
+"""At least this factor lies between correct code and any tolerance, and by it each fault exceeds one of them."""
 
 
 @dataclass
@@ -18,6 +18,7 @@ class Margin:
         tolerance: of its comparisons, relative to 1 + the expected size; the widest where they differ.
         correct: the largest error of correct code.
         fault: the smallest error by which a comparison of this test failed; None where none did.
+        nearest: the fault that had it.
         hidden: the largest error of a fault that a comparison let pass (another test found it).
     """
 
@@ -25,19 +26,35 @@ class Margin:
     tolerance: float = 0.0
     correct: float = 0.0
     fault: float | None = None
+    nearest: str = ""
     hidden: float = 0.0
 
     @property
     def is_wide(self) -> bool:
-        """Correct code and the faults that this test finds are both the factor APART from the tolerance."""
-        is_below = self.correct * APART <= self.tolerance
-        return is_below and (self.fault is None or self.fault >= self.tolerance * APART)
+        """Correct code is the factor APART below the tolerance, and so below the faults that this test finds."""
+        return self.correct * APART <= self.tolerance
+
+
+def is_clear(run: Run) -> bool:
+    """Whether a fault was found by more than a hair: a test failed by the factor APART, or not by a number at all.
+
+    A single number may come near the right one by chance. What counts is that not all of a fault's numbers do.
+    """
+    missed = ((task, outcome) for task, outcomes in run.outcomes.items() for outcome in outcomes if outcome.is_missed)
+    tests = {f"{task}: {outcome.test}" for task, outcome in missed}
+    by_a_hair = {seen.test for seen in run.observations if seen.tolerance < seen.error < seen.tolerance * APART}
+    return not tests or bool(tests - by_a_hair)
 
 
 class Margins:
-    """Collects the comparisons of many runs."""
+    """Collects the comparisons of many runs.
+
+    Attributes:
+        close: faults that were found by a hair only, with their seeds.
+    """
 
     def __init__(self) -> None:
+        self.close: list[str] = []
         self._by_test: dict[str, Margin] = {}
 
     def add_correct(self, run: Run) -> None:
@@ -47,11 +64,13 @@ class Margins:
 
     def add_faulty(self, run: Run) -> None:
         """A run of code with a fault."""
+        if not is_clear(run):
+            self.close.append(f"{run.version}, seed {run.seed}")
         for margin, seen in self._comparisons(run):
             if seen.error <= seen.tolerance:
                 margin.hidden = max(margin.hidden, seen.error)
-            else:
-                margin.fault = seen.error if margin.fault is None else min(margin.fault, seen.error)
+            elif margin.fault is None or seen.error < margin.fault:
+                margin.fault, margin.nearest = seen.error, run.version.removeprefix("fault ")
 
     def _comparisons(self, run: Run) -> Iterator[tuple[Margin, Observation]]:
         for seen in run.observations:

@@ -69,14 +69,17 @@ def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
     assert "| `probe-harmless` | it is so | subtle | nothing |" in (pages / "faults.md").read_text()
 
 
-@pytest.mark.parametrize("flaw", [None, "survivor", "wrong blame", "broken test", "rejection", "narrow margin"])
+@pytest.mark.parametrize(
+    "flaw", [None, "survivor", "wrong blame", "broken test", "rejection", "narrow margin", "close call"]
+)
 def test_each_flaw_alone_fails_the_proof(assignment, flaw):
     failed = {"survivor": [], "wrong blame": ["1.4", "1.5"]}.get(flaw, ["1.4"])
     verdict = judge_fault(fault(), [run(failed=failed)], assignment)
     verdict.grader_errors = ["test_a: broke"] if flaw == "broken test" else []
     rejected = {"reference": [], "variant": ["seed 0, test_a: failed"] if flaw == "rejection" else []}
     margin = Margin("task_1_4: test_a", 1e-6, 5e-7 if flaw == "narrow margin" else 0.0)
-    proof = Proof(assignment, [verdict], [], rejected, [margin], 1, 1, 0.0, 0.0)
+    close = ["one, seed 0"] if flaw == "close call" else []
+    proof = Proof(assignment, [verdict], [], rejected, [margin], close, 1, 1, 0.0, 0.0)
     assert proof.holds is (flaw is None)
 
 
@@ -143,22 +146,39 @@ def test_the_confusion_matrix_holds_shares(assignment):
 
 
 @pytest.mark.parametrize(
-    "correct, faulty, is_wide",
+    "correct, faulty, is_wide, fault",
     [
-        ([1e-8], [1e-3], True),
-        ([0.0], [float("inf")], True),
-        ([9e-7], [1e-3], False),
-        ([1e-9], [5e-6], False),
-        ([1e-9], [5e-7, 1.0], True),
-        ([1e-9], [], True),
+        ([1e-8], [1e-3], True, 1e-3),
+        ([0.0], [float("inf")], True, float("inf")),
+        ([9e-7], [1e-3], False, 1e-3),
+        ([1e-9], [5e-7, 1.0, 5e-6], True, 5e-6),
+        ([1e-9], [], True, None),
     ],
 )
-def test_margins_are_wide_where_correct_code_and_found_faults_are_far_from_the_tolerance(correct, faulty, is_wide):
+def test_margins_are_wide_where_correct_code_is_far_from_the_tolerance(correct, faulty, is_wide, fault):
     margins = Margins()
     for add, errors in ((margins.add_correct, correct), (margins.add_faulty, faulty)):
         add(Run("any", 0, {}, [Observation("task_1_4: test_a", "it", error, 1e-6) for error in errors], 0.0))
     [margin] = margins.all()
-    assert margin.is_wide is is_wide
+    assert (margin.is_wide, margin.fault) == (is_wide, fault)
+
+
+@pytest.mark.parametrize(
+    "errors, is_close",
+    [
+        ({"test_a": 5e-6}, True),
+        ({"test_a": 5e-6, "test_b": 9e-6}, True),
+        ({"test_a": 5e-6, "test_b": 2e-5}, False),
+        ({"test_a": 5e-6, "test_b": None}, False),
+        ({}, False),
+    ],
+)
+def test_a_fault_is_found_by_a_hair_where_no_test_fails_clearly(errors, is_close):
+    outcomes = [Outcome(test, "failed") for test in errors] + [Outcome("test_c", "passed")]
+    seen = [Observation(f"task_1_4: {test}", "it", error, 1e-6) for test, error in errors.items() if error is not None]
+    margins = Margins()
+    margins.add_faulty(Run("fault one", 3, {"task_1_4": outcomes}, seen, 0.0))
+    assert margins.close == (["fault one, seed 3"] if is_close else [])
 
 
 @pytest.mark.parametrize(

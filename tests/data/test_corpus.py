@@ -166,6 +166,7 @@ def test_check_finds_what_is_wrong(files: dict[str, bytes], settings: Settings) 
 # -- other seeds and fresh test sets --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_another_test_seed_changes_the_test_split_alone(lexicon: Lexicon, small: Settings) -> None:
     """Training, dev and encoding stay to the byte; the fresh test shares nothing with any split before it."""
     first, fresh = build(lexicon, small, 1), build(lexicon, small, 1, 2)

@@ -72,6 +72,7 @@ def test_a_fault_is_explained_and_located(notebooks, history, course, capsys) ->
     assert f"this notebook, cell 2, line {line}: return self.table(tokens) * nn.sqrt(self.d_model)" in said
 
 
+@pytest.mark.slow
 def test_what_was_run_last_counts_also_where_it_is_worse(notebooks, history, course) -> None:
     text = solved(course, "InputEmbedding")
     history += ["import math\nfrom torch import nn", text, text.replace(" * math.sqrt(self.d_model)", "")]

@@ -214,6 +214,7 @@ def test_grafts_earn_their_points_and_no_others(example_release, project: Projec
     assert verdict == Verdict("4 versions of the skeleton", [])
 
 
+@pytest.mark.slow
 def test_a_task_that_needs_another_ones_solution_closes(project: Project, tmp_path: Path) -> None:
     path = project.reference / "mean.py"
     path.write_text(path.read_text().replace("TODO 1.2:", "TODO 1.1:", 1))

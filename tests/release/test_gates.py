@@ -99,11 +99,13 @@ def test_a_copy_of_a_private_file_closes(with_files: Doctor) -> None:
     assert "is the same as reference/answers.py" in fault
 
 
+@pytest.mark.slow
 def test_other_bytes_in_the_second_build_close(with_files: Doctor) -> None:
     faults = is_reproducible(with_files({"mean.py": "# made at 12:00\n"})).faults
     assert "student/mean.py: two builds differ" in faults
 
 
+@pytest.mark.slow
 def test_a_second_build_that_fails_closes(workspace: Workspace) -> None:
     (workspace.project.reference / "mean.py").write_text("def f(:\n")
     assert "is not valid Python" in is_reproducible(workspace).faults[0]
