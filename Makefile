@@ -53,7 +53,7 @@ test: $(READY) $(CORPUS)  ## the kit's own tests, without the slow ones
 	$(PY) -m pytest
 
 test-slow: $(READY) $(CORPUS)  ## the slow ones: training runs, hostile submissions
-	$(PY) -m pytest -m "slow or hostile"
+	$(PY) -m pytest -m "slow or hostile" -n 2 --dist loadfile
 
 lint: $(READY)  ## check style
 	$(PY) -m ruff check

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -81,17 +81,29 @@ class Explainer:
             diagnostician = make_diagnostician(self._reference)
             with time_limit(MOST_SECONDS, CPU):
                 diagnostician.prepare(result.task.judges, result.task.number)
-                started = time.process_time()
-                found = diagnostician.explain(result.task.judges, result.task.number, episodes, missed, self._seconds)
-                self._seconds -= time.process_time() - started
+                with self._budget() as seconds:
+                    found = diagnostician.explain(result.task.judges, result.task.number, episodes, missed, seconds)
             if found is not None:
                 return as_explanation(found)
-        return self._counterexample(missed)
+        with self._budget() as seconds:
+            return self._counterexample(missed, seconds)
 
-    def _counterexample(self, missed: Sequence[str]) -> Explanation | None:
-        """The failing test with the smallest sizes with which it still fails."""
+    @contextlib.contextmanager
+    def _budget(self) -> Iterator[float]:
+        """The seconds that are left; what is used in it is taken from them."""
+        started = time.process_time()
+        try:
+            yield self._seconds
+        finally:
+            self._seconds = max(0.0, self._seconds - (time.process_time() - started))
+
+    def _counterexample(self, missed: Sequence[str], seconds: float) -> Explanation | None:
+        """The failing test with the smallest sizes with which it still fails; the first one is always tried."""
+        started = time.process_time()
         for spare in (0, 1, 3):
             for test in missed[:3]:
+                if time.process_time() - started > seconds:
+                    return None
                 with small_cases(spare), time_limit(MOST_SECONDS, CPU) as struck:
                     outcome = self._tests.run_again(test)
                 if struck:
