@@ -34,7 +34,8 @@ def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> t
     """
     scores = query @ key.transpose(-2, -1)
     weights = torch.sigmoid(scores) * allowed(mask, scores)
-    weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-30)  # 0 where nothing is allowed
+    total = weights.sum(dim=-1, keepdim=True)
+    weights = weights / (total + (total == 0))  # 0 where nothing is allowed; else exact, however small the total is
     return weights @ value, weights
 
 
