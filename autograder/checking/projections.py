@@ -169,8 +169,8 @@ def readings(
     if any(vector.numel() % d_model for vector in vectors):
         return
     for is_interleaved in (False, True) if len(weights) < 4 else (False,):
-        blocks = [block for p in weights for block in _cut(p, p.numel() // d_model**2, n_heads, is_interleaved)]
-        biases = [bias for p in vectors for bias in _cut(p, p.numel() // d_model, n_heads, is_interleaved)]
+        blocks = [block for p in weights for block in cut(p, p.numel() // d_model**2, n_heads, is_interleaved)]
+        biases = [bias for p in vectors for bias in cut(p, p.numel() // d_model, n_heads, is_interleaved)]
         if len(blocks) == 4:
             matrices = [_orientations(block, d_model) for block in blocks]
             yield matrices, [*(bias.reshape(d_model) for bias in biases), weights[0].new_zeros(d_model)]
@@ -196,7 +196,7 @@ def _readings_by_head(
         yield blocks, [*biases, *long, whole[0].new_zeros(d_model)]
 
 
-def _cut(parameter: Tensor, count: int, n_heads: int, is_interleaved: bool) -> list[Tensor]:
+def cut(parameter: Tensor, count: int, n_heads: int, is_interleaved: bool) -> list[Tensor]:
     """Cuts a fused parameter along its longest axis that can be cut: in a row, or head by head."""
     parameter = parameter.squeeze()
     if count == 1:
