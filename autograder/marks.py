@@ -88,7 +88,7 @@ def explain(missed: list[Outcome], total: int, most: int = 4) -> str:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         parts.append(f"[{names[0]}{more}]\n{message}")
     if len(messages) > most:
-        parts.append(f"… and {len(messages) - most} further messages; run the tests yourself to see them: make check")
+        parts.append(f"… and {len(messages) - most} further messages; run the tests yourself to see them all")
     return "\n".join(parts)
 
 

@@ -62,7 +62,8 @@ class Checkpoint:
         try:
             content = torch.load(path, map_location=device, weights_only=True)
         except OSError as error:
-            raise CheckpointError(f"{path}: {error.strerror or error}") from None
+            hint = "; `train` writes it" if isinstance(error, FileNotFoundError) else ""
+            raise CheckpointError(f"{path}: {error.strerror or error}{hint}") from None
         except Exception:  # torch.load raises a dozen kinds for a damaged file
             raise CheckpointError(f"{path}: not a checkpoint, or a damaged one") from None
         found = content.pop("format", None) if isinstance(content, dict) else None

@@ -85,7 +85,9 @@ def _extensions(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
     if not tasks:
         return ""
     named = ", ".join(_extension(task, efforts.get(task.number)) for task in tasks)
-    said = f"- Extensions, for who wants more: {named}. Each has its TODO and its tests."
+    worth = "" if any(task.points for task in tasks) else "They earn no points. "
+    test = f"`-m {tasks[0].marker}`"
+    said = f"- Extensions, for who wants more: {named}. {worth}Each has its TODO and its tests ({test}, …)."
     return textwrap.fill(said, 118, subsequent_indent="  ") + "\n"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from .checkpoint import Checkpoint, CheckpointError
-from .config import ConfigError, add_config_flags, config_from_flags
+from .config import ConfigError, add_config_flags, config_flags_in, config_from_flags
 from .data import Batch, DataError, read_lines, read_pairs
 from .experiment import Experiment, build_model
 from .translate import attention_weights, translate
@@ -32,8 +32,15 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{PACKAGE}: this part is still to be written: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\n{PACKAGE}: stopped; go on with: python -m {PACKAGE} train --resume", file=sys.stderr)
+        print(f"\n{PACKAGE}: stopped{how_to_go_on(options)}", file=sys.stderr)
         return 130
+
+
+def how_to_go_on(options: argparse.Namespace) -> str:
+    """With training that was stopped, if an epoch of it is saved."""
+    if options.run is not run_train or not (options.output / "last.pt").is_file():
+        return ""
+    return f"; go on with: python -m {PACKAGE} train --resume --output {options.output}"
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -91,6 +98,8 @@ def run_train(options: argparse.Namespace) -> int:
     """Trains from the start or goes on."""
     train_pairs, dev_pairs = read_pairs(options.train), read_pairs(options.dev)
     if options.resume:
+        for flag in config_flags_in(options):
+            raise ConfigError(f"--resume goes on with the settings of the run; leave out {flag}")
         run = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device)
     else:
         run = Experiment(config_from_flags(options), train_pairs, dev_pairs, options.device)
@@ -101,7 +110,8 @@ def run_train(options: argparse.Namespace) -> int:
     )
     run.run(options.output, keep_epochs=options.keep_epochs, tensorboard=options.tensorboard)
     print(f"best dev BLEU {max(line['dev_bleu'] for line in run.history):.3f}; saved in {options.output}")
-    print(f"next: python -m {PACKAGE} translate --checkpoint {options.output / 'best.pt'}")
+    where = f"--checkpoint {options.output / 'best.pt'} --output {PACKAGE}/translations.txt"
+    print(f"next: python -m {PACKAGE} translate {where}")
     return 0
 
 

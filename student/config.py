@@ -132,3 +132,9 @@ def config_from_flags(arguments: argparse.Namespace) -> Config:
     """
     changed = {item.name: getattr(arguments, item.name) for item in fields(Config)}
     return replace(PRESETS[arguments.preset], **{name: value for name, value in changed.items() if value is not None})
+
+
+def config_flags_in(arguments: argparse.Namespace) -> list[str]:
+    """The flags of settings that were given."""
+    names = (item.name for item in fields(Config) if getattr(arguments, item.name) is not None)
+    return ["--" + name.replace("_", "-") for name in names]

@@ -4,6 +4,7 @@ import contextlib
 import io
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from ..grading_keys import SEED, SUBMISSION
 from ..in_process import InProcessSubmission
 from ..intake.modules import Sources
 from ..marks import Outcome, TaskResult, explain, judge_task
+from ..rules import tell_short_cuts
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 MAX_PRINTED = 4000
@@ -69,7 +71,11 @@ def run_task(task: Task, sources: Sources, seed: int, credit: str, locate: Locat
             pytest.main([*where, *quiet, "-s", "--disable-plugin-autoload", "-m", task.marker], plugins=[recorder])
     finally:
         submission.close()
-    return judge_task(task, recorder.outcomes, credit), printed.getvalue()
+    result = judge_task(task, recorder.outcomes, credit)
+    judged = {task.marker: task.judges}
+    for told in tell_short_cuts(sources, judged, lambda module, line: locate(sources[module][0], line)).values():
+        result = replace(result, state="refused", score=0.0, message=told)
+    return result, printed.getvalue()
 
 
 def as_text(result: TaskResult, printed: str, seed: int) -> str:
@@ -77,9 +83,11 @@ def as_text(result: TaskResult, printed: str, seed: int) -> str:
     task, total = result.task, len(result.outcomes)
     missed = [outcome for outcome in result.outcomes if outcome.state != "passed"]
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
-    mark = "✗" if missed or not total else "✓"
+    mark = "✓" if result.state == "passed" else "✗"
     lines = [f"{mark} {task.number} {task.title}: {total - len(missed)} of {total} tests pass, {points}"]
-    if missed:
+    if result.state == "refused":
+        lines += ["", result.message]
+    elif missed:
         lines += ["", explain(missed, total), "", f'the same inputs again: check("{task.number}", seed={seed})']
     elif not total:
         lines += ["", result.message, printed]

@@ -17,7 +17,7 @@ expressions come to, `uses` which component uses what, `syntax`
 has what it asks of single nodes, `messages` says it to students.
 """
 
-from .messages import explain_short_cuts
+from .messages import explain_short_cuts, tell_short_cuts
 from .uses import ShortCut, find_short_cuts
 
-__all__ = ["ShortCut", "explain_short_cuts", "find_short_cuts"]
+__all__ = ["ShortCut", "explain_short_cuts", "find_short_cuts", "tell_short_cuts"]

@@ -1,8 +1,8 @@
 """A short-cut in words."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from .uses import ShortCut
+from .uses import ShortCut, find_short_cuts
 
 MOST = 3
 
@@ -26,3 +26,20 @@ def explain_short_cuts(
         if len(short_cuts) > most:
             lines.append(f"… and {len(short_cuts) - most} more")
     return "\n".join(lines)
+
+
+def tell_short_cuts(
+    sources: Mapping[str, tuple[str, str]],
+    judged: Mapping[str, Iterable[str]],
+    locate: Callable[[str, int], str] = "{}.py, line {}".format,
+) -> dict[str, str]:
+    """What students are told who try their own code: a message for each task whose components use short-cuts.
+
+    Args:
+        sources: module name -> path, text.
+        judged: task -> its components.
+        locate: as above.
+    """
+    found = find_short_cuts(sources, dict.fromkeys(component for own in judged.values() for component in own))
+    used = {task: [(one, found[one]) for one in own if one in found] for task, own in judged.items()}
+    return {task: explain_short_cuts(own, locate) for task, own in used.items() if own}

@@ -18,6 +18,7 @@ from autograder.assignment import read_assignment
 from autograder.checking.case import Case
 from autograder.grading_keys import SEED, SUBMISSION
 from autograder.in_process import InProcessSubmission, read_sources
+from autograder.rules import tell_short_cuts
 
 RELEASE = Path(__file__).resolve().parents[2] / "student"
 
@@ -57,6 +58,24 @@ def submission(request: pytest.FixtureRequest):
     made = InProcessSubmission(read_sources(folder, RELEASE))
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def refused(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Tasks in which a student's own run finds forbidden short-cuts, and what is said. Grading looks by itself."""
+    folder = request.config.getoption("submission")
+    if SUBMISSION in request.config.stash or not folder.is_dir():
+        return {}
+    judged = {task.marker: task.judges for task in read_assignment().tasks}
+    return tell_short_cuts(read_sources(folder, RELEASE), judged)
+
+
+@pytest.fixture(autouse=True)
+def no_short_cuts(request: pytest.FixtureRequest, refused: dict[str, str]) -> None:
+    """Whoever uses one shall not learn of it from the marks."""
+    for mark in request.node.iter_markers():
+        if mark.name in refused:
+            pytest.fail(refused[mark.name], pytrace=False)
 
 
 @pytest.fixture

@@ -29,11 +29,11 @@ def draw(case, grad=False):
     return [tensor.requires_grad_(grad) for tensor in tensors]
 
 
-def attend(submission, query, key, value, mask=None):
+def attend(submission, query, key, value, mask=None, look_at="the values are averaged"):
     """Context and weights, of the right shapes."""
     inputs = (query, key, value) if mask is None else (query, key, value, mask)
     context, weights = expect_parts(submission.call(COMPONENT, *inputs), PARTS, "what the function returns")
-    expect_shape(context, (*query.shape[:3], value.size(3)), "context", "the values are averaged", query.dtype)
+    expect_shape(context, (*query.shape[:3], value.size(3)), "context", look_at, query.dtype)
     expect_shape(weights, (*query.shape[:3], key.size(2)), "weights", "one for each query and key", query.dtype)
     return context, weights
 
@@ -105,8 +105,8 @@ def test_query_without_any_key_stays_finite(submission, case):
     query, key, value = draw(case, grad=True)
     mask = case.mask(query.size(0), query.size(1), query.size(2), key.size(2))
     mask[0, 0, 0] = False
-    context, weights = attend(submission, query, key, value, mask)
     look_at = "the softmax of a row of -inf is NaN, and its gradient stays NaN whatever is done to the result"
+    context, weights = attend(submission, query, key, value, mask, look_at)
     seen = mask.any(dim=-1, keepdim=True)
     expected = true_attention(query, key, value, mask | ~seen)[0]
     expect_close(context * seen, (expected * seen).detach(), "context of the other queries", look_at)

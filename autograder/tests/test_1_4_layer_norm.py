@@ -52,7 +52,10 @@ def expect_norm(module, x, d_model, what, look_at, epsilon=1e-6):
 def test_three_axes(submission, case):
     module, d_model = make(submission, case)
     x = draw(case, 3, case.size(2, 6), d_model)
-    look_at = "mean and variance over the last axis, for each position by itself; then gain and shift"
+    look_at = (
+        "mean and variance (which divides by d_model) over the last axis, for each position by itself; "
+        "then gain and shift"
+    )
     expect_norm(module, x, d_model, "the norm of a batch", look_at)
 
 

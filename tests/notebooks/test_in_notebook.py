@@ -72,6 +72,16 @@ def test_a_fault_is_explained_and_located(notebooks, history, course, capsys) ->
     assert f"this notebook, cell 2, line {line}: return self.table(tokens) * nn.sqrt(self.d_model)" in said
 
 
+def test_a_short_cut_earns_nothing_here_either(notebooks, history, course, capsys) -> None:
+    borrowed = "        self.table = nn.LayerNorm(d_model)"
+    first, _, rest = solved(course, "InputEmbedding").partition("        self.table")
+    history += ["import math", "from torch import Tensor, nn", f"{first}{borrowed}\n        self.table{rest}"]
+    assert notebooks.check("1.1", seed=7) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("✗ 1.1 Input embedding: 6 of 6 tests pass, 0 of 4 points\n\nInputEmbedding (embedding.py)")
+    assert "uses torch.nn.LayerNorm" in said and "this notebook, cell 3, line" in said and borrowed.strip() in said
+
+
 @pytest.mark.slow
 def test_what_was_run_last_counts_also_where_it_is_worse(notebooks, history, course) -> None:
     text = solved(course, "InputEmbedding")

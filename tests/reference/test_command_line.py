@@ -3,6 +3,7 @@
 import pytest
 
 from reference.__main__ import main
+from reference.experiment import Experiment
 
 LINES = [
     f"{s} {v} .|||{t} {w} ."
@@ -49,7 +50,8 @@ def test_attention_map(trained, kind):
         (["train", "--train", "nowhere"], "nowhere: No such file"),
         (["train", "--d-model", "30"], "d_model = 30 is no multiple of n_heads = 4"),
         (["train", "--dropout", "7"], "dropout = 7.0: expected between 0.0 and 1.0"),
-        (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file"),
+        (["train", "--resume", "--epochs", "9"], "--resume goes on with the settings of the run; leave out --epochs"),
+        (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file or directory; `train` writes it"),
     ],
 )
 def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained):
@@ -66,3 +68,16 @@ def test_help_has_an_example(command, capsys):
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
     assert f"example: python -m reference {command}" in capsys.readouterr().out
+
+
+def test_who_stops_training_is_told_how_to_go_on(trained, tmp_path, monkeypatch, capsys):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Experiment, "run_epoch", stop)
+    corpus = ["--train", str(trained / "train"), "--dev", str(trained / "dev"), "--preset", "tiny"]
+    assert main(["train", *corpus, "--output", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == "\nreference: stopped\n"
+    (tmp_path / "last.pt").touch()
+    assert main(["train", *corpus, "--output", str(tmp_path)]) == 130
+    assert f"stopped; go on with: python -m reference train --resume --output {tmp_path}\n" in capsys.readouterr().err
