@@ -30,7 +30,8 @@ c.GenerateAssignment.preprocessors = [*steps[:after], NameStubs, *steps[after:]]
 c.ExecutePreprocessor.timeout = 120
 c.Execute.timeout = 120
 
-# `nbgrader zip_collect`: one archive a student, named after the student, with the notebooks in it.
+# `nbgrader zip_collect`: one archive a student, named after the student, with the notebooks in it, or their folder.
+c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".txt"]
 c.FileNameCollectorPlugin.named_regexp = (
-    r".*/(?P<student_id>[\w.@-]+)/(?:notebooks/)?(?P<file_id>[^/]+\.(?:ipynb|txt))$"
+    r".*/extracted/(?P<student_id>[\w.@-]+)/(?:notebooks/)?(?P<file_id>[^/]+\.ipynb|translations\.txt)$"
 )

@@ -1,5 +1,6 @@
 """Trains the reference seed by seed, translates the test split, and scores it; what is done is not done again."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -29,28 +30,36 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
         arguments: for `python -m reference train`: preset, epochs, other settings.
         references: the test split, `source|||target` lines.
         output: folder; each seed gets one in it, with `score.json` once it is done. A run that was broken off goes on.
+            The folder's name stands for all that decides the score, so that nothing out of date is taken for new.
 
     Raises:
         CalibrationError: where training or translating fails.
         ScoringError: where the references cannot be read.
     """
     targets = read_references(references)
+    version = version_of(arguments, references)
     scores = []
     for seed in tqdm(seeds, desc="calibrate", unit="seed", disable=None):
-        folder = output / f"seed-{seed}"
+        folder = output / f"seed-{seed}-{version}"
         done = folder / "score.json"
-        settings = [*arguments, str(references)]
-        kept = json.loads(done.read_text(encoding="utf-8")) if done.is_file() else {}
-        if kept.get("settings") != settings:
-            train = ["train", *arguments, "--seed", str(seed), "--output", str(folder)]
-            _reference(train if not (folder / "last.pt").is_file() else [*train, "--resume"])
+        if not done.is_file():
+            is_begun = (folder / "last.pt").is_file()
+            how = ["--resume"] if is_begun else [*arguments, "--seed", str(seed)]
+            _reference(["train", *how, "--output", str(folder)])
             translations = folder / "translations.txt"
             _reference(["translate", "--checkpoint", str(folder / "best.pt"), "--output", str(translations)])
             found = score(read_translations(translations, expected=len(targets)), targets)
-            kept = {"settings": settings, "score": asdict(SeedScore(seed, found.bleu, found.low, found.high))}
-            write_json(done, kept)
-        scores.append(SeedScore(**kept["score"]))
+            write_json(done, asdict(SeedScore(seed, found.bleu, found.low, found.high)))
+        scores.append(SeedScore(**json.loads(done.read_text(encoding="utf-8"))))
     return scores
+
+
+def version_of(arguments: Sequence[str], references: Path) -> str:
+    """Eight hex digits for the settings, the reference, the corpus and the test split."""
+    digest = hashlib.sha256(json.dumps(list(arguments)).encode())
+    for path in [*sorted((ROOT / "reference").glob("*.py")), *sorted((ROOT / "data" / "corpus").glob("*")), references]:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:8]
 
 
 def _reference(arguments: Sequence[str]) -> None:

@@ -110,7 +110,8 @@ class Explainer:
                     return None
                 if outcome is not None and outcome.is_missed:
                     inputs = describe_inputs(self._tape.episodes.get(test, Episode(test)))
-                    text = f"No known misconception fits. The smallest case that fails ({test}):\n{outcome.message}"
+                    known = "No known misconception fits. " if self._reference.is_dir() else ""
+                    text = f"{known}The smallest case that fails ({test}):\n{outcome.message}"
                     return Explanation("", (), text + (f"\n  inputs:   {inputs}" if inputs else ""))
         return None
 

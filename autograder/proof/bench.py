@@ -4,6 +4,7 @@ Collecting the tests and importing torch cost seconds, the tests themselves half
 and each version is run by a forked child with the collected tests.
 """
 
+import importlib
 import multiprocessing
 import os
 import time
@@ -213,6 +214,8 @@ def run_versions(
         if sandboxed:
             _run_in_sandbox(recorder, items, versions, on_run)
             return
+        # An alarm in the middle of an import would leave half a module behind: the slowest one comes first.
+        importlib.import_module("torch._dynamo")
         for _ in _run_here(recorder, items, Version("warm-up", warm_up, [0])):
             pass
         _run_in_forks(recorder, items, versions, on_run, jobs)

@@ -20,4 +20,4 @@ def test_a_short_cut_is_found_as_it_is_when_graded(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert "LayerNorm (layers.py) uses torch.nn.LayerNorm" in done.stdout and borrowed.strip() in done.stdout
-    assert done.stdout.startswith("EEEEEEEEEEEEE.......") and "7 passed, 131 deselected, 13 errors" in done.stdout
+    assert done.stdout.startswith("EEEEEEEEEEEEE.......") and "13 errors" in done.stdout

@@ -95,11 +95,20 @@ def course_round(course, tmp_path_factory) -> Round:
     archives = made.root / "downloaded" / NAME / "archive"
     archives.mkdir(parents=True)
     with zipfile.ZipFile(archives / "half.zip", "w") as archive:
-        archive.writestr(first, solved[first])
-        archive.writestr(second, left_open[second])  # what is not handed in counts as nothing
+        archive.writestr(f"notebooks/{first}", solved[first])
+        archive.writestr(f"notebooks/{second}", left_open[second])  # what is not handed in counts as nothing
+        archive.writestr("notebooks/.ipynb_checkpoints/old.ipynb", left_open[second])
+        archive.writestr("notebooks/translations.txt", "nothing like it\n" * 971)
     made.nbgrader("zip_collect", NAME)
     made.nbgrader("autograde", NAME)
     return made
+
+
+def test_an_archive_of_the_whole_folder_is_collected_with_its_translations(course_round) -> None:
+    collected = {path.name for path in (course_round.root / "submitted" / "half" / NAME).iterdir()}
+    assert {"1_building_blocks.ipynb", "2_layers_and_model.ipynb", "translations.txt"} <= collected
+    assert "old.ipynb" not in collected
+    assert {path.name for path in (course_round.root / "submitted").iterdir()} == {"solved", "open", "half"}
 
 
 def test_nbgrader_generates_what_make_release_ships(course_round, course) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -61,19 +62,24 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
             text = "".join(f"the cat number {n} sleeps on the mat .\n" for n in range(5))
             (tmp_path / "out" / arguments[2].split("/")[-2] / "translations.txt").write_text(text)
         else:
-            folder = tmp_path / "out" / f"seed-{arguments[arguments.index('--seed') + 1]}"
+            folder = Path(arguments[arguments.index("--output") + 1])
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "last.pt").touch()
 
     monkeypatch.setattr(training, "_reference", reference)
     first = run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out")
     assert [score.bleu for score in first] == [1.0, 1.0]
-    (tmp_path / "out" / "seed-1" / "score.json").unlink()
+    one, two = sorted((tmp_path / "out").iterdir())
+    (two / "score.json").unlink()
     calls.clear()
     assert run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out") == first
     assert [call[0] for call in calls] == ["train", "translate"], "seed 0 was done"
-    assert "--resume" in calls[0]
-    assert json.loads((tmp_path / "out" / "seed-0" / "score.json").read_text())["score"]["seed"] == 0
+    assert calls[0] == ["train", "--resume", "--output", str(two)]
+    assert json.loads((one / "score.json").read_text())["seed"] == 0
+    calls.clear()
+    references.write_text(references.read_text().replace("sleeps", "slept"))
+    assert run_seeds([0], ["--preset", "tiny"], references, tmp_path / "out")[0].bleu < 1, "another test split"
+    assert calls[0][:3] == ["train", "--preset", "tiny"]
 
 
 def test_wrong_numbers_are_refused(capsys):
