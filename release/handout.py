@@ -32,10 +32,8 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[st
     extensions = [task for task in assignment.tasks if task.extension]
     first = coded_tasks(assignment)[0]
     filled = string.Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title=assignment.title,
+        **words_of(assignment),
         package=assignment.package,
-        due=f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
-        contact=f" ({assignment.contact})" if assignment.contact else "",
         first=first.number,
         marker=first.marker,
         effort_head="difficulty | minutes |" if efforts else "",
@@ -47,6 +45,15 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[st
         extensions=_extensions(extensions, efforts),
     )
     return filled.encode("utf-8")
+
+
+def words_of(assignment: Assignment) -> dict[str, str]:
+    """What the instructor has put into words for students, by its name in the handouts' templates."""
+    return {
+        "title": assignment.title,
+        "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
+        "contact": f" ({assignment.contact})" if assignment.contact else "",
+    }
 
 
 def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> str:

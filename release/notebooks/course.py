@@ -1,6 +1,7 @@
 """Assembles nbgrader's course: the source with solutions, and what nbgrader makes of it for students."""
 
 import logging
+import string
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from autograder.assignment import Assignment
 
 from ..audience import NOTEBOOK_SOURCES
 from ..closure import needed_modules
+from ..handout import words_of
 from ..kit import ASSIGNMENT, CORPUS, GRADER, Requirements
 from ..problems import ReleaseError
 from ..skeleton import Skeleton, read_folder
@@ -69,7 +71,7 @@ def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirem
         ReleaseError: with what is wrong in the prose, or what nbgrader does not take.
     """
     definitions = find_definitions(skeleton, assignment)
-    support = collect_support(root, skeleton, requirements)
+    support = collect_support(root, assignment, skeleton, requirements)
     source = {**make_sources(root, assignment, definitions), **support}
     return Course(source, generate(root, source), tuple(definitions))
 
@@ -99,7 +101,9 @@ def make_sources(root: Path, assignment: Assignment, definitions: list[Definitio
     }
 
 
-def collect_support(root: Path, skeleton: Skeleton, requirements: Requirements) -> dict[str, bytes]:
+def collect_support(
+    root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements
+) -> dict[str, bytes]:
     """What notebooks need beside them: helper, tests, skeleton and corpus.
 
     The skeleton's folder is not called like the package and lies two levels down: beside modules, a submission's
@@ -114,7 +118,8 @@ def collect_support(root: Path, skeleton: Skeleton, requirements: Requirements) 
     support |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
     found = {f"support/{path}": support[path] for path in sorted(support)}
     found[HELPER] = (root / FOLDER / HELPER).read_bytes()
-    found["README.md"] = (root / FOLDER / HANDOUT).read_bytes()
+    handout = string.Template((root / FOLDER / HANDOUT).read_text(encoding="utf-8"))
+    found["README.md"] = handout.substitute(words_of(assignment)).encode("utf-8")
     found["requirements.txt"] = requirements.as_file()
     return found
 

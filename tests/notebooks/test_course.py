@@ -9,9 +9,11 @@ import pytest
 
 from autograder.assignment import read_assignment
 from autograder.intake import take_in
+from release.build import make_folder
 from release.gates.notebooks import notebook_faults
+from release.kit import read_requirements
 from release.notebooks.cells import check_tasks, make_notebook
-from release.notebooks.course import PROSE, generate, make_sources
+from release.notebooks.course import PROSE, collect_support, generate, make_sources
 from release.notebooks.prose import read_prose
 from release.notebooks.stubs import name_stubs
 from release.problems import ReleaseError
@@ -146,3 +148,17 @@ def test_grading_finds_every_answer_in_the_notebooks(course, tmp_path) -> None:
     for one in course.definitions:
         assert one.solved.removesuffix("### END SOLUTION").rstrip() in solved.sources[one.module][1]
         assert one.open in left_open.sources[one.module][1]
+
+
+def test_the_handout_has_the_instructors_words(project) -> None:
+    assignment, skeleton, _ = make_folder(project)
+
+    def handout(**words: str) -> str:
+        made = collect_support(ROOT, replace(assignment, **words), skeleton, read_requirements(ROOT))
+        return made["README.md"].decode()
+
+    full = handout(title="Exercise 7", due="14 May", contact="the forum")
+    assert full.startswith("# Exercise 7: the notebooks\n")
+    assert "\nHand in by **14 May**.\n" in full and "ask (the forum)" in full
+    plain = handout(due="", contact="")
+    assert "Hand in by" not in plain and "is enough: ask, and send" in plain
