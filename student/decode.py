@@ -80,9 +80,11 @@ def beam_decode(
 ) -> list[list[int]]:
     """Keeps the `beam_size` best beginnings of each sentence instead of one.
 
-    Beginnings are compared by log p. A hypothesis that has ended is scored by log p / length ** length_penalty,
-    where eos counts as a token (Wu et al. 2016, section 7, with a simpler penalty). The search for a sentence
-    ends when `beam_size` hypotheses have ended, or at `max_length`; `beam_size=1` gives what `greedy_decode` gives.
+    Beginnings are compared by log p: at each step the best extensions fill the `beam_size` places that are free, and
+    one that ends keeps its place. A hypothesis that has ended is scored by log p / length ** length_penalty, where eos
+    counts as a token (Wu et al. 2016, section 7, with a simpler penalty). The search for a sentence ends when
+    `beam_size` hypotheses have ended, or at `max_length`, where all that are left count as ended; `beam_size=1` gives
+    what `greedy_decode` gives.
 
     Args, returns: as `greedy_decode`, and
         beam_size: beginnings that are kept, at least 1.

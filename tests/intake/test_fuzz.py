@@ -19,7 +19,7 @@ from autograder.rules import find_short_cuts
 
 from .conftest import LAYERS, answer, as_notebook, code
 
-fuzz = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fuzz = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COMPONENTS = ("layers.LayerNorm", "attention.MultiHeadedAttention")
 
 
@@ -134,7 +134,7 @@ cell_texts = st.lists(st.sampled_from(PIECES), max_size=8).map("\n".join)
 
 
 @given(texts=st.lists(cell_texts, min_size=1, max_size=4), data=st.data())
-@settings(fuzz, max_examples=200)
+@settings(fuzz, max_examples=100)
 def test_any_cells(texts, data, release, tmp_path):
     kinds = [data.draw(st.sampled_from(["", "answer", "locked", "test"])) for _ in texts]
     notebook = [
@@ -148,7 +148,7 @@ def test_any_cells(texts, data, release, tmp_path):
 
 
 @given(text=st.lists(st.sampled_from(PIECES), max_size=10).map("\n".join))
-@settings(fuzz, max_examples=200)
+@settings(fuzz, max_examples=100)
 def test_commands_give_way_line_by_line(text):
     cleaned, _, dropped = without_magics(text)
     assert cleaned == "" or cleaned.count("\n") == text.count("\n")
@@ -156,7 +156,7 @@ def test_commands_give_way_line_by_line(text):
 
 
 @given(name=st.text(max_size=30) | st.text(alphabet="a./\\:", max_size=12))
-@settings(fuzz, max_examples=200)
+@settings(fuzz, max_examples=100)
 def test_plain_names_stay_inside(name):
     try:
         plain = check_name(name)
@@ -167,7 +167,7 @@ def test_plain_names_stay_inside(name):
 
 
 @given(names=st.lists(st.text(alphabet="aA/b", min_size=1, max_size=6), max_size=8))
-@settings(fuzz, max_examples=200)
+@settings(fuzz, max_examples=100)
 def test_names_without_clashes_can_all_be_unpacked(names, tmp_path_factory):
     names = [name for name in (check_name(name.lstrip("/")) for name in names) if name]
     try:

@@ -209,6 +209,7 @@ def test_setup_names_what_is_missing_where_there_is_no_python(example_release, t
     assert "setup: failed, trying again" in finished.stderr and "apt-get update" in log
 
 
+@pytest.mark.slow
 def test_grafts_earn_their_points_and_no_others(example_release, project: Project, tmp_path: Path) -> None:
     verdict = grafts_earn_their_points(Workspace(project, example_release, tmp_path))
     assert verdict == Verdict("4 versions of the skeleton", [])

@@ -75,7 +75,7 @@ def test_the_source_itself_is_sound() -> None:
     assert_safe(SOURCE)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(MARKERS), st.integers(0, 40), st.sampled_from(CHARACTERS), st.sampled_from("ris"))
 def test_one_wrong_character_in_a_marker_line(line: int, column: int, character: str, kind: str) -> None:
     old = LINES[line]
@@ -102,7 +102,7 @@ def test_every_deletion_and_every_case_change_in_every_marker_line() -> None:
                     assert_safe("".join([*LINES[:line], new, *LINES[line + 1 :]]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(MARKERS), st.integers(0, 30), st.sampled_from("# BEGINDSOLUTbegin")),

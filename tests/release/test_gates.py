@@ -122,6 +122,7 @@ def test_raise_statements_are_proven_by_syntax(skeleton) -> None:
     assert raise_faults("table.py", text.replace("def forward", "def backward"), regions)
 
 
+@pytest.mark.slow
 def test_a_todo_that_raises_something_else_closes(workspace: Workspace, with_files: Doctor) -> None:
     mean = workspace.release.skeleton.files["mean.py"].decode()
     verdict = todos_raise(with_files({"mean.py": mean.replace("compare", "do not compare")}))

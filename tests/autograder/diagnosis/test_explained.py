@@ -73,7 +73,9 @@ def test_unknown_fault_gets_its_smallest_case(judge):
     assert "(3, 2, 4)" in content["text"], "the sizes are the smallest that the test can draw"
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name", [*list(HOSTILE)[:2], *(pytest.param(one, marks=pytest.mark.slow) for one in list(HOSTILE)[2:])]
+)
 def test_hostile_answers(judge, name):
     plain, explained, _ = judge(HOSTILE[name])
     assert plain.state in ("failed", "error")
