@@ -19,10 +19,13 @@ def as_table(record: dict) -> str:
         lines.append(f"  BLEU {bleu['value']:.3f}, 95% interval {interval}, {bleu['sentences']} lines")
     if whole := record["trainability"]:
         lines.append(f"  the whole, trained for seconds (no points): {as_line(whole)}")
+    told: dict[str, list[str]] = {}  # what several parts are told stands there once
     for part in record["parts"]:
         if text := text_of(part):
-            lines += ["", f"{part['number']} {part['title']}"]
-            lines += ["    " + printable(line) for line in text.split("\n")]
+            told.setdefault(text, []).append(f"{part['number']} {part['title']}")
+    for text, names in told.items():
+        lines += ["", names[0] if len(names) == 1 else f"{names[0]}, and {len(names) - 1} more"]
+        lines += ["    " + printable(line) for line in text.split("\n")]
     for note in record["notes"]:
         lines += ["", f"note: {printable(note)}"]
     sandbox, seed_id = record["sandbox"] or "none", record["seed_id"] or "none"

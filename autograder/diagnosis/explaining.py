@@ -86,7 +86,7 @@ class Explainer:
             if found is not None:
                 return as_explanation(found)
         with self._budget() as seconds:
-            return self._counterexample(missed, seconds)
+            return self._counterexample(result, missed, seconds)
 
     @contextlib.contextmanager
     def _budget(self) -> Iterator[float]:
@@ -97,8 +97,11 @@ class Explainer:
         finally:
             self._seconds = max(0.0, self._seconds - (time.process_time() - started))
 
-    def _counterexample(self, missed: Sequence[str], seconds: float) -> Explanation | None:
-        """The failing test with the smallest sizes with which it still fails; the first one is always tried."""
+    def _counterexample(self, result: TaskResult, missed: Sequence[str], seconds: float) -> Explanation | None:
+        """The failing test with the smallest sizes with which it still fails; the first one is always tried.
+
+        None where it says nothing that the result does not say: code that cannot be imported fails with any sizes.
+        """
         started = time.process_time()
         for spare in (0, 1, 3):
             for test in missed[:3]:
@@ -109,6 +112,8 @@ class Explainer:
                 if struck:
                     return None
                 if outcome is not None and outcome.is_missed:
+                    if outcome.message in result.message:
+                        return None
                     inputs = describe_inputs(self._tape.episodes.get(test, Episode(test)))
                     known = "No known misconception fits. " if self._reference.is_dir() else ""
                     text = f"{known}The smallest case that fails ({test}):\n{outcome.message}"

@@ -65,6 +65,12 @@ def test_misconception_is_named_with_its_hint(judge):
     assert left == {}, "the tape is empty for the next part"
 
 
+def test_what_fails_with_any_sizes_is_said_once(judge):
+    plain, explained, _ = judge("self.gamma * (")
+    assert plain.state == "error" and "SyntaxError" in plain.message
+    assert explained.explanation is None
+
+
 def test_unknown_fault_gets_its_smallest_case(judge):
     _, explained, _ = judge("self.gamma * centred / (variance + 1.7) ** 0.3 + self.beta")
     content = explained.explanation.content()
