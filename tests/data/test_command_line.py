@@ -12,6 +12,8 @@ from data import __main__ as command_line
 from data import files
 from data.build import Corpus
 
+pytestmark = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
+
 
 @pytest.fixture(autouse=True)
 def whole_corpus(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,8 @@ from data.files import (
 from data.settings import Settings
 from data.words.lexicon import Lexicon
 
+pytestmark = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 SPECIAL_IDS = 3
 
@@ -166,7 +168,6 @@ def test_check_finds_what_is_wrong(files: dict[str, bytes], settings: Settings) 
 # -- other seeds and fresh test sets --------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_another_test_seed_changes_the_test_split_alone(lexicon: Lexicon, small: Settings) -> None:
     """Training, dev and encoding stay to the byte; the fresh test shares nothing with any split before it."""
     first, fresh = build(lexicon, small, 1), build(lexicon, small, 1, 2)
@@ -178,7 +179,6 @@ def test_another_test_seed_changes_the_test_split_alone(lexicon: Lexicon, small:
     assert len(fresh.test) == small.size.test
 
 
-@pytest.mark.slow
 def test_another_seed_changes_everything(lexicon: Lexicon, small: Settings) -> None:
     """And still shares no French side between its training and the other's test."""
     one, other = build(lexicon, small, 1), build(lexicon, small, 2)
@@ -194,7 +194,6 @@ def test_every_sentence_has_one_split(corpus: Corpus, settings: Settings) -> Non
         assert {split_of(pair.french, settings.size) for pair in getattr(corpus, name)} == {name}
 
 
-@pytest.mark.slow
 def test_same_bytes_whatever_the_hash_seed(small: Settings) -> None:
     """In processes of their own, with different hash seeds."""
     script = (
