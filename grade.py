@@ -8,10 +8,10 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 try:
     from autograder import scoring
+    from autograder.command_line import Parser
 except ModuleNotFoundError as missing:
     if missing.name not in ("numpy", "sacrebleu"):
         raise
@@ -40,13 +40,6 @@ exit status:
   1  BLEU is below one of them
   2  the input cannot be scored; one line on stderr says why
 """
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse, but a wrong command line is answered in one line that is safe to print."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {scoring.printable(message)} (--help shows an example)\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from .assignment import DEFAULT_PATH, Assignment, AssignmentError, read_assignment
 from .calibration.command import add_parser as add_calibrate
 from .class_grading import ClassError, ClassGrading, submissions_in
+from .command_line import Parser
 from .diagnosis.command import add_parser as add_prove_diagnosis
 from .gradebook import Gradebook, GradebookError
 from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
@@ -42,9 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
-    parser = argparse.ArgumentParser(prog="python -m autograder", description=__doc__)
+    parser = Parser(prog="python -m autograder", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    shared = argparse.ArgumentParser(add_help=False)
+    shared = Parser(add_help=False)
     shared.add_argument("--seed", type=int, help="of the tests' random inputs (default: a secret one)")
     shared.add_argument("--json", action="store_true", help="print the results instead of a table")
     shared.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: autograder/assignment.toml")

@@ -11,8 +11,8 @@ from statistics import mean, median
 
 from .class_grading import Submission
 from .marks import STATES
+from .printable import printable
 from .record import read_record, write_json
-from .scoring import printable
 
 URGENT = ("grader error", "refused", "timeout", "out of memory")
 """States in which a part deserves a human look, the most pressing first."""

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .assignment import DEFAULT_PATH, read_assignment
+from .command_line import Parser
 from .grading import grade, refuse
 from .hidden import REFERENCES, seed_for, term_secret
 from .intake import IntakeRefused, take_in
@@ -47,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """The flags."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m autograder.gradescope",
         description="Grade the submission in a folder laid out like Gradescope's /autograder.",
         epilog="example: python -m autograder.gradescope --root /autograder",

@@ -1,6 +1,6 @@
 """A record for people (a table) and for Gradescope (results.json). Both are made from the record's JSON."""
 
-from .scoring import printable
+from .printable import printable
 
 MARKS = {"passed": "✓", "not attempted": "·", "grader error": "!"}
 

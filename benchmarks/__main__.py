@@ -1,17 +1,18 @@
 """The command line of the measurements."""
 
-import argparse
 import sys
 from pathlib import Path
 
 import torch
+
+from autograder.command_line import Parser
 
 from . import decoding, grading, stability, training
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one measurement; prints a table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="decoding | ablations | grading | stability")
 
     sub = commands.add_parser(

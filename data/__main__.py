@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from autograder.command_line import Parser
+
 from .build import DEFAULT_SEED, Corpus, build
 from .check import broken_promises, differences, read_folder
 from .files import (
@@ -52,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m data",
         description="Makes and checks the embedded French-English corpus; prepares others.",
         epilog=EXAMPLES,

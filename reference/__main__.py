@@ -4,6 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import torch
 
@@ -16,6 +17,13 @@ from .vocab import BOS
 
 PACKAGE = __package__
 CORPUS = Path("data/corpus")
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but a wrong command line is answered in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (--help shows an example)\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,7 +53,7 @@ def how_to_go_on(options: argparse.Namespace) -> str:
 
 def make_parser() -> argparse.ArgumentParser:
     """The three commands with their flags."""
-    parser = argparse.ArgumentParser(prog=f"python -m {PACKAGE}", description=__doc__)
+    parser = Parser(prog=f"python -m {PACKAGE}", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="train | translate | attention")
 
     def command(name: str, run, text: str, example: str) -> argparse.ArgumentParser:

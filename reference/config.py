@@ -116,12 +116,19 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", choices=PRESETS, default="course", help="settings to start from (default: course)")
     group = parser.add_argument_group("settings that differ from the preset")
     for item in fields(Config):
-        flag, text = "--" + item.name.replace("_", "-"), item.metadata["help"]
+        flag, text = "--" + item.name.replace("_", "-"), f"{item.metadata['help']} ({in_presets(item.name)})"
         if item.type is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
         else:
-            options = {"choices": item.metadata.get("choices"), "metavar": item.name.upper()}
-            group.add_argument(flag, type=item.type, default=None, help=text, **options)
+            group.add_argument(flag, type=item.type, default=None, help=text, choices=item.metadata.get("choices"))
+
+
+def in_presets(name: str) -> str:
+    """The values of a setting: "course 10, fast 6, tiny 1", or the one that all presets share."""
+    values = {preset: getattr(config, name) for preset, config in PRESETS.items()}
+    if len(set(values.values())) == 1:
+        return f"default: {values['course']}"
+    return ", ".join(f"{preset} {value}" for preset, value in values.items())
 
 
 def config_from_flags(arguments: argparse.Namespace) -> Config:

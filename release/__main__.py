@@ -6,6 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from autograder.command_line import Parser
+
 from .build import Project, check_target, compare_folder, compare_notebooks, make_release, write_files, write_release
 from .gates import GATES, Workspace, run_gates
 from .problems import ReleaseError
@@ -43,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m release",
         description="Make what students get from the marked reference, and prove that it is sound.",
         epilog="example: python -m release build --reference reference --output .",

@@ -1,6 +1,6 @@
 """What is raised for a submission that cannot be taken in."""
 
-from ..scoring.errors import printable
+from ..printable import printable
 
 SHOWN_NAME = 120
 

@@ -4,7 +4,8 @@ import json
 import re
 from dataclasses import dataclass
 
-from .errors import Refusal, printable
+from ..printable import printable
+from .errors import Refusal
 from .limits import MAX_CELLS, MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")

@@ -31,10 +31,11 @@ def decode(content: bytes) -> str:
     if name not in ENCODINGS:
         raise Refusal(f"its encoding is {name[:40]!r}; save it as UTF-8")
     try:
-        return content.decode("utf-8-sig" if name == "utf-8" else name)
+        text = content.decode("utf-8-sig" if name == "utf-8" else name)
     except UnicodeDecodeError as error:
         where = f"byte 0x{content[error.start]:02x} in line {content.count(10, 0, error.start) + 1}"
         raise Refusal(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that all count the same lines
 
 
 class TooNested(SyntaxError):

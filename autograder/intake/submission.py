@@ -30,6 +30,7 @@ from .zips import MAGIC as ZIP_MAGIC
 from .zips import Zip
 
 KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
+OTHER_KINDS = {b"Rar!": "a RAR archive", b"7z\xbc\xaf": "a 7z archive", b"%PDF": "a PDF", b"{": "JSON not named .ipynb"}
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
 SUFFIXES = (*ARCHIVES, ".ipynb")
 
@@ -119,7 +120,8 @@ def open_archive(content: bytes) -> Tree:
         return Tar(content)
     if content.startswith(ZIP_MAGIC):
         return Zip(content)
-    raise Refusal(KINDS)
+    what = next((kind for magic, kind in OTHER_KINDS.items() if content.startswith(magic)), "none of these")
+    raise Refusal(f"{KINDS}; this is {what if content else 'empty'}")
 
 
 def only_archive(folder: Folder, package: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
 
 from ..limits import Limits
 from ..worker.frames import FrameError, pack
@@ -28,6 +29,15 @@ HELLO = 0
 ENDING_SECONDS = 0.02
 """A process that ends closes its pipes a little before it has ended."""
 
+Locate = Callable[[str, int], str]
+"""Where the student finds a line of a module."""
+
+
+def in_module(module: str, line: int) -> str:
+    """The place of a line where the module is a file of its own."""
+    return f"{module}.py, line {line}"
+
+
 
 class Session:
     """One worker with one submission loaded.
@@ -48,8 +58,9 @@ class Session:
         output: Output,
         cpu_left: float,
         tape: Tape | None = None,
+        locate: Locate = in_module,
     ) -> None:
-        self.sources, self._tape = sources, tape
+        self.sources, self._tape, self._locate = sources, tape, locate
         self._cpu_left = cpu_left
         self._worker = zygote.fork(limits, wanted_imports(sources), cpu_left)
         self._connection = Connection(self._worker, output)
@@ -186,11 +197,11 @@ class Session:
         """A traceback made of our own copy of the sources; the worker only points at lines."""
         lines = []
         for file, number, function in frames:
-            path, text = self.sources.get(file.removesuffix(".py"), ("", ""))
-            if not path:
+            module = file.removesuffix(".py")
+            if module not in self.sources:
                 continue
-            source = text.splitlines()
+            source = self.sources[module][1].split("\n")  # as Python counts; others split at form feeds too
             line = source[number - 1].strip()[:200] if 1 <= number <= len(source) else ""
             name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
-            lines.append(f"{os.path.basename(path)}, line {number}, in {name}\n    {line}")
+            lines.append(f"{self._locate(module, number)}, in {name}\n    {line}")
         return "\n".join(lines)

@@ -9,6 +9,7 @@ from ..limits import Limits
 from ..worker.values import DTYPE_NAMES
 from .calling import Caller
 from .mirror import RemoteModule, RemoteObject
+from .session import Locate, in_module
 from .supervisor import Supervisor
 from .tape import Tape
 from .zygote import Zygote
@@ -26,6 +27,7 @@ class Sandbox:
         level: of containment, where no zygote is given; see `containment.LEVELS`.
         zygote: to fork from; without it one is started, and ended with this object.
         tape: records what is asked and answered.
+        locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
 
     Raises:
         SandboxUnavailable: where the machine lacks what the level requires (also later, when a worker starts).
@@ -38,10 +40,11 @@ class Sandbox:
         level: str = "auto",
         zygote: Zygote | None = None,
         tape: Tape | None = None,
+        locate: Locate = in_module,
     ) -> None:
         self.tape = tape
         self._own_zygote = Zygote(level) if zygote is None else None
-        self._supervisor = Supervisor(sources, limits or Limits(), zygote or self._own_zygote, tape)
+        self._supervisor = Supervisor(sources, limits or Limits(), zygote or self._own_zygote, tape, locate)
         self._caller = Caller(self._supervisor)
 
     def build(

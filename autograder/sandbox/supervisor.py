@@ -14,7 +14,7 @@ from ..worker.values import Decoder, Encoder
 from .connection import Output
 from .defusing import Sources, defuse
 from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout
-from .session import Session
+from .session import Locate, Session, in_module
 from .tape import Tape
 from .zygote import Zygote
 
@@ -29,8 +29,10 @@ class Supervisor:
         seconds: wall time spent waiting for submitted code.
     """
 
-    def __init__(self, sources: Sources, limits: Limits, zygote: Zygote, tape: Tape | None = None) -> None:
-        self._sources, self._limits, self._zygote, self._tape = sources, limits, zygote, tape
+    def __init__(
+        self, sources: Sources, limits: Limits, zygote: Zygote, tape: Tape | None = None, locate: Locate = in_module
+    ) -> None:
+        self._sources, self._limits, self._zygote, self._tape, self._locate = sources, limits, zygote, tape, locate
         self._session: Session | None = None
         self._failures: Counter[str] = Counter()
         self._timeouts: set[str] = set()
@@ -53,7 +55,9 @@ class Supervisor:
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self.end("")
             cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
-            self._session = Session(self._zygote, sources, self._limits, self.output, cpu_left, self._tape)
+            self._session = Session(
+                self._zygote, sources, self._limits, self.output, cpu_left, self._tape, self._locate
+            )
             if self._level not in ("", self._session.level):
                 raise SandboxUnavailable(f"the sandbox level fell from {self._level} to {self._session.level}")
             self._level = self._session.level

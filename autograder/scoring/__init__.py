@@ -12,7 +12,7 @@ raise. It is not a metric of its own: BLEU and chrF are sacreBLEU's.
 """
 
 from .bleu import SAMPLES, SEED, Score, score
-from .errors import ScoringError, printable
+from .errors import ScoringError
 from .reading import parse_translations, read_references, read_translations, undo_bpe
 from .report import as_json, as_text, explain
 from .verdicts import Verdict, choose_thresholds, judge, parse_thresholds, read_thresholds
@@ -30,7 +30,6 @@ __all__ = [
     "judge",
     "parse_thresholds",
     "parse_translations",
-    "printable",
     "read_references",
     "read_thresholds",
     "read_translations",

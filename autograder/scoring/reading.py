@@ -13,7 +13,8 @@ import os
 import stat
 from collections.abc import Callable
 
-from .errors import ScoringError, printable
+from ..printable import printable
+from .errors import ScoringError
 
 MAX_BYTES = 10_000_000
 MAX_LINES = 100_000

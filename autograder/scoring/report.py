@@ -25,13 +25,15 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from ..printable import printable
 from .bleu import DECIMALS, LEVEL, Score
-from .errors import printable
 from .reading import counted
 from .verdicts import Verdict
 
 SCHEMA = 1
 FEW_SENTENCES = 100
+UNRELATED = 0.02
+"""BLEU below this is what the wrong file gets: another split, another order, the source language."""
 WIDTH = 95
 ADVICE = (
     "What to do: points go by BLEU itself. Before you conclude more from it, score a second training run"
@@ -145,4 +147,6 @@ def _own_notes(score: Score) -> list[str]:
         )
     if score.hypothesis_length == 0:
         notes.append("every translation is empty")
+    elif score.bleu < UNRELATED:
+        notes.append("hardly anything matches: are both files of the same split, in the same order and language?")
     return notes

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ..printable import printable
 from .bleu import Score
-from .errors import ScoringError, printable
+from .errors import ScoringError
 from .reading import read_bounded_text
 
 ASSIGNMENT = Path(__file__).resolve().parent.parent / "assignment.toml"

@@ -136,7 +136,7 @@ def _merge(plan: Plan, path: str, base: bytes | None, present: bytes, content: b
     if places:
         beside = f"{path}.new"
         plan.writes[beside] = content
-        plan.conflicts += [f"{place}: yours is kept; the release's is in {beside}" for place in places]
+        plan.conflicts += [f"{place}: yours stays; the release's goes beside it, as {beside}" for place in places]
     elif merged != present:
         plan.merged.append(path)
     return merged

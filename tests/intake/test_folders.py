@@ -101,9 +101,16 @@ def test_a_release_that_is_none(write_folder, tmp_path):
 
 
 def test_other_files_are_refused_with_what_would_be_right(tmp_path, reason):
-    for name, content in (("anna.pdf", b"%PDF"), ("layers.py", b"x = 1"), ("a.zip", b""), ("b.tar.gz", b"BZh9")):
+    for name, content, kind in (
+        ("anna.pdf", b"%PDF", "a PDF"),
+        ("anna.zip", b"Rar!", "a RAR archive"),
+        ("layers.py", b"x = 1", "none of these"),
+        ("a.zip", b"", "empty"),
+        ("b.tar.gz", b"BZh9", "none of these"),
+    ):
         (tmp_path / name).write_bytes(content)
-        assert "expected a folder, a .zip, a .tar.gz or a notebook" in reason(tmp_path / name)
+        expected = f"expected a folder, a .zip, a .tar.gz or a notebook (.ipynb); this is {kind}"
+        assert reason(tmp_path / name).endswith(expected)
 
 
 def test_devices_and_pipes_are_not_opened(tmp_path, reason):

@@ -92,6 +92,20 @@ def test_a_broken_and_a_deleted_cell(folder, tmp_path, marks_of):
     assert "(task_layers_LayerNorm), line" in norm.message and "return self gamma" in norm.traceback
 
 
+def test_an_error_names_the_cell_and_its_line(folder, tmp_path, marks_of):
+    cells = cells_of(folder)
+    for cell in cells:
+        cell["source"] = cell["source"].replace("return self.gamma", "return 0 / 0 + self.gamma")
+    number, norm = next((i, cell) for i, cell in enumerate(cells, 1) if "0 / 0" in cell["source"])
+    line = norm["source"][: norm["source"].index("0 / 0")].count("\n") + 1
+    (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells))
+    _, record = marks_of(tmp_path / "anna.ipynb")
+    [result] = [result for result in record.results if result.task.number == "1.4"]
+    assert result.state == "error"
+    where = f"anna.ipynb, cell {number} (task_layers_LayerNorm), line {line}, in forward"
+    assert result.traceback.splitlines()[-2] == where
+
+
 FOUND_IN_THE_TEXT = "F.layer_norm(x, x.shape[-1:])"
 FOUND_WHEN_IT_RUNS = "[v for k, v in vars(torch).items() if k[:3] == 'lay' and k[-4:] == 'norm'][0](x, x.shape[-1:])"
 

@@ -47,6 +47,12 @@ def test_the_unchanged_init_is_not_worth_a_note(write_folder, take, release):
     assert take(write_folder({"layers.py": LAYERS, "__init__.py": text})).notes == []
 
 
+@pytest.mark.parametrize("newline", ["\r\n", "\r"])
+def test_the_newlines_of_other_systems(write_folder, take, newline):
+    text = "class LayerNorm:\n\n    a = '''x\ny'''\n"
+    assert take(write_folder({"layers.py": text.replace("\n", newline)})).sources["layers"][1] == text
+
+
 @pytest.mark.parametrize(
     "line, name, right",
     [

@@ -51,6 +51,14 @@ def test_a_traceback_shows_the_submissions_lines_and_no_others(example):
     assert lines[-2].endswith("in deeper") and lines[-1].strip() == "return torch.zeros(2) @ torch.zeros(3)"
 
 
+def test_lines_are_counted_as_python_counts_them(sandbox):
+    text = "#\f\u2028\x85\ndef scaled_dot_product_attention(a, b, c):\n    return a + missing\n"
+    with pytest.raises(SubmissionError) as caught:
+        sandbox({"attention": text}).call("attention.scaled_dot_product_attention", 1, 2, 3)
+    last = "attention.py, line 3, in scaled_dot_product_attention\n    return a + missing"
+    assert caught.value.student_traceback.endswith(last)
+
+
 def test_endless_recursion_arrives_with_both_ends_of_its_traceback(example):
     with pytest.raises(RecursionError) as caught:
         example.call(CALL, "recursion")

@@ -128,3 +128,11 @@ def test_json_is_as_documented(a_score):
     assert data["thresholds"] == [dataclasses.asdict(verdict) for verdict in verdicts]
     for name in ("n", "chrf", "signature", "chrf_signature", "brevity_penalty", "hypothesis_length"):
         assert data[name] == getattr(a_score, name)
+
+
+def test_the_wrong_file_is_suspected():
+    references = [f"the {noun} sleeps under a {noun} tree ." for noun in ("cat", "dog", "old", "red", "big")]
+    moved = [f"we have not seen {number} cars" for number in range(5)]
+    suspicion = "note: hardly anything matches: are both files of the same split, in the same order and language?\n"
+    assert suspicion in as_text(score(moved, references, samples=100), [])
+    assert suspicion not in as_text(score(references, references, samples=100), [])

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.scoring import ScoringError, printable, read_references, read_translations
+from autograder.printable import printable
+from autograder.scoring import ScoringError, read_references, read_translations
 from autograder.scoring import reading as limits
 
 THREE = "one\ntwo\nthree\n"

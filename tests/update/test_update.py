@@ -73,7 +73,8 @@ def test_conflicts_are_named_and_the_students_lines_stay(update, at_work: Path, 
     (project.root / "grade.py").write_text("print('new')\n")
     status, out, _ = update()
     assert status == 1
-    assert "conflict  student/mean.py:" in out and "yours is kept; the release's is in student/mean.py.new" in out
+    assert "conflict  student/mean.py:" in out
+    assert "yours stays; the release's goes beside it, as student/mean.py.new" in out
     assert "conflict  grade.py: changed by you and by the release" in out
     mean = (at_work / "student" / "mean.py").read_text()
     assert ANSWER in mean and "# divided: divide" in mean
