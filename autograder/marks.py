@@ -1,12 +1,8 @@
 """From the outcomes of single tests to points: one result a task, each in exactly one state."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from .assignment import Assignment, Task
-
-if TYPE_CHECKING:
-    from .diagnosis.explaining import Explanation
 
 STATES = (
     "passed",
@@ -40,8 +36,23 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Explanation:
+    """What a failure looks like, to the diagnosis.
+
+    Attributes:
+        fault: id of the misconception; empty where none fits.
+        others: ids of those that no test tells from it.
+        text: for the student.
+    """
+
+    fault: str
+    others: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
 class TaskResult:
-    """One task with its points; `explanation` says what a failure looks like."""
+    """One task with its points."""
 
     task: Task
     state: str
@@ -49,7 +60,7 @@ class TaskResult:
     message: str
     outcomes: tuple[Outcome, ...] = field(default=())
     traceback: str = ""
-    explanation: "Explanation | None" = None
+    explanation: Explanation | None = None
 
 
 def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .assignment import Assignment
-from .marks import TaskResult, total_score
+from .marks import Explanation, TaskResult, total_score
 from .sandbox.text import clean
 from .scoring import Score
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 SCHEMA = Path(__file__).with_name("record.schema.json")
 VERSION = 1
-MAX_NAME, MAX_TEXT, MAX_TRACEBACK, MAX_TEST_TEXT, MAX_NOTES, MAX_FILES = 200, 8_000, 4_000, 400, 50, 200
+MAX_NAME, MAX_TEXT, MAX_TEST_TEXT, MAX_TRACEBACK, MAX_DIAGNOSIS = 200, 8_000, 400, 4_000, 4_000
+MAX_NOTES, MAX_FILES = 50, 200
 UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"
 NOT_JUDGED = "not judged: the grading has not come that far"
 
@@ -108,6 +109,11 @@ class Record:
         write_json(path, self.content())
 
 
+def diagnosis_of(found: Explanation) -> dict:
+    """What the diagnosis says as JSON."""
+    return {"fault": found.fault, "others": list(found.others), "text": clean(found.text, MAX_DIAGNOSIS)}
+
+
 def part_of(result: TaskResult) -> dict:
     """One task as JSON."""
     task = result.task
@@ -121,7 +127,7 @@ def part_of(result: TaskResult) -> dict:
         "points": task.points,
         "message": clean(result.message, MAX_TEXT),
         "traceback": clean(result.traceback, MAX_TRACEBACK),
-        "diagnosis": None if result.explanation is None else result.explanation.content(),
+        "diagnosis": None if result.explanation is None else diagnosis_of(result.explanation),
         "seconds": round(sum(outcome.seconds for outcome in result.outcomes), 3),
         "tests": [
             {

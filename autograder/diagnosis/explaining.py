@@ -8,15 +8,14 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..checking.case import small_cases
-from ..marks import TaskResult
+from ..marks import Explanation, TaskResult
 from ..sandbox.tape import Episode, Tape
-from ..sandbox.text import clean
 from ..time_limit import CPU, time_limit
 from .rehearsal import describe_inputs
 
@@ -26,30 +25,10 @@ if TYPE_CHECKING:
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"
 EXPLAINED = ("failed", "error")
-MAX_TEXT = 4000
 SECONDS = 0.9
 """CPU time for all failures of one submission."""
 MOST_SECONDS = 5.0
 """CPU time after which what runs is stopped, whatever it is."""
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What the report says.
-
-    Attributes:
-        fault: id of the misconception; empty where none fits.
-        others: ids of those that no test tells from it.
-        text: for the student.
-    """
-
-    fault: str
-    others: tuple[str, ...]
-    text: str
-
-    def content(self) -> dict:
-        """As JSON."""
-        return {"fault": self.fault, "others": list(self.others), "text": clean(self.text, MAX_TEXT)}
 
 
 class Explainer:

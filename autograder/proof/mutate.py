@@ -3,62 +3,13 @@
 import argparse
 import json
 import time
-from dataclasses import dataclass
 
 from ..assignment import Assignment, read_assignment
 from ..in_process import read_sources
 from . import pages
 from .bench import Run, Sources, Version, run_versions
-from .mutants import EQUIVALENTS, Equivalent, Mutant, MutationError, make_mutants, read_equivalents, without_mutant
-
-
-@dataclass
-class Mutation:
-    """What came out.
-
-    Attributes:
-        mutants: that were tried.
-        passed: names of those that no test failed.
-        reasons: why a mutant is right, by key, as listed.
-        stale: entries of the list that name no mutant.
-        broken: messages of tests that broke instead of failing.
-        cpu_seconds, wall_seconds: what that took.
-    """
-
-    mutants: list[Mutant]
-    passed: set[str]
-    reasons: dict[tuple[str, str, str], str]
-    stale: list[Equivalent]
-    broken: list[str]
-    cpu_seconds: float
-    wall_seconds: float
-
-    @property
-    def killed(self) -> list[Mutant]:
-        return [mutant for mutant in self.mutants if mutant.name not in self.passed]
-
-    @property
-    def equivalent(self) -> list[Mutant]:
-        """Those that passed, and that the list explains."""
-        return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key in self.reasons]
-
-    @property
-    def survivors(self) -> list[Mutant]:
-        return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key not in self.reasons]
-
-    @property
-    def wrongly_listed(self) -> list[Mutant]:
-        """Listed as equivalent, but killed."""
-        return [mutant for mutant in self.killed if mutant.key in self.reasons]
-
-    @property
-    def holds(self) -> bool:
-        return not (self.survivors or self.wrongly_listed or self.stale or self.broken)
-
-    def counts(self, task: str | None = None, operator: str | None = None) -> tuple[int, int, int, int]:
-        """How many mutants there are, are killed, equivalent, and survive; of one task or operator, or of all."""
-        groups = self.mutants, self.killed, self.equivalent, self.survivors
-        return tuple(sum(task in (None, m.task) and operator in (None, m.operator) for m in g) for g in groups)
+from .mutants import EQUIVALENTS, Mutant, MutationError, make_mutants, read_equivalents, without_mutant
+from .results import Mutation
 
 
 def mutate(options: argparse.Namespace) -> int:

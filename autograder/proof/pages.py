@@ -3,22 +3,18 @@
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from .results import Mutation, Proof
 from .tables import matrix_lines
 from .tolerances import APART
 from .verdicts import Verdict, by_component
 
-if TYPE_CHECKING:
-    from .mutate import Mutation
-    from .prove import Proof
-
 PICTURE = "confusion.png"
 
 
-def proof_page(proof: "Proof") -> str:
+def proof_page(proof: Proof) -> str:
     """The proof's result as a page."""
     parts = ["# Proof of the component tests", "Written by `make docs`; `make prove` repeats the proof with one seed."]
     if proof.verdicts:
@@ -28,7 +24,7 @@ def proof_page(proof: "Proof") -> str:
     return "\n\n".join([*parts, *tolerances_part(proof)]) + "\n"
 
 
-def faults_part(proof: "Proof") -> list[str]:
+def faults_part(proof: Proof) -> list[str]:
     """How many faults are found, and who is blamed."""
     killed = sum(verdict.is_killed for verdict in proof.verdicts)
     right = sum(not verdict.wrongly_blamed(proof.assignment) for verdict in proof.verdicts)
@@ -55,7 +51,7 @@ def faults_part(proof: "Proof") -> list[str]:
     ]
 
 
-def variants_part(proof: "Proof") -> list[str]:
+def variants_part(proof: Proof) -> list[str]:
     """Which correct implementations pass."""
     rows = [(f"`{variant.name}`", variant.what.rstrip("."), _components(variant)) for variant in proof.variants]
     return [
@@ -72,7 +68,7 @@ def _components(variant: object) -> str:
     return ", ".join(f"`{component.split('.')[1]}`" for component in variant.components)
 
 
-def tolerances_part(proof: "Proof") -> list[str]:
+def tolerances_part(proof: Proof) -> list[str]:
     """What the tolerances rest on."""
     rows = [
         (
@@ -119,7 +115,7 @@ def faults_page(verdicts: Sequence[Verdict]) -> str:
     return "\n\n".join([title, "Written by `make docs`; see [the proof](README.md).", table(head, rows)]) + "\n"
 
 
-def mutation_page(mutation: "Mutation") -> str:
+def mutation_page(mutation: Mutation) -> str:
     """What mutation testing came to."""
     counts = mutation.counts()
     rows = [(number, *mutation.counts(number)) for number in dict.fromkeys(m.task for m in mutation.mutants)]

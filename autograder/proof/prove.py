@@ -4,7 +4,6 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..assignment import Assignment, read_assignment
 from ..in_process import read_sources
@@ -12,54 +11,10 @@ from ..misconceptions.catalogue import FOLDER, CatalogueError, Fault, apply, rea
 from . import pages, tables
 from .bench import Run, Sources, Version, run_versions
 from .picture import draw_matrix
-from .tolerances import APART, Margin, Margins
+from .results import Proof
+from .tolerances import APART, Margins
 from .variants import Variant, read_variants
-from .verdicts import Verdict, blame_shares, judge_fault
-
-
-@dataclass
-class Proof:
-    """What came out.
-
-    Attributes:
-        verdicts: one a fault.
-        variants: that were tried.
-        rejected: what tests wrongly said to correct code, by the name of the variant, "reference" among them.
-        margins: one a numeric test.
-        close: faults that were found by a hair only.
-        seeds, variant_seeds: how many seeds each fault and each variant was tried with.
-        cpu_seconds, wall_seconds: what that took.
-    """
-
-    assignment: Assignment
-    verdicts: list[Verdict]
-    variants: list[Variant]
-    rejected: dict[str, list[str]]
-    margins: list[Margin]
-    close: list[str]
-    seeds: int
-    variant_seeds: int
-    cpu_seconds: float
-    wall_seconds: float
-
-    @property
-    def bad(self) -> list[Verdict]:
-        """Faults that escape, or that cost points elsewhere."""
-        return [verdict for verdict in self.verdicts if not verdict.is_good(self.assignment)]
-
-    @property
-    def wrong(self) -> dict[str, list[str]]:
-        """Correct code that was rejected."""
-        return {name: messages for name, messages in self.rejected.items() if messages}
-
-    @property
-    def narrow(self) -> list[Margin]:
-        """Tests in which correct code comes near the tolerance."""
-        return [margin for margin in self.margins if not margin.is_wide]
-
-    @property
-    def holds(self) -> bool:
-        return not (self.bad or self.wrong or self.narrow or self.close)
+from .verdicts import blame_shares, judge_fault
 
 
 def prove(options: argparse.Namespace) -> int:

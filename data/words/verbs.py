@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .entries import Verb
+from .selections import SelectionReader
 from .tables import Row, read_table
-
-if TYPE_CHECKING:
-    from .lexicon import SelectionReader
 
 FRAMES = (
     "intransitive", "expression", "transitive", "oblique", "dative", "infinitive", "control", "content", "locative",

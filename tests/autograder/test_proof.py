@@ -10,7 +10,7 @@ from autograder.marks import Outcome
 from autograder.misconceptions.catalogue import Fault, read_catalogue
 from autograder.proof import bench, pages
 from autograder.proof.bench import Observation, Run, Version, run_versions
-from autograder.proof.prove import Proof
+from autograder.proof.results import Proof
 from autograder.proof.tolerances import Margin, Margins
 from autograder.proof.variants import VariantError, read_variants, splice
 from autograder.proof.verdicts import blame_shares, judge_fault

@@ -13,6 +13,7 @@ from autograder.diagnosis import explaining
 from autograder.diagnosis.explaining import Explainer
 from autograder.in_process import read_sources
 from autograder.proof.bench import Version, run_versions
+from autograder.record import diagnosis_of
 from autograder.sandbox import Sandbox
 from autograder.sandbox.tape import MAX_BYTES, Tape
 from autograder.test_run import with_tests
@@ -58,7 +59,7 @@ def judge(zygote):
 
 def test_misconception_is_named_with_its_hint(judge):
     _, explained, left = judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta")
-    content = explained.explanation.content()
+    content = diagnosis_of(explained.explanation)
     assert content["fault"].startswith("layer-norm-")
     assert "Hint: " in content["text"]
     assert "torch." not in content["text"], "no code of the reference"
@@ -73,7 +74,7 @@ def test_what_fails_with_any_sizes_is_said_once(judge):
 
 def test_unknown_fault_gets_its_smallest_case(judge):
     _, explained, _ = judge("self.gamma * centred / (variance + 1.7) ** 0.3 + self.beta")
-    content = explained.explanation.content()
+    content = diagnosis_of(explained.explanation)
     assert content["fault"] == ""
     assert "No known misconception fits" in content["text"]
     assert "(3, 2, 4)" in content["text"], "the sizes are the smallest that the test can draw"
