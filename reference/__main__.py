@@ -1,6 +1,7 @@
-"""The command line: train, translate, attention."""
+"""The command line: train, compare, translate, attention."""
 
 import argparse
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import NoReturn
 import torch
 
 from .checkpoint import Checkpoint, CheckpointError
+from .compare import as_table, read_run
 from .config import ConfigError, add_config_flags, config_flags_in, config_from_flags
 from .data import Batch, DataError, read_lines, read_pairs
 from .experiment import Experiment, build_model
@@ -52,11 +54,11 @@ def how_to_go_on(options: argparse.Namespace) -> str:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The three commands with their flags."""
+    """The commands with their flags."""
     parser = Parser(prog=f"python -m {PACKAGE}", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="train | translate | attention")
+    commands = parser.add_subparsers(required=True, metavar="train | compare | translate | attention")
 
-    def command(name: str, run, text: str, example: str) -> argparse.ArgumentParser:
+    def command(name: str, run, text: str, example: str, computes: bool = True) -> argparse.ArgumentParser:
         sub = commands.add_parser(
             name,
             help=text,
@@ -64,9 +66,10 @@ def make_parser() -> argparse.ArgumentParser:
             epilog=f"example: python -m {PACKAGE} {name} {example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        sub.set_defaults(run=run)
-        sub.add_argument("--device", default="cpu", help="cpu, cuda, … (default: cpu)")
-        sub.add_argument("--threads", type=int, default=1, help="of PyTorch (default: 1)")
+        sub.set_defaults(run=run, threads=1)
+        if computes:
+            sub.add_argument("--device", default="cpu", help="cpu, cuda, … (default: cpu)")
+            sub.add_argument("--threads", type=int, help="of PyTorch (default: 1)")
         return sub
 
     train = command("train", run_train, "Train a model; dev BLEU after every epoch.", "--epochs 3 --output runs/short")
@@ -77,6 +80,11 @@ def make_parser() -> argparse.ArgumentParser:
     train.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
     train.add_argument("--tensorboard", action="store_true", help="curves for `tensorboard --logdir DIR` too")
     add_config_flags(train)
+
+    text = "Tabulate runs: the settings in which they differ, and the dev BLEU of each."
+    comparing = command("compare", run_compare, text, "runs/*", computes=False)
+    comparing.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="a folder that `train` made")
+    comparing.add_argument("--json", action="store_true", help="all settings and figures, for programs")
 
     text = "Translate a file, one sentence a line."
     translating = command("translate", run_translate, text, "--output translations.txt")
@@ -120,6 +128,13 @@ def run_train(options: argparse.Namespace) -> int:
     print(f"best dev BLEU {max(line['dev_bleu'] for line in run.history):.3f}; saved in {options.output}")
     where = f"--checkpoint {options.output / 'best.pt'} --output {PACKAGE}/translations.txt"
     print(f"next: python -m {PACKAGE} translate {where}")
+    return 0
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    """Prints a table of runs."""
+    runs = [read_run(folder) for folder in options.runs]
+    print(json.dumps(runs, indent=2) if options.json else as_table(runs))
     return 0
 
 

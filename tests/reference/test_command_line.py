@@ -1,5 +1,7 @@
 """`python -m reference` as its user types it."""
 
+import json
+
 import pytest
 
 from reference.__main__ import main
@@ -44,6 +46,23 @@ def test_attention_map(trained, kind):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_runs_are_compared_by_what_differs(trained, capsys):
+    corpus = ["--train", str(trained / "train"), "--dev", str(trained / "dev"), "--output", str(trained / "other")]
+    assert main(["train", *corpus, "--preset", "tiny", "--d-model", "8", "--epochs", "1", "--batch-size", "4"]) == 0
+    folders = [str(trained / "out"), str(trained / "other")]
+    capsys.readouterr()
+    assert main(["compare", *folders, "--json"]) == 0
+    runs = {run["run"]: run for run in json.loads(capsys.readouterr().out)}
+    assert [runs[folder]["settings"]["d_model"] for folder in folders] == [16, 8]
+    assert [runs[folder]["epochs_done"] for folder in folders] == [2, 1]
+    assert main(["compare", *folders]) == 0
+    head, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()]
+    assert head[:4] == ["run", "d_model", "diagonal_width", "epochs"], "what is the same everywhere is left out"
+    assert {row[0]: row[1:4] for row in rows} == {folders[0]: ["16", "2", "2"], folders[1]: ["8", "0", "1"]}
+    scores = [float(row[head.index("dev_bleu")]) for row in rows]
+    assert scores == sorted(scores, reverse=True) and set(scores) == {runs[folder]["dev_bleu"] for folder in folders}
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
@@ -51,6 +70,7 @@ def test_attention_map(trained, kind):
         (["train", "--d-model", "30"], "d_model = 30 is no multiple of n_heads = 4"),
         (["train", "--dropout", "7"], "dropout = 7.0: expected between 0.0 and 1.0"),
         (["train", "--resume", "--epochs", "9"], "--resume goes on with the settings of the run; leave out --epochs"),
+        (["compare", "nowhere"], "nowhere/last.pt: No such file or directory; `train` writes it"),
         (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file or directory; `train` writes it"),
     ],
 )
@@ -63,7 +83,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained)
     assert printed.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["train", "translate", "attention"])
+@pytest.mark.parametrize("command", ["train", "compare", "translate", "attention"])
 def test_help_has_an_example(command, capsys):
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
