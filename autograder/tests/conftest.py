@@ -10,6 +10,7 @@ lives in another process instead (`config.stash[SUBMISSION]`); the tests cannot 
 
 import random
 from pathlib import Path
+from types import TracebackType
 
 import pytest
 import torch
@@ -31,6 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     torch.set_num_threads(1)
+    if getattr(config.option, "tbstyle", None) == "auto":  # the bodies of our checks explain nothing
+        config.option.tbstyle = "short"
     for task in read_assignment().tasks:
         config.addinivalue_line("markers", f"{task.marker}: {task.number} {task.title}")
     config.addinivalue_line("markers", "core: without this test the task earns nothing")
@@ -44,6 +47,36 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if SUBMISSION in config.stash:
         return None
     return f"submission: {config.getoption('submission')}   repeat with: --seed {config.stash[SEED]}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> None:
+    """In a student's own run a failure shows the test's line and the student's, and `--pdb` stops there.
+
+    What lies between and below them is ours and PyTorch's; `--full-trace` shows it too.
+    """
+    if call.excinfo is None or SUBMISSION in item.config.stash or item.config.getoption("fulltrace"):
+        return
+    folders = {item.config.getoption("submission"), RELEASE}
+    raised = call.excinfo.value
+    for error in (raised, raised.__cause__, raised.__context__):
+        if error is not None:
+            error.__traceback__ = own_frames(error.__traceback__, item.path, folders) or error.__traceback__
+    call.excinfo = pytest.ExceptionInfo.from_exception(raised)
+
+
+def own_frames(entry: TracebackType | None, test: Path, folders: set[Path]) -> TracebackType | None:
+    """The traceback without the frames that lie neither in the test's file nor in one of the folders."""
+    entries = []
+    while entry is not None:
+        path = Path(entry.tb_frame.f_code.co_filename)
+        if path == test or path.parent in folders:
+            entries.append(entry)
+        entry = entry.tb_next
+    kept = None
+    for entry in reversed(entries):
+        kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return kept
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,11 @@ def allowed(mask: Tensor | None, scores: Tensor) -> Tensor:
     """The mask as factors 0 and 1, of the shape of the scores (b, h, q, k)."""
     if mask is None:
         return torch.ones_like(scores)
-    return mask.to(scores.dtype).expand_as(scores)
+    try:
+        return mask.to(scores.dtype).expand_as(scores)
+    except RuntimeError:
+        sizes = f"{tuple(mask.shape)} cannot be broadcast to the scores' (b, h, q, k) = {tuple(scores.shape)}"
+        raise RuntimeError(f"a mask of shape {sizes}") from None
 
 
 def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
