@@ -15,8 +15,6 @@ from itertools import permutations, product
 import torch
 from torch import Size, Tensor
 
-from ..checking.projections import cut
-
 MOST = 200  # ways of filling the places from one reading
 
 Reading = Callable[[Sequence[Tensor]], list[Tensor]]
@@ -92,9 +90,24 @@ def _cut_all(parameters: Sequence[Tensor], d_model: int, n_heads: int, mixed: bo
         size = d_model**2 if parameter.numel() >= d_model**2 else d_model
         if parameter.numel() % size:
             return []
-        for part in cut(parameter, parameter.numel() // size, n_heads, mixed):
+        for part in _cut(parameter, parameter.numel() // size, n_heads, mixed):
             pieces.append(_as_matrix(part, d_model) if size > d_model else part.reshape(-1))
     return pieces
+
+
+def _cut(parameter: Tensor, count: int, n_heads: int, is_interleaved: bool) -> list[Tensor]:
+    """Cuts a fused parameter along its longest axis that can be cut: in a row, or head by head."""
+    parameter = parameter.squeeze()
+    if count == 1:
+        return [parameter]
+    axes = sorted(range(parameter.dim()), key=lambda axis: (parameter.size(axis) != count, -parameter.size(axis)))
+    axis = next((axis for axis in axes if parameter.size(axis) % count == 0), None)
+    if axis is None:
+        return []
+    if is_interleaved and parameter.size(axis) % (count * n_heads) == 0:
+        by_head = parameter.unflatten(axis, (n_heads, count, parameter.size(axis) // count // n_heads))
+        return [by_head.select(axis + 1, index).flatten(axis, axis + 1) for index in range(count)]
+    return list(parameter.chunk(count, dim=axis))
 
 
 def _as_matrix(block: Tensor, d_model: int) -> Tensor:

@@ -1,0 +1,23 @@
+"""One linear map in which query, key and value of a feature lie side by side."""
+
+from torch import nn
+
+from .attention import scaled_dot_product_attention  # noqa: F401
+
+
+class MultiHeadedAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        if d_model % n_heads != 0:
+            raise ValueError("heads")
+        self.n_heads = n_heads
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+        self.proj = nn.Linear(d_model, d_model)
+
+    def forward(self, query, key, value, mask=None):
+        parts = [
+            self.qkv(x).unflatten(-1, (self.n_heads, -1, 3)).select(-1, role).transpose(1, 2)
+            for role, x in enumerate((query, key, value))
+        ]
+        context, weights = scaled_dot_product_attention(*parts, mask)
+        return self.proj(context.transpose(1, 2).flatten(2)), weights
