@@ -14,6 +14,7 @@ from .compare import as_table, read_run
 from .config import ConfigError, add_config_flags, config_flags_in, config_from_flags
 from .data import Batch, DataError, read_lines, read_pairs
 from .experiment import Experiment, build_model
+from .files import in_one_piece, make_folder
 from .translate import attention_weights, translate
 from .vocab import BOS
 
@@ -160,19 +161,18 @@ def run_translate(options: argparse.Namespace) -> int:
             raise ConfigError("--cached: this package has no cached_decode.py; only the reference has one") from None
     # Pairs are welcome as well: what stands after ||| is not looked at.
     sentences = [line.split("|||")[0].split() for line in read_lines(options.input)]
-    lines = translate(
-        model,
-        sentences,
-        saved.src_vocab,
-        saved.tgt_vocab,
-        config,
-        diagonal=saved.diagonal,
-        search=search,
-        progress=True,
-    )
-    unfinished = options.output.with_name(options.output.name + ".tmp")
-    unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    unfinished.replace(options.output)
+    with in_one_piece(options.output) as unfinished:
+        lines = translate(
+            model,
+            sentences,
+            saved.src_vocab,
+            saved.tgt_vocab,
+            config,
+            diagonal=saved.diagonal,
+            search=search,
+            progress=True,
+        )
+        unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     print(f"{len(lines)} translations in {options.output}")
     return 0
 

@@ -19,6 +19,7 @@ from .checkpoint import Checkpoint, CheckpointError
 from .config import Config, ConfigError
 from .data import Batch, BatchLoader, Pair
 from .embedding import InputEmbedding
+from .files import in_one_piece
 from .masks import diagonal_mask
 from .model import Transformer
 from .schedule import make_scheduler
@@ -238,7 +239,8 @@ class Experiment:
                 writer.flush()
             if last["dev_bleu"] >= max(line["dev_bleu"] for line in self.history):
                 checkpoint.save(folder / "best.pt")
-            (folder / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in self.history))
+            with in_one_piece(folder / "history.jsonl") as unfinished:
+                unfinished.write_text("".join(json.dumps(line) + "\n" for line in self.history))
             self._draw_curves(folder / "curves.png")
             print("  ".join(f"{name} {value:g}" for name, value in last.items()), flush=True)
             self._show_samples(translations)

@@ -32,13 +32,6 @@ def test_special_tokens_in_the_text_are_unknown_ones():
     assert vocab.encode(["<pad>", "a", "<bos>"]) == [UNK_ID, len(SPECIAL_TOKENS), UNK_ID]
 
 
-def test_vocabulary_is_saved_and_loaded(tmp_path):
-    vocab = Vocabulary.build([["été", "l@@", "a"]])
-    vocab.save(tmp_path / "v.json")
-    assert Vocabulary.load(tmp_path / "v.json").tokens == vocab.tokens
-    assert [path.name for path in tmp_path.iterdir()] == ["v.json"]
-
-
 def test_a_token_cannot_stand_twice():
     with pytest.raises(ValueError, match="'a' stands twice"):
         Vocabulary(["a", "b", "a"])
