@@ -15,7 +15,7 @@ from .config import ConfigError, add_config_flags, config_flags_in, config_from_
 from .data import Batch, DataError, read_lines, read_pairs
 from .experiment import Experiment, build_model
 from .files import in_one_piece, make_folder
-from .translate import attention_weights, translate
+from .translate import forced_decode, translate
 from .vocab import BOS
 
 PACKAGE = __package__
@@ -141,7 +141,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
 def load_model(options: argparse.Namespace) -> tuple[Checkpoint, torch.nn.Module]:
     """The checkpoint and its model, ready for translation."""
-    saved = Checkpoint.load(options.checkpoint, options.device)
+    saved = Checkpoint.load(options.checkpoint)
     model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).to(options.device)
     saved.load_weights(model, options.checkpoint)
     return saved, model.eval()
@@ -194,13 +194,9 @@ def run_attention(options: argparse.Namespace) -> int:
         target = options.target.split()
     sides = [saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)]
     batch = Batch.from_ids(*sides, saved.diagonal).to(options.device)
-    encoder, decoder, cross = attention_weights(model, batch)
+    weights = forced_decode(model, batch)[1][options.kind]
     read, written = source, [BOS, *target]
-    weights, queries, keys = {
-        "encoder": (encoder, read, read),
-        "decoder": (decoder, written, written),
-        "cross": (cross, written, read),
-    }[options.kind]
+    queries, keys = {"encoder": (read, read), "decoder": (written, written), "cross": (written, read)}[options.kind]
     layer = options.layer if options.layer > 0 else len(weights) + 1 + options.layer
     if not 1 <= layer <= len(weights):
         raise ConfigError(f"--layer {options.layer}: expected 1 to {len(weights)}")

@@ -50,14 +50,14 @@ class Checkpoint:
             torch.save(content, unfinished)
 
     @classmethod
-    def load(cls, path: Path | str, device: torch.device | str = "cpu") -> "Checkpoint":
-        """Reads what `save` wrote.
+    def load(cls, path: Path | str) -> "Checkpoint":
+        """Reads what `save` wrote; its tensors are on the CPU, wherever they were.
 
         Raises:
             CheckpointError: where the file is missing, damaged, or something else.
         """
         try:
-            content = torch.load(path, map_location=device, weights_only=True)
+            content = torch.load(path, map_location="cpu", weights_only=True)
         except OSError as error:
             hint = "; `train` writes it" if isinstance(error, FileNotFoundError) else ""
             raise CheckpointError(f"{path}: {error.strerror or error}{hint}") from None
@@ -72,7 +72,6 @@ class Checkpoint:
             raise CheckpointError(f"{path}: {error}") from None
         for side in ("src_vocab", "tgt_vocab"):
             content[side] = Vocabulary(content[side])
-        content["rng_states"] = {kind: state.cpu() for kind, state in content["rng_states"].items()}
         return cls(**content)
 
     def load_weights(self, model: nn.Module, path: Path | str) -> None:
