@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from .checkpoint import Checkpoint, CheckpointError
 from .config import Config, ConfigError
-from .data import Batch, BatchLoader, Pair
+from .data import LONGEST, Batch, BatchLoader, Pair
 from .embedding import InputEmbedding
 from .files import in_one_piece, make_folder
 from .masks import diagonal_mask
@@ -29,8 +29,6 @@ from .vocab import PAD_ID, Vocabulary, join_subwords
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
-
-GREATEST_SOURCE = 512  # tokens; the diagonal mask is drawn at this size
 
 
 def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
@@ -75,7 +73,7 @@ def draw_diagonal(config: Config) -> Tensor | None:
     if config.diagonal_width == 0:
         return None
     generator = torch.Generator().manual_seed(config.seed)
-    return diagonal_mask(GREATEST_SOURCE, config.diagonal_width, config.diagonal_random, generator)
+    return diagonal_mask(LONGEST["source"], config.diagonal_width, config.diagonal_random, generator)
 
 
 def generators(device: torch.device | str) -> dict[str, ModuleType]:
@@ -214,9 +212,7 @@ class Experiment:
             losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
         return torch.stack(losses).mean().item()
 
-    def run(
-        self, folder: Path, progress: bool = True, keep_epochs: bool = False, tensorboard: bool = False
-    ) -> None:
+    def run(self, folder: Path, progress: bool = True, keep_epochs: bool = False, tensorboard: bool = False) -> None:
         """Trains the epochs that are left; saves after each, and shows how it goes.
 
         Args:

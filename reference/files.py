@@ -40,9 +40,11 @@ def make_folder(path: Path) -> None:
     """Makes a folder that is not there yet, with those above it.
 
     Raises:
-        OSError: where it cannot be made, or is a file.
+        OSError: where it cannot be made, is a file, or nothing may be written there.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from .files import in_one_piece
 
+FORMATS = (".png", ".svg", ".pdf")
+
 
 def plot_attention(weights: Tensor, query_tokens: list[str], key_tokens: list[str], title: str) -> Figure:
     """One map a head: rows are queries, columns are keys, dark = high weight.
@@ -53,6 +55,6 @@ def plot_history(history: list[dict[str, float]]) -> Figure:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Writes the picture in one piece or not at all; the name's ending (.png, .svg, .pdf) is the format."""
+    """Writes the picture in one piece or not at all; the name's ending, one of FORMATS, is the format."""
     with in_one_piece(path) as unfinished:
         figure.savefig(unfinished, dpi=120)

@@ -41,3 +41,10 @@ def test_a_file_is_no_folder(tmp_path):
     make_folder(tmp_path)
     with pytest.raises(NotADirectoryError):
         make_folder(tmp_path / "file")
+
+
+def test_a_folder_that_must_not_be_written_to_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root, who runs tests in a container, may all
+    with pytest.raises(PermissionError) as caught:
+        make_folder(tmp_path)
+    assert caught.value.filename == str(tmp_path)
