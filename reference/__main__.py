@@ -68,7 +68,7 @@ def set_up_torch(threads: int, device: str) -> None:
     try:
         torch.zeros(1, device=device).item()
     except Exception as error:  # each kind of device has its own
-        reason = str(error).strip().partition("\n")[0]
+        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
         raise ConfigError(f"--device {device}: it cannot be used here: {reason}") from None
 
 
@@ -210,7 +210,7 @@ def run_attention(options: argparse.Namespace) -> int:
     except ImportError:
         raise ConfigError("attention: matplotlib is not installed; pip install matplotlib") from None
 
-    if options.output.suffix not in FORMATS:
+    if options.output.suffix.lower() not in FORMATS:
         raise ConfigError(f"--output {options.output}: expected a name that ends in {', '.join(FORMATS)}")
     source = options.sentence.split()
     if not source:

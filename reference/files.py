@@ -5,6 +5,7 @@ Whoever is interrupted, or finds the disk full, keeps the old file and no half o
 
 import errno
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,14 +38,16 @@ def in_one_piece(path: Path | str) -> Iterator[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Makes a folder that is not there yet, with those above it.
+    """Makes a folder that is not there yet, with those above it, and tries whether it takes a file.
 
     Raises:
-        OSError: where it cannot be made, is a file, or nothing may be written there.
+        OSError: where it cannot be made, is a file, or takes none.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
-    if not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    try:
+        tempfile.TemporaryFile(dir=path).close()  # tried, since what permissions say is not all
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
