@@ -53,9 +53,7 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward, each with dropout, a residual connection and a LayerNorm.
-
-    Section 3.1; the dropout of what a sublayer adds is in section 5.4 ("residual dropout").
+    """Self-attention, then feed-forward, each with dropout (section 5.4), a residual connection and a LayerNorm (3.1).
 
     post-norm, as in the paper:  x <- LayerNorm(x + dropout(sublayer(x)))
     pre-norm (`norm_first`):     x <- x + dropout(sublayer(LayerNorm(x)))
