@@ -10,7 +10,7 @@ The parts, from the bottom up:
     config.py      all settings and presets          translate.py   text in, text out, BLEU
     experiment.py  a whole training run              pictures.py    attention maps and curves
     checkpoint.py  saving and going on               compare.py     a table of runs
-                                                     __main__.py    the command line
+    files.py       written whole or not at all       __main__.py    the command line
 
 Shapes: b batch, h heads, q/k query and key positions, s source length, t target length, d = d_model.
 Modules import each other relatively, so the package works under any name.

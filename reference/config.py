@@ -5,6 +5,7 @@ Names are the contract's (`d_model` is the course report's `embedding_size`, `d_
 
 import argparse
 import difflib
+import math
 from dataclasses import asdict, dataclass, field, fields, replace
 
 from .schedule import SCHEDULES
@@ -43,10 +44,12 @@ class Config:
     learning_rate: float = setting(1e-3, "the highest rate of Adam", low=0.0)
     schedule: str = setting("constant", "shape of the learning rate", choices=SCHEDULES)
     warmup_steps: int = setting(0, "steps in which the rate rises to its highest", low=0)
-    label_smoothing: float = setting(0.1, "share of probability spread over all tokens", low=0.0, high=1.0)
+    label_smoothing: float = setting(
+        0.1, "share of probability spread over all tokens: Vaswani et al. 2017, 5.4", low=0.0, high=1.0
+    )
     accumulate: int = setting(1, "batches for one step of the optimizer", low=1)
     max_grad_norm: float = setting(0.0, "clips the gradient's norm; 0 = no clipping", low=0.0)
-    seed: int = setting(0, "of initialisation, order, dropout and diagonal mask", low=0)
+    seed: int = setting(0, "of initialisation, order, dropout and diagonal mask", low=0, high=2**64 - 1)
 
     max_length: int = setting(50, "greatest number of tokens of a translation", low=1, high=511)
     beam_size: int = setting(1, "1 = greedy search, more = beam search (task E.3)", low=1)
@@ -70,8 +73,14 @@ class Config:
             if (low is not None and not value >= low) or (high is not None and not value <= high):
                 limits = f"at least {low}" if high is None else f"between {low} and {high}"
                 raise ConfigError(f"{item.name} = {value!r}: expected {limits}")
+            if item.type is float and not math.isfinite(value):
+                raise ConfigError(f"{item.name} = {value!r}: expected a finite number")
         if self.d_model % self.n_heads:
             raise ConfigError(f"d_model = {self.d_model} is no multiple of n_heads = {self.n_heads}")
+        if self.diagonal_random and not self.diagonal_width:
+            raise ConfigError(
+                f"diagonal_random = {self.diagonal_random} does nothing with diagonal_width = 0: give both or neither"
+            )
 
     @classmethod
     def from_dict(cls, settings: dict[str, object]) -> "Config":

@@ -2,7 +2,7 @@
 
 Shapes: b batch · s source length · t target length · h heads · d = d_model.
 Masks are boolean, True = may attend.
-Papers: Vaswani et al. 2017, sections 3.1 and 3.3 (the paper's d_ff is `d_ff`); Ba et al. 2016, "Layer
+Papers: Vaswani et al. 2017, sections 3.1, 3.3 and 5.4 (the paper's d_ff is `d_ff`); Ba et al. 2016, "Layer
 Normalization", section 3; for `norm_first` Xiong et al. 2020, "On Layer Normalization in the Transformer
 Architecture", figure 1b.
 """
@@ -66,7 +66,7 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward, each with dropout, a residual connection and a LayerNorm (section 3.1).
+    """Self-attention, then feed-forward, each with dropout (section 5.4), a residual connection and a LayerNorm (3.1).
 
     post-norm, as in the paper:  x <- LayerNorm(x + dropout(sublayer(x)))
     pre-norm (`norm_first`):     x <- x + dropout(sublayer(LayerNorm(x)))

@@ -84,9 +84,14 @@ def bleu(translations: list[str], references: list[str]) -> float:
 
 
 @torch.no_grad()
-def attention_weights(model: nn.Module, batch: Batch) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """The weights of every layer in eval mode: encoder (b, h, s, s), decoder (b, h, t, t), cross (b, h, t, s)."""
+def forced_decode(model: nn.Module, batch: Batch) -> tuple[Tensor, dict[str, list[Tensor]]]:
+    """What the model makes of pairs whose translations are given, in eval mode.
+
+    Returns:
+        Log-probabilities (b, t, classes), and the attention weights of every layer: of the `encoder` (b, h, s, s), the
+        `decoder` (b, h, t, t), and `cross` (b, h, t, s).
+    """
     model.eval()
-    memory, encoder_weights = model.encode(batch.src, batch.encoder_mask)
-    _, decoder_weights, cross_weights = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
-    return encoder_weights, decoder_weights, cross_weights
+    memory, encoder = model.encode(batch.src, batch.encoder_mask)
+    output, decoder, cross = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
+    return model.get_predictions(output), {"encoder": encoder, "decoder": decoder, "cross": cross}

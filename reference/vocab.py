@@ -3,10 +3,8 @@
 A vocabulary is built from the training split alone. Whatever it has not seen there is `<unk>`.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
 PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
 SPECIAL_TOKENS = (PAD, BOS, EOS, UNK)
@@ -51,19 +49,6 @@ class Vocabulary:
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Ids to tokens, special ones included."""
         return [self.tokens[index] for index in ids]
-
-    def save(self, path: Path | str) -> None:
-        """Writes the ordinary tokens as a JSON list, in one piece or not at all."""
-        path = Path(path)
-        unfinished = path.with_name(path.name + ".tmp")
-        ordinary = self.tokens[len(SPECIAL_TOKENS) :]
-        unfinished.write_text(json.dumps(ordinary, ensure_ascii=False, indent=0), encoding="utf-8")
-        unfinished.replace(path)
-
-    @classmethod
-    def load(cls, path: Path | str) -> "Vocabulary":
-        """Reads what `save` wrote."""
-        return cls(json.loads(Path(path).read_text(encoding="utf-8")))
 
 
 def join_subwords(tokens: Iterable[str]) -> str:

@@ -12,13 +12,15 @@ import torch
 from .checkpoint import Checkpoint, CheckpointError
 from .compare import as_table, read_run
 from .config import ConfigError, add_config_flags, config_flags_in, config_from_flags
-from .data import Batch, DataError, read_lines, read_pairs
+from .data import Batch, DataError, check_length, read_pairs, read_sources
 from .experiment import Experiment, build_model
-from .translate import attention_weights, translate
+from .files import in_one_piece, make_folder
+from .translate import forced_decode, translate
 from .vocab import BOS
 
 PACKAGE = __package__
 CORPUS = Path("data/corpus")
+MOST_THREADS = 1024
 
 
 class Parser(argparse.ArgumentParser):
@@ -30,13 +32,19 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit status: 0, or 2 for bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # not in a notebook
+            stream.reconfigure(errors="backslashreplace")  # a console without accents is no reason to stop
     options = make_parser().parse_args(arguments)
-    # On a busy machine several threads for such small models are much slower than one.
-    torch.set_num_threads(options.threads)
     try:
+        set_up_torch(options.threads, options.device)
         return options.run(options)
     except (DataError, ConfigError, CheckpointError) as error:
         print(f"{PACKAGE}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"{PACKAGE}: {place}{error.strerror or error}", file=sys.stderr)
         return 2
     except NotImplementedError as error:
         print(f"{PACKAGE}: this part is still to be written: {error}", file=sys.stderr)
@@ -44,6 +52,24 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"\n{PACKAGE}: stopped{how_to_go_on(options)}", file=sys.stderr)
         return 130
+
+
+def set_up_torch(threads: int, device: str) -> None:
+    """Sets the number of threads and tries the device.
+
+    On a busy machine several threads for such small models are much slower than one.
+
+    Raises:
+        ConfigError: where there cannot be so many threads, or PyTorch cannot compute on the device.
+    """
+    if not 1 <= threads <= MOST_THREADS:
+        raise ConfigError(f"--threads {threads}: expected 1 to {MOST_THREADS}")
+    torch.set_num_threads(threads)
+    try:
+        torch.zeros(1, device=device).item()
+    except Exception as error:  # each kind of device has its own
+        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
+        raise ConfigError(f"--device {device}: it cannot be used here: {reason}") from None
 
 
 def how_to_go_on(options: argparse.Namespace) -> str:
@@ -66,9 +92,9 @@ def make_parser() -> argparse.ArgumentParser:
             epilog=f"example: python -m {PACKAGE} {name} {example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        sub.set_defaults(run=run, threads=1)
+        sub.set_defaults(run=run, threads=1, device="cpu")
         if computes:
-            sub.add_argument("--device", default="cpu", help="cpu, cuda, … (default: cpu)")
+            sub.add_argument("--device", help="cpu, cuda, … (default: cpu)")
             sub.add_argument("--threads", type=int, help="of PyTorch (default: 1)")
         return sub
 
@@ -118,7 +144,9 @@ def run_train(options: argparse.Namespace) -> int:
             raise ConfigError(f"--resume goes on with the settings of the run; leave out {flag}")
         run = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device)
     else:
-        run = Experiment(config_from_flags(options), train_pairs, dev_pairs, options.device)
+        config = config_from_flags(options)
+        make_folder(options.output)
+        run = Experiment(config, train_pairs, dev_pairs, options.device)
     n_parameters = sum(parameter.numel() for parameter in run.model.parameters())
     print(
         f"{len(train_pairs)} training and {len(dev_pairs)} dev pairs, "
@@ -140,7 +168,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
 def load_model(options: argparse.Namespace) -> tuple[Checkpoint, torch.nn.Module]:
     """The checkpoint and its model, ready for translation."""
-    saved = Checkpoint.load(options.checkpoint, options.device)
+    saved = Checkpoint.load(options.checkpoint)
     model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).to(options.device)
     saved.load_weights(model, options.checkpoint)
     return saved, model.eval()
@@ -158,33 +186,37 @@ def run_translate(options: argparse.Namespace) -> int:
             from .cached_decode import cached_greedy_decode as search
         except ImportError:
             raise ConfigError("--cached: this package has no cached_decode.py; only the reference has one") from None
-    # Pairs are welcome as well: what stands after ||| is not looked at.
-    sentences = [line.split("|||")[0].split() for line in read_lines(options.input)]
-    lines = translate(
-        model,
-        sentences,
-        saved.src_vocab,
-        saved.tgt_vocab,
-        config,
-        diagonal=saved.diagonal,
-        search=search,
-        progress=True,
-    )
-    unfinished = options.output.with_name(options.output.name + ".tmp")
-    unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    unfinished.replace(options.output)
+    sentences = read_sources(options.input)
+    with in_one_piece(options.output) as unfinished:
+        lines = translate(
+            model,
+            sentences,
+            saved.src_vocab,
+            saved.tgt_vocab,
+            config,
+            diagonal=saved.diagonal,
+            search=search,
+            progress=True,
+        )
+        unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     print(f"{len(lines)} translations in {options.output}")
     return 0
 
 
 def run_attention(options: argparse.Namespace) -> int:
     """Draws one layer's attention maps."""
-    from .pictures import plot_attention, save_figure
+    try:
+        from .pictures import FORMATS, plot_attention, save_figure
+    except ImportError:
+        raise ConfigError("attention: matplotlib is not installed; pip install matplotlib") from None
 
-    saved, model = load_model(options)
+    if options.output.suffix.lower() not in FORMATS:
+        raise ConfigError(f"--output {options.output}: expected a name that ends in {', '.join(FORMATS)}")
     source = options.sentence.split()
     if not source:
         raise DataError("--sentence: it has no tokens")
+    check_length("--sentence", "source", source)
+    saved, model = load_model(options)
     if options.target is None:
         found = translate(
             model, [source], saved.src_vocab, saved.tgt_vocab, saved.config, diagonal=saved.diagonal, subwords=True
@@ -192,15 +224,12 @@ def run_attention(options: argparse.Namespace) -> int:
         target = found[0].split()
     else:
         target = options.target.split()
+        check_length("--target", "target", target)
     sides = [saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)]
     batch = Batch.from_ids(*sides, saved.diagonal).to(options.device)
-    encoder, decoder, cross = attention_weights(model, batch)
+    weights = forced_decode(model, batch)[1][options.kind]
     read, written = source, [BOS, *target]
-    weights, queries, keys = {
-        "encoder": (encoder, read, read),
-        "decoder": (decoder, written, written),
-        "cross": (cross, written, read),
-    }[options.kind]
+    queries, keys = {"encoder": (read, read), "decoder": (written, written), "cross": (written, read)}[options.kind]
     layer = options.layer if options.layer > 0 else len(weights) + 1 + options.layer
     if not 1 <= layer <= len(weights):
         raise ConfigError(f"--layer {options.layer}: expected 1 to {len(weights)}")

@@ -4,7 +4,6 @@ The file is a dictionary of tensors, numbers and strings, so it is read with `we
 checkpoint runs no code from it.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from .config import Config, ConfigError
+from .files import in_one_piece
 from .vocab import SPECIAL_TOKENS, Vocabulary
 
 FORMAT = 1
@@ -39,9 +39,6 @@ class Checkpoint:
 
     def save(self, path: Path | str) -> None:
         """Writes the file in one piece or not at all."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.name + ".tmp")
         content = {
             **vars(self),
             "format": FORMAT,
@@ -49,18 +46,18 @@ class Checkpoint:
             "src_vocab": self.src_vocab.tokens[len(SPECIAL_TOKENS) :],
             "tgt_vocab": self.tgt_vocab.tokens[len(SPECIAL_TOKENS) :],
         }
-        torch.save(content, unfinished)
-        os.replace(unfinished, path)
+        with in_one_piece(path) as unfinished:
+            torch.save(content, unfinished)
 
     @classmethod
-    def load(cls, path: Path | str, device: torch.device | str = "cpu") -> "Checkpoint":
-        """Reads what `save` wrote.
+    def load(cls, path: Path | str) -> "Checkpoint":
+        """Reads what `save` wrote; its tensors are on the CPU, wherever they were.
 
         Raises:
             CheckpointError: where the file is missing, damaged, or something else.
         """
         try:
-            content = torch.load(path, map_location=device, weights_only=True)
+            content = torch.load(path, map_location="cpu", weights_only=True)
         except OSError as error:
             hint = "; `train` writes it" if isinstance(error, FileNotFoundError) else ""
             raise CheckpointError(f"{path}: {error.strerror or error}{hint}") from None
@@ -75,7 +72,6 @@ class Checkpoint:
             raise CheckpointError(f"{path}: {error}") from None
         for side in ("src_vocab", "tgt_vocab"):
             content[side] = Vocabulary(content[side])
-        content["rng_states"] = {kind: state.cpu() for kind, state in content["rng_states"].items()}
         return cls(**content)
 
     def load_weights(self, model: nn.Module, path: Path | str) -> None:

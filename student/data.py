@@ -16,6 +16,7 @@ from .masks import causal_mask, padding_mask
 from .vocab import BOS_ID, EOS_ID, PAD_ID, Vocabulary
 
 SEPARATOR = "|||"
+LONGEST = {"source": 512, "target": 511}  # tokens; positions are encoded up to 512, and bos takes one of the target's
 
 Pair = tuple[list[str], list[str]]
 
@@ -46,15 +47,35 @@ def read_pairs(path: Path | str) -> list[Pair]:
     """Reads lines `source|||target`, each side's tokens separated by spaces.
 
     Raises:
-        DataError: where a line has not exactly two sides, or an empty one.
+        DataError: where a line has not exactly two sides, an empty one, or one that is too long.
     """
     pairs = []
     for number, line in enumerate(read_lines(path), start=1):
         sides = [side.split() for side in line.split(SEPARATOR)]
         if len(sides) != 2 or not all(sides):
             raise DataError(f"{path}:{number}: expected `source{SEPARATOR}target`, found {line[:80]!r}")
+        for side, tokens in zip(LONGEST, sides, strict=True):
+            check_length(f"{path}:{number}", side, tokens)
         pairs.append((sides[0], sides[1]))
     return pairs
+
+
+def read_sources(path: Path | str) -> list[list[str]]:
+    """Reads one source a line; pairs are welcome as well: what stands after ||| is not looked at.
+
+    Raises:
+        DataError: where a source is too long.
+    """
+    sources = [line.split(SEPARATOR)[0].split() for line in read_lines(path)]
+    for number, tokens in enumerate(sources, start=1):
+        check_length(f"{path}:{number}", "source", tokens)
+    return sources
+
+
+def check_length(place: str, side: str, tokens: list[str]) -> None:
+    """Raises a DataError where a `source` or `target` has more tokens than the model can read."""
+    if len(tokens) > LONGEST[side]:
+        raise DataError(f"{place}: a {side} of {len(tokens)} tokens, expected at most {LONGEST[side]}")
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,18 @@ from tqdm import tqdm
 
 from .checkpoint import Checkpoint, CheckpointError
 from .config import Config, ConfigError
-from .data import Batch, BatchLoader, Pair
+from .data import LONGEST, Batch, BatchLoader, Pair
 from .embedding import InputEmbedding
+from .files import in_one_piece, make_folder
 from .masks import diagonal_mask
 from .model import Transformer
 from .schedule import make_scheduler
-from .train import batch_loss, train_epoch
-from .translate import bleu, translate
+from .train import train_epoch
+from .translate import bleu, forced_decode, translate
 from .vocab import PAD_ID, Vocabulary, join_subwords
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
-
-GREATEST_SOURCE = 512  # tokens; the diagonal mask is drawn at this size
 
 
 def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
@@ -74,7 +73,7 @@ def draw_diagonal(config: Config) -> Tensor | None:
     if config.diagonal_width == 0:
         return None
     generator = torch.Generator().manual_seed(config.seed)
-    return diagonal_mask(GREATEST_SOURCE, config.diagonal_width, config.diagonal_random, generator)
+    return diagonal_mask(LONGEST["source"], config.diagonal_width, config.diagonal_random, generator)
 
 
 def generators(device: torch.device | str) -> dict[str, ModuleType]:
@@ -133,7 +132,7 @@ class Experiment:
         Raises:
             CheckpointError: where the training data differ from those the checkpoint was made with.
         """
-        saved = Checkpoint.load(path, device)
+        saved = Checkpoint.load(path)
         run = cls(saved.config, train_pairs, dev_pairs, device)
         if (run.src_vocab.tokens, run.tgt_vocab.tokens) != (saved.src_vocab.tokens, saved.tgt_vocab.tokens):
             raise CheckpointError(f"{path}: was trained on other data: the vocabularies differ")
@@ -198,21 +197,22 @@ class Experiment:
         for batch in tqdm(self.loader.epoch(number), label, total, unit="batch", leave=False, disable=not progress):
             yield batch.to(self.device)
 
-    def translate_dev(self) -> list[str]:
-        """Translations of the dev sources, as text."""
-        sources = [src for src, _ in self.dev_pairs]
+    def translate_dev(self, count: int | None = None) -> list[str]:
+        """Translations of the dev sources, or of the first `count`, as text."""
+        sources = [src for src, _ in self.dev_pairs[:count]]
         return translate(self.model, sources, self.src_vocab, self.tgt_vocab, self.config, diagonal=self.diagonal)
 
     @torch.no_grad()
     def dev_loss(self) -> float:
         """Mean loss of the dev batches, in eval mode."""
-        self.model.eval()
-        losses = [batch_loss(self.model, batch.to(self.device), self.criterion) for batch in self.dev_loader.epoch(0)]
+        losses = []
+        for batch in self.dev_loader.epoch(0):
+            batch = batch.to(self.device)
+            log_probs, _ = forced_decode(self.model, batch)
+            losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
         return torch.stack(losses).mean().item()
 
-    def run(
-        self, folder: Path, progress: bool = True, keep_epochs: bool = False, tensorboard: bool = False
-    ) -> None:
+    def run(self, folder: Path, progress: bool = True, keep_epochs: bool = False, tensorboard: bool = False) -> None:
         """Trains the epochs that are left; saves after each, and shows how it goes.
 
         Args:
@@ -224,21 +224,30 @@ class Experiment:
         Raises:
             ConfigError: where TensorBoard is asked for and not installed.
         """
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         writer = open_tensorboard(folder / "tensorboard", len(self.history)) if tensorboard else None
+        best, best_bleu = folder / "best.pt", max((line["dev_bleu"] for line in self.history), default=0.0)
+        if self.history and not best.is_file():  # lost: of the weights that are left these are the best
+            self.checkpoint().save(best)
+            best_bleu = self.history[-1]["dev_bleu"]
+        if len(self.history) < self.config.epochs:
+            bleu(self.translate_dev(1), [""])  # what is missing or unwritten stops here, not after a trained epoch
         while len(self.history) < self.config.epochs:
             translations = self.run_epoch(progress)
             checkpoint, last = self.checkpoint(), self.history[-1]
-            checkpoint.save(folder / "last.pt")
+            if last["dev_bleu"] >= best_bleu:
+                best_bleu = last["dev_bleu"]
+                checkpoint.save(best)
             if keep_epochs:
                 checkpoint.save(folder / f"epoch-{last['epoch']:02}.pt")
+            with in_one_piece(folder / "history.jsonl") as unfinished:
+                unfinished.write_text("".join(json.dumps(line) + "\n" for line in self.history))
+            # After the files above: who is stopped between them trains this epoch again, and nothing is lost.
+            checkpoint.save(folder / "last.pt")
             if writer:
                 for name in ("train_loss", "dev_loss", "dev_bleu"):
                     writer.add_scalar(name, last[name], last["epoch"])
                 writer.flush()
-            if last["dev_bleu"] >= max(line["dev_bleu"] for line in self.history):
-                checkpoint.save(folder / "best.pt")
-            (folder / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in self.history))
             self._draw_curves(folder / "curves.png")
             print("  ".join(f"{name} {value:g}" for name, value in last.items()), flush=True)
             self._show_samples(translations)

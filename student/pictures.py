@@ -6,6 +6,10 @@ import matplotlib
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from .files import in_one_piece
+
+FORMATS = (".png", ".svg", ".pdf")
+
 
 def plot_attention(weights: Tensor, query_tokens: list[str], key_tokens: list[str], title: str) -> Figure:
     """One map a head: rows are queries, columns are keys, dark = high weight.
@@ -51,8 +55,6 @@ def plot_history(history: list[dict[str, float]]) -> Figure:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Writes the picture in one piece or not at all; the name's ending (.png, .svg, .pdf) is the format."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".unfinished-{path.name}")
-    figure.savefig(unfinished, dpi=120)
-    unfinished.replace(path)
+    """Writes the picture in one piece or not at all; the name's ending, one of FORMATS, is the format."""
+    with in_one_piece(path) as unfinished:
+        figure.savefig(unfinished, dpi=120)

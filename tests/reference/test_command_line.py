@@ -1,8 +1,12 @@
 """`python -m reference` as its user types it."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
+import torch
 
 from reference.__main__ import main
 from reference.experiment import Experiment
@@ -70,16 +74,38 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
         (["train", "--d-model", "30"], "d_model = 30 is no multiple of n_heads = 4"),
         (["train", "--dropout", "7"], "dropout = 7.0: expected between 0.0 and 1.0"),
         (["train", "--resume", "--epochs", "9"], "--resume goes on with the settings of the run; leave out --epochs"),
+        (["train", "--threads", "0"], "--threads 0: expected 1 to 1024"),
+        (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
+        (["translate", "--device", "meta"], "--device meta: it cannot be used here: "),
+        (["train", "--seed", "9" * 20], f"seed = {'9' * 20}: expected between 0 and {2**64 - 1}"),
+        (["train", "--learning-rate", "inf"], "learning_rate = inf: expected a finite number"),
+        (["train", "--diagonal-random", "0.5"], "diagonal_random = 0.5 does nothing with diagonal_width = 0"),
+        (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
+        (["train", "--output", "{folder}/dev/run"], "{folder}/dev/run: Not a directory"),
+        (["train", "--dev", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
+        (["translate", "--input", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
+        (["translate", "--output", "{folder}/dev/t.txt"], "{folder}/dev: Not a directory"),
+        (["translate", "--output", "{folder}"], "{folder}: Is a directory"),
+        (["attention", "--sentence", "je " * 600], "--sentence: a source of 600 tokens, expected at most 512"),
+        (["attention", "--sentence", "je", "--target", "i " * 512], "--target: a target of 512 tokens, expected at"),
+        (["attention", "--sentence", "je", "--output", "a.foo"], "a.foo: expected a name that ends in .png, .svg"),
         (["compare", "nowhere"], "nowhere/last.pt: No such file or directory; `train` writes it"),
         (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file or directory; `train` writes it"),
     ],
 )
-def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained):
-    if arguments[0] == "train" and "--train" not in arguments:
-        arguments = [*arguments, "--train", str(trained / "train"), "--dev", str(trained / "dev")]
-    assert main(arguments) == 2
+def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained, monkeypatch):
+    (trained / "long").write_text("je dors|||i sleep\n" + "je " * 600 + "|||i sleep\n")
+    files = {"train": ("train", "dev"), "translate": ("checkpoint", "input"), "attention": ("checkpoint",)}
+    ours = {"checkpoint": "out/best.pt", "input": "train"}
+    given = [argument.format(folder=trained) for argument in arguments]
+    for flag in files.get(arguments[0], ()):
+        if f"--{flag}" not in given:
+            given += [f"--{flag}", str(trained / ours.get(flag, flag))]
+    for function in ("reference.experiment.train_epoch", "reference.__main__.translate"):
+        monkeypatch.setattr(function, lambda *arguments, **options: pytest.fail("the work was begun"))
+    assert main(given) == 2
     printed = capsys.readouterr().err
-    assert message in printed
+    assert message.format(folder=trained) in printed
     assert printed.count("\n") == 1
 
 
@@ -88,6 +114,21 @@ def test_help_has_an_example(command, capsys):
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
     assert f"example: python -m reference {command}" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_no_damaged_checkpoint(trained, capsys):
+    for command in (["translate", "--checkpoint", str(trained / "out/best.pt")], ["train", "--resume"]):
+        assert main([*command, "--device", "cuda"]) == 2
+        assert capsys.readouterr().err.startswith("reference: --device cuda: it cannot be used here: ")
+
+
+def test_a_console_without_the_letter_is_no_reason_to_stop():
+    environment = {**os.environ, "PYTHONIOENCODING": "cp437", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "reference", "train", "--help"]
+    done = subprocess.run(command, env=environment, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"cpu, cuda, \\u2026" in done.stdout
 
 
 def test_who_stops_training_is_told_how_to_go_on(trained, tmp_path, monkeypatch, capsys):

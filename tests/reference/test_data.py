@@ -5,8 +5,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.data import Batch, BatchLoader, DataError, read_lines, read_pairs
+from reference.data import LONGEST, Batch, BatchLoader, DataError, read_lines, read_pairs, read_sources
 from reference.masks import diagonal_mask
+from reference.model import Transformer
 from reference.vocab import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID, Vocabulary, join_subwords
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=6).filter(
@@ -30,13 +31,6 @@ def test_unknown_and_rare_tokens_become_unk():
 def test_special_tokens_in_the_text_are_unknown_ones():
     vocab = Vocabulary.build([["<pad>", "a", "<eos>", "<unk>"]])
     assert vocab.encode(["<pad>", "a", "<bos>"]) == [UNK_ID, len(SPECIAL_TOKENS), UNK_ID]
-
-
-def test_vocabulary_is_saved_and_loaded(tmp_path):
-    vocab = Vocabulary.build([["été", "l@@", "a"]])
-    vocab.save(tmp_path / "v.json")
-    assert Vocabulary.load(tmp_path / "v.json").tokens == vocab.tokens
-    assert [path.name for path in tmp_path.iterdir()] == ["v.json"]
 
 
 def test_a_token_cannot_stand_twice():
@@ -66,6 +60,8 @@ def test_pairs_are_read(tmp_path):
         (b"a|||\n", ":1: expected"),
         (b"a|||b|||c\n", ":1: expected"),
         (b"\xff\xfe", "not UTF-8 text"),
+        (b"a|||b\n" + b"a " * 513 + b"|||b\n", ":2: a source of 513 tokens, expected at most 512"),
+        (b"a|||" + b"b " * 512 + b"\n", ":1: a target of 512 tokens, expected at most 511"),
     ],
 )
 def test_bad_pairs_are_refused_with_their_place(tmp_path, content, message):
@@ -74,6 +70,28 @@ def test_bad_pairs_are_refused_with_their_place(tmp_path, content, message):
     with pytest.raises(DataError) as caught:
         read_pairs(path)
     assert message in str(caught.value)
+
+
+def test_the_longest_sides_are_what_the_model_can_read(tmp_path):
+    path = tmp_path / "pairs"
+    path.write_text("a " * LONGEST["source"] + "|||" + "b " * LONGEST["target"] + "\n")
+    (source, target), model = read_pairs(path)[0], Transformer(9, 9, 8, 2, 8, 1)
+    batch = Batch.from_ids([[5] * len(source)], [[6] * len(target)])
+    memory, _ = model.encode(batch.src, batch.encoder_mask)
+    assert model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)[0].shape == (1, 512, 8)
+    for longer in Batch.from_ids([[5] * 513], [[6]]), Batch.from_ids([[5]], [[6] * 512]):
+        with pytest.raises(ValueError, match="513 positions"):
+            memory, _ = model.encode(longer.src, longer.encoder_mask)
+            model.decode(longer.tgt_input, memory, longer.src_mask, longer.tgt_mask)
+
+
+def test_sources_are_read_from_pairs_too(tmp_path):
+    path = tmp_path / "sources"
+    path.write_text("je suis\n\nil est|||he is\n")
+    assert read_sources(path) == [["je", "suis"], [], ["il", "est"]]
+    path.write_text("je suis\n" + "a " * 600 + "\n")
+    with pytest.raises(DataError, match=":2: a source of 600 tokens, expected at most 512"):
+        read_sources(path)
 
 
 def test_missing_file(tmp_path):

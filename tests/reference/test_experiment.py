@@ -15,6 +15,7 @@ from reference.config import PRESETS, Config, ConfigError, add_config_flags, con
 from reference.experiment import Experiment, build_model, embedding_tables, generators
 from reference.model import Transformer
 from reference.schedule import learning_rate_factor
+from reference.train import batch_loss
 
 PAIRS = [
     ([subject, verb, "."], [other, action, "."])
@@ -31,6 +32,10 @@ SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=16, epochs=3, batch_size=4, dr
         ({"d_model": 10}, "d_model = 10 is no multiple of n_heads = 4"),
         ({"dropout": 1.5}, "dropout = 1.5: expected between 0.0 and 1.0"),
         ({"dropout": float("nan")}, "dropout = nan: expected between"),
+        ({"learning_rate": float("inf")}, "learning_rate = inf: expected a finite number"),
+        ({"length_penalty": float("nan")}, "length_penalty = nan: expected a finite number"),
+        ({"diagonal_random": 0.5}, "diagonal_random = 0.5 does nothing with diagonal_width = 0: give both or neither"),
+        ({"seed": 2**64}, f"seed = {2**64}: expected between 0 and {2**64 - 1}"),
         ({"epochs": "10"}, "epochs = '10': expected int"),
         ({"epochs": True}, "epochs = True: expected int"),
         ({"schedule": "linear"}, "schedule = 'linear': expected one of constant, inverse_sqrt, cosine"),
@@ -96,11 +101,9 @@ def results(run):
     return [{key: line[key] for key in ("train_loss", "dev_loss", "dev_bleu")} for line in run.history]
 
 
-@pytest.mark.parametrize("diagonal_width", [0, 1])
-def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, diagonal_width):
-    config = replace(
-        SMALL, schedule="cosine", accumulate=2, max_grad_norm=1.0, diagonal_width=diagonal_width, diagonal_random=0.3
-    )
+@pytest.mark.parametrize("diagonal", [{}, {"diagonal_width": 1, "diagonal_random": 0.3}])
+def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, diagonal):
+    config = replace(SMALL, schedule="cosine", accumulate=2, max_grad_norm=1.0, **diagonal)
     whole = run_epochs(Experiment(config, PAIRS, PAIRS[:4]), 3)
     first = run_epochs(Experiment(config, PAIRS, PAIRS[:4]), 1)
     first.checkpoint().save(tmp_path / "last.pt")
@@ -119,6 +122,77 @@ def test_a_run_learns_and_writes_its_folder(tmp_path, capsys):
     assert len(history) == 12
     assert history[-1]["train_loss"] < history[0]["train_loss"] / 1.5
     assert "dev_bleu" in capsys.readouterr().out
+
+
+def test_dev_loss_is_the_loss_of_training_in_eval_mode():
+    run = run_epochs(Experiment(SMALL, PAIRS, PAIRS[:5]), 1)
+    run.model.eval()
+    losses = [batch_loss(run.model, batch, run.criterion).item() for batch in run.dev_loader.epoch(0)]
+    assert run.dev_loss() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
+
+
+def test_a_student_may_leave_batch_loss_unwritten(tmp_path, monkeypatch):
+    def unwritten(*arguments):
+        raise NotImplementedError("TODO 3.1")
+
+    monkeypatch.setattr("reference.train.batch_loss", unwritten)
+    monkeypatch.setattr("reference.experiment.train_epoch", lambda *arguments, **options: 1.0)
+    Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == 1
+
+
+def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatch):
+    def unwritten(*arguments, **options):
+        raise NotImplementedError("TODO E.3")
+
+    monkeypatch.setattr("reference.translate.beam_decode", unwritten)
+    monkeypatch.setattr("reference.experiment.train_epoch", lambda *arguments, **options: pytest.fail("trained"))
+    with pytest.raises(NotImplementedError, match="TODO E.3"):
+        Experiment(replace(SMALL, beam_size=2), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
+
+
+@pytest.mark.parametrize("n_saved", [2, 3])
+def test_a_run_that_is_stopped_between_two_files_loses_none(tmp_path, monkeypatch, n_saved):
+    save, saved, config = Checkpoint.save, [], replace(SMALL, epochs=2)
+
+    def stop_after(checkpoint, path):
+        if len(saved) == n_saved:
+            raise KeyboardInterrupt
+        saved.append(path.name)
+        save(checkpoint, path)
+
+    scores = {1: 0.2, 2: 0.4}
+    monkeypatch.setattr("reference.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
+    monkeypatch.setattr(Checkpoint, "save", stop_after)
+    run = Experiment(config, PAIRS, PAIRS[:4])
+    with pytest.raises(KeyboardInterrupt):
+        run.run(tmp_path, progress=False)
+    assert saved == ["best.pt", "last.pt", "best.pt"][:n_saved]
+    monkeypatch.setattr(Checkpoint, "save", save)
+    run = Experiment.resume(tmp_path / "last.pt", PAIRS, PAIRS[:4])
+    run.run(tmp_path, progress=False)
+    assert [Checkpoint.load(tmp_path / name).epoch for name in ("best.pt", "last.pt")] == [2, 2]
+    lines = (tmp_path / "history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["dev_bleu"] for line in lines] == [0.2, 0.4]
+    assert not list(tmp_path.glob(".unfinished*"))
+
+
+def test_a_lost_best_checkpoint_is_made_again(tmp_path, monkeypatch):
+    scores = {1: 0.9, 2: 0.1, 3: 0.2}
+    monkeypatch.setattr("reference.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
+    run = Experiment(SMALL, PAIRS, PAIRS[:4])
+    run_epochs(run, 2).checkpoint().save(tmp_path / "last.pt")
+    seen, run_epoch = [], Experiment.run_epoch
+
+    def look(self, progress):
+        seen.append(Checkpoint.load(tmp_path / "best.pt").epoch)
+        return run_epoch(self, progress)
+
+    monkeypatch.setattr(Experiment, "run_epoch", look)
+    run = Experiment.resume(tmp_path / "last.pt", PAIRS, PAIRS[:4])
+    run.run(tmp_path, progress=False)
+    assert seen == [2], "the weights of the first epoch are gone"
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == 3
 
 
 def test_weights_of_every_epoch_and_curves_for_tensorboard(tmp_path):

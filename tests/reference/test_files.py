@@ -1,0 +1,53 @@
+"""A file is written in one piece or not at all."""
+
+import pytest
+
+from reference.files import in_one_piece, make_folder
+
+
+def test_a_new_file_takes_the_place_of_the_old_one_at_the_end(tmp_path):
+    path = tmp_path / "new" / "a.txt"
+    for text in ("first", "second"):
+        with in_one_piece(path) as unfinished:
+            unfinished.write_text(text)
+            assert unfinished.suffix == ".txt"
+            assert not path.exists() or path.read_text() == "first"
+        assert path.read_text() == text
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(error), in_one_piece(path) as unfinished:
+        unfinished.write_text("half a new o")
+        raise error
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_path_that_cannot_be_written_is_known_before_the_work(tmp_path):
+    (tmp_path / "file").touch()
+    for path, kind in ((tmp_path, IsADirectoryError), (tmp_path / "file" / "a.txt", NotADirectoryError)):
+        with pytest.raises(kind) as caught, in_one_piece(path):
+            pytest.fail("the work was begun")
+        assert str(tmp_path) in str(caught.value.filename)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").touch()
+    make_folder(tmp_path)
+    with pytest.raises(NotADirectoryError):
+        make_folder(tmp_path / "file")
+
+
+def test_a_folder_that_must_not_be_written_to_is_refused(tmp_path, monkeypatch):
+    def refuse(dir):  # a folder's permissions do not stop root, who runs tests in a container
+        raise PermissionError(13, "Permission denied", f"{dir}/tmp123")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    with pytest.raises(PermissionError) as caught:
+        make_folder(tmp_path)
+    assert caught.value.filename == str(tmp_path)
