@@ -87,7 +87,12 @@ class Search:
 
 
 def find_attention(
-    parameters: Sequence[Tensor], n_heads: int, inputs: Sequence[Tensor], output: Tensor, weights: Tensor
+    parameters: Sequence[Tensor],
+    n_heads: int,
+    inputs: Sequence[Tensor],
+    output: Tensor,
+    weights: Tensor,
+    finish: Callable[[Tensor], Tensor] = lambda out: out,
 ) -> Search:
     """Looks for roles of the parameters that explain output and weights.
 
@@ -97,6 +102,8 @@ def find_attention(
         inputs: query (b, q, d), key and value (b, k, d), all different, with two keys or more; no mask.
         output: (b, q, d), what the module returned.
         weights: (b, h, q, k), likewise.
+        finish: what became of the attention's output at the first query of the first sentence, (n, m, d) for n x m
+            candidates, before it was returned.
     """
     is_known_layout = weights_fit = False
     for blocks, biases in readings(parameters, inputs[0].size(-1), n_heads):
@@ -117,7 +124,7 @@ def find_attention(
             weights_fit = True
             taken = pair[0].block, pair[1].block
             rest = [[option for option in options if option.block not in taken] for options in (into, out_of)]
-            other_pair = _find_value_and_output(*rest, n_heads, inputs, output, weights)
+            other_pair = _find_value_and_output(*rest, n_heads, inputs, output, weights, finish)
             if other_pair is not None:
                 return Search(FoundAttention(*pair, *other_pair, attend, n_heads), True, True)
     return Search(None, is_known_layout, weights_fit)
@@ -146,13 +153,14 @@ def _find_value_and_output(
     inputs: Sequence[Tensor],
     output: Tensor,
     weights: Tensor,
+    finish: Callable[[Tensor], Tensor],
 ) -> tuple[Projection, Projection] | None:
     """The two options that give the output at the first query of the first sentence, all pairs at once."""
     value, seen = inputs[2].detach()[:1], weights.detach()[:1, :, :1]
     target = output.detach()[0, 0]  # (d,)
     with torch.no_grad():
         contexts = torch.cat([seen @ option.heads(value, n_heads) for option in values])  # (n, h, 1, d_head)
-        tried = torch.cat([option.join(contexts) for option in outputs], dim=1)  # (n, m, d)
+        tried = finish(torch.cat([option.join(contexts) for option in outputs], dim=1))  # (n, m, d)
     error = ((tried - target).abs() / (1 + target.abs())).amax(dim=-1)
     return _best_pair(values, outputs, error)
 
