@@ -18,7 +18,7 @@ from .worker.loading import Package
 _numbers = itertools.count()
 
 
-class UnreadableSource(ValueError):
+class UnreadableSource(OSError):
     """A file of a submission that cannot be read; the message says which and why."""
 
 
