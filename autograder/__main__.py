@@ -19,7 +19,7 @@ from .record import Record, write_json
 from .sandbox import SandboxUnavailable
 from .sandbox.containment import LEVELS
 from .scoring import ScoringError, read_references
-from .suite import suite_version
+from .suite_version import suite_version
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCES = ROOT / "data" / "private" / "fren.test.bpe"

@@ -19,12 +19,12 @@ from pathlib import Path
 from .assignment import DEFAULT_PATH, read_assignment
 from .command_line import INTERRUPTED, Parser, print_anywhere
 from .grading import grade, refuse
-from .hidden import REFERENCES, seed_for, term_secret
 from .intake import IntakeRefused, take_in
 from .record import Record, write_json
 from .report import as_results
 from .resubmission import Handing, HandingError, read_handing
-from .suite import suite_version
+from .suite_version import suite_version
+from .term_secret import REFERENCES, seed_for, term_secret
 
 SOURCE = Path(__file__).resolve().parents[1]
 

@@ -37,7 +37,7 @@ class Record:
         submission: its name, for reports.
         assignment: tasks, points, thresholds.
         results: one for each task, in order.
-        suite: version of everything that decides marks; see `suite.suite_version`.
+        suite: version of everything that decides marks; see `suite_version.suite_version`.
         seed_id: names the tests' seed without telling it.
         sandbox: the level of containment.
         is_finished: False while some results are still to come.
