@@ -49,6 +49,7 @@ def _check_above(path: Path, folder: Path) -> None:
     while not os.path.lexists(folder) and folder != folder.parent:
         folder = folder.parent
     if not folder.is_dir():
-        raise OutputError(f"{printable(str(path))}: {printable(str(folder))} is no folder")
+        what = "" if folder == path else f"{printable(str(folder))} "
+        raise OutputError(f"{printable(str(path))}: {what}is no folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"{printable(str(path))}: {printable(str(folder))}/ cannot be written to")
