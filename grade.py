@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 try:
     from autograder import scoring
-    from autograder.command_line import Parser
+    from autograder.command_line import INTERRUPTED, Parser, print_anywhere
 except ModuleNotFoundError as missing:
     if missing.name not in ("numpy", "sacrebleu"):
         raise
@@ -44,9 +44,7 @@ exit status:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Scores what the arguments name and prints it; returns the exit status."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only is no reason to stop
+    print_anywhere()
     options = parse(arguments)
     try:
         thresholds = scoring.choose_thresholds(options.thresholds, options.threshold)
@@ -124,4 +122,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from .assignment import DEFAULT_PATH, Assignment, AssignmentError, read_assignment
+from .atomic import OutputError, check_file, check_folder
 from .calibration.command import add_parser as add_calibrate
 from .class_grading import ClassError, ClassGrading, submissions_in
-from .command_line import Parser
+from .command_line import INTERRUPTED, Parser, print_anywhere
 from .diagnosis.command import add_parser as add_prove_diagnosis
 from .gradebook import Gradebook, GradebookError
 from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
@@ -17,17 +18,21 @@ from .proof.command import add_parsers as add_proof
 from .record import Record, write_json
 from .sandbox import SandboxUnavailable
 from .sandbox.containment import LEVELS
-from .suite import suite_version
+from .scoring import ScoringError, read_references
+from .suite_version import suite_version
 
 ROOT = Path(__file__).resolve().parents[1]
+REFERENCES = ROOT / "data" / "private" / "fren.test.bpe"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit status: 0 = graded, 1 = the grader failed, 2 = bad input."""
+    """Returns the exit status: 0 = graded, 1 = the grader failed, 2 = bad input, 130 = interrupted."""
+    print_anywhere()
     options = make_parser().parse_args(arguments)
     try:
+        check_paths(options)
         return options.run(options)
-    except (AssignmentError, IntakeError, ClassError, GradebookError) as error:
+    except (AssignmentError, IntakeError, ClassError, GradebookError, OutputError, ScoringError) as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
     except SandboxUnavailable as error:
@@ -35,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         print("autograder: stopped; what is finished is kept", file=sys.stderr)
-        return 1
+        return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough; the results are written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -50,8 +55,7 @@ def make_parser() -> argparse.ArgumentParser:
     shared.add_argument("--json", action="store_true", help="print the results instead of a table")
     shared.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: autograder/assignment.toml")
     shared.add_argument("--release", type=Path, default=ROOT / "student", help="the skeleton; default: student/")
-    references = ROOT / "data" / "private" / "fren.test.bpe"
-    shared.add_argument("--references", type=Path, default=references, help="default: data/private/fren.test.bpe")
+    shared.add_argument("--references", type=Path, default=REFERENCES, help="default: data/private/fren.test.bpe")
     shared.add_argument("--level", default="auto", choices=LEVELS, help="of containment (default: the best that works)")
     to_nbgrader = "marks into nbgrader's gradebook too: the folder of its course, or the URL of its database"
     shared.add_argument("--to-nbgrader", metavar="COURSE", help=to_nbgrader)
@@ -72,7 +76,7 @@ def add_grade(commands: argparse._SubParsersAction, shared: argparse.ArgumentPar
         description="Grade one submission: component tests in a sandbox, and BLEU of its translations.txt.",
         epilog="example: python -m autograder grade submissions/anna --results results/anna.json",
     )
-    grade.set_defaults(run=run_grade)
+    grade.set_defaults(run=run_grade, files=("results", "record"))
     grade.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
     grade.add_argument("--results", type=Path, default=Path("results.json"), help="Gradescope's; default: results.json")
     grade.add_argument("--no-training", action="store_true", help="leave out the short training run of the whole")
@@ -96,6 +100,25 @@ def add_grade_class(commands: argparse._SubParsersAction, shared: argparse.Argum
     grade_class.add_argument("--output", type=Path, default=Path("marks"), help="default: marks")
     grade_class.add_argument("--again", action="store_true", help="keep no record of an earlier run")
     grade_class.add_argument("--jobs", type=int, default=usable_cores(), help="at a time; default: one for each core")
+
+
+def check_paths(options: argparse.Namespace) -> None:
+    """A slip in a path is found before anything is graded. What `files` names are files, `output` is a folder.
+
+    Without the default references only translations cannot be judged, and their tasks say so.
+
+    Raises:
+        OutputError: where results could not be written.
+        ScoringError: where the references cannot be read.
+    """
+    files = getattr(options, "files", ())
+    for path in filter(None, (getattr(options, name) for name in files)):
+        check_file(path)
+    if "output" not in files and getattr(options, "output", None):
+        check_folder(options.output)
+    references = getattr(options, "references", REFERENCES)
+    if references != REFERENCES or references.exists():
+        read_references(references)
 
 
 def usable_cores() -> int:

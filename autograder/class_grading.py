@@ -1,7 +1,8 @@
 """Grades a folder of submissions: one zygote and one collection of the tests for all, a forked grader for each.
 
 A submission that breaks its grader or the zygote stops no other. Records that are finished are kept as long as the
-submission and everything that decides marks are the same, so that a class that was interrupted goes on where it was.
+submission and everything that decides marks are the same, the seed is the one asked for, and the containment was at
+least what is asked for, so that a class that was interrupted goes on where it was.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from tqdm import tqdm
 
 from .assignment import Assignment
 from .forking import FAILED, run_forked
-from .grading import grade, refuse
+from .grading import grade, name_seed, refuse
 from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
 from .intake.places import is_module
 from .record import Record, hash_of, read_record
 from .sandbox import SandboxUnavailable, Zygote
+from .sandbox.containment import satisfies
 
 GRADED, KEPT, TO_GRADE, UNAVAILABLE = 0, 1, 2, 3
 """Exit statuses of the children."""
@@ -91,7 +93,7 @@ class ClassGrading:
     def _without_record(self, submissions: list[Submission]) -> Iterator[Submission]:
         def look(submission: Submission) -> int:
             record = read_record(submission.record)
-            if not record or not record["finished"] or record["suite"] != self.suite:
+            if not record or not record["finished"] or not self._is_as_asked(record):
                 return TO_GRADE
             try:
                 same = hash_of(self._take_in(submission).hashes) == record["graded"]
@@ -102,6 +104,10 @@ class ClassGrading:
         for submission, status in run_forked(deque(submissions), look, INTAKE_SECONDS, self.n_children):
             if status != KEPT:
                 yield submission
+
+    def _is_as_asked(self, record: dict) -> bool:
+        is_seed = self.seed is None or record["seed_id"] == name_seed(self.seed)
+        return record["suite"] == self.suite and is_seed and satisfies(self.level, record["sandbox"])
 
     def _grade_all(self, submissions: list[Submission], tests: object, zygotes: _Zygotes) -> None:
         def work(submission: Submission) -> int:

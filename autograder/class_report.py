@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections import Counter
 from pathlib import Path
 from statistics import mean, median
 
+from .atomic import write_whole
 from .class_grading import Submission
 from .marks import STATES
 from .printable import printable
@@ -46,20 +46,13 @@ def write_summary(records: dict[str, dict], output: Path) -> None:
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: harmless(value) for key, value in row.items()} for row in rows)
-    write_whole(output / "summary.csv", text.getvalue().encode())
+    write_whole(output / "summary.csv", text.getvalue())
     write_whole(output / "histogram.png", histogram(records))
 
 
 def harmless(value: object) -> object:
     """Text that a spreadsheet does not take for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file in one piece or not at all."""
-    unfinished = path.with_name(f".{path.name}.tmp")
-    unfinished.write_bytes(content)
-    os.replace(unfinished, path)
 
 
 def parts_of(records: dict[str, dict]) -> list[dict]:

@@ -17,14 +17,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from .assignment import DEFAULT_PATH, read_assignment
-from .command_line import Parser
+from .command_line import INTERRUPTED, Parser, print_anywhere
 from .grading import grade, refuse
-from .hidden import REFERENCES, seed_for, term_secret
 from .intake import IntakeRefused, take_in
 from .record import Record, write_json
 from .report import as_results
 from .resubmission import Handing, HandingError, read_handing
-from .suite import suite_version
+from .suite_version import suite_version
+from .term_secret import REFERENCES, seed_for, term_secret
 
 SOURCE = Path(__file__).resolve().parents[1]
 
@@ -34,10 +34,14 @@ MEMORY_MB = 192
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns 0 once the submission has its marks; 1 where the grader failed, and then no marks are written."""
+    print_anywhere()
     options = make_parser().parse_args(arguments)
     target = options.root / "results" / "results.json"
     try:
         results = grade_here(options.root, options.level, target)
+    except KeyboardInterrupt:
+        print("gradescope: stopped", file=sys.stderr)
+        return INTERRUPTED
     except Exception as error:  # whatever it was: it is our fault, and must not count as a zero
         traceback.print_exc()
         write_json(target, failure(f"{type(error).__name__}: {error}"))

@@ -64,8 +64,7 @@ def grade(
     start = time.perf_counter()
     seed = secrets.randbits(128) if seed is None else seed
     record = Record(intake.name, assignment, suite=suite, notes=list(intake.notes), files=intake.hashes)
-    # A hash names the seed without telling it: the same seed can be recognised, and no input foretold.
-    record.seed_id = hashlib.sha256(f"seed {seed}".encode()).hexdigest()[:12]
+    record.seed_id = name_seed(seed)
     record.update(grade_translations(intake, assignment, references, record))
     after_each(record)
 
@@ -107,6 +106,11 @@ def grade(
     record.is_finished, record.seconds = True, time.perf_counter() - start
     after_each(record)
     return record
+
+
+def name_seed(seed: int) -> str:
+    """A hash that names the seed without telling it: the same seed can be recognised, and no input foretold."""
+    return hashlib.sha256(f"seed {seed}".encode()).hexdigest()[:12]
 
 
 def try_whole(submission: object, record: Record) -> Trainability:

@@ -10,17 +10,23 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from .intake.errors import Refusal
+from .intake.python_source import decode
 from .worker import stand_ins
 from .worker.loading import Package
 
 _numbers = itertools.count()
 
 
+class UnreadableSource(OSError):
+    """A file of a submission that cannot be read; the message says which and why."""
+
+
 class InProcessSubmission:
     """What tests may ask of a submission."""
 
     def __init__(self, sources: dict[str, tuple[str, str]]) -> None:
-        """Takes the modules: name -> path, source text; see `autograder.sources`."""
+        """Takes the modules: name -> path, source text; `read_sources` reads a folder's."""
         self.package = Package(sources, f"submission_{next(_numbers)}")
 
     def build(
@@ -59,14 +65,18 @@ class InProcessSubmission:
 def read_sources(folder: Path, release: Path) -> dict[str, tuple[str, str]]:
     """The modules of a submission's folder; missing ones, and `__init__`, are taken from the release.
 
+    Bytes become text as in grading: a byte order mark and Windows' line ends are no matter.
+
     Raises:
-        OSError: where a file cannot be read.
-        UnicodeDecodeError: where one is not UTF-8.
+        UnreadableSource: where a file cannot be read or is no text.
     """
     sources = {}
     for origin in (release, folder):
         for path in sorted(origin.glob("*.py")):
             if path.stem == "__init__" and origin is not release:
                 continue
-            sources[path.stem] = (str(path), path.read_text(encoding="utf-8"))
+            try:
+                sources[path.stem] = (str(path), decode(path.read_bytes()))
+            except (Refusal, OSError) as error:
+                raise UnreadableSource(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     return sources

@@ -8,12 +8,12 @@ Everything else (a table, Gradescope's results.json, the class's summary) is mad
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .assignment import Assignment
+from .atomic import write_whole
 from .marks import Explanation, TaskResult, total_score
 from .sandbox.text import clean
 from .scoring import Score
@@ -37,7 +37,7 @@ class Record:
         submission: its name, for reports.
         assignment: tasks, points, thresholds.
         results: one for each task, in order.
-        suite: version of everything that decides marks; see `suite.suite_version`.
+        suite: version of everything that decides marks; see `suite_version.suite_version`.
         seed_id: names the tests' seed without telling it.
         sandbox: the level of containment.
         is_finished: False while some results are still to come.
@@ -169,10 +169,4 @@ def read_record(path: Path) -> dict | None:
 
 def write_json(path: Path, content: object) -> None:
     """Writes a file in one piece or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

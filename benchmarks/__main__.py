@@ -5,13 +5,14 @@ from pathlib import Path
 
 import torch
 
-from autograder.command_line import Parser
+from autograder.command_line import INTERRUPTED, Parser, print_anywhere
 
 from . import decoding, grading, stability, training
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one measurement; prints a table."""
+    print_anywhere()
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="decoding | ablations | grading | stability")
 
@@ -53,7 +54,11 @@ def main(arguments: list[str] | None = None) -> int:
     sub.set_defaults(run=lambda options: stability.measure(options.seeds))
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    return options.run(options)
+    try:
+        return options.run(options)
+    except KeyboardInterrupt:
+        print("benchmarks: stopped", file=sys.stderr)
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
+from autograder.atomic import write_whole
 from reference import attention, data, embedding, layers
 from reference.config import PRESETS, Config
 from reference.data import Pair, read_pairs
@@ -87,9 +88,7 @@ def measure(seeds: int, epochs: int | None, train: Path, dev: Path, output: Path
             print(f"training: {key}", flush=True)
             with ablated(name):
                 results[key] = train_once(replace(config, seed=seed), train_pairs, dev_pairs)
-            unfinished = store.with_name("results.json.tmp")
-            unfinished.write_text(json.dumps(results, indent=1))
-            unfinished.replace(store)
+            write_whole(store, json.dumps(results, indent=1))
     finals = [results[f"intact, seed {seed}"][-1] for seed in range(seeds)]
     print("| model | dev BLEU |\n|---|---|")
     print(f"| intact, {seeds} seeds | {min(finals):.3f} to {max(finals):.3f}, mean {statistics.mean(finals):.3f} |")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.command_line import Parser
+from autograder.command_line import INTERRUPTED, Parser, print_anywhere
 
 from .build import DEFAULT_SEED, Corpus, build
 from .check import broken_promises, differences, read_folder
@@ -42,6 +42,7 @@ UPDATE_HELP = "make this the course's corpus: record its seeds and checksums in 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns the exit status: 0 done, 1 a check failed, 2 wrong input."""
+    print_anywhere()
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
@@ -50,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("stopped; nothing was written", file=sys.stderr)
-        return 130
+        return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from autograder.command_line import Parser
+from autograder.command_line import INTERRUPTED, Parser, print_anywhere
 
 from .build import Project, check_target, compare_folder, compare_notebooks, make_release, write_files, write_release
 from .gates import GATES, Workspace, run_gates
@@ -22,6 +22,7 @@ FAILED_CHECK = 1
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command. Returns the exit status: 0; 1 for a failed gate or check; 2 for bad input."""
+    print_anywhere()
     options = make_parser().parse_args(arguments)
     reference, output = options.reference or options.root / "reference", options.output or options.root
     project = Project(options.root, reference, output, options.torch_index)
@@ -40,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         return BAD_INPUT
     except KeyboardInterrupt:
         print("\nrelease: stopped; nothing was written", file=sys.stderr)
-        return 130
+        return INTERRUPTED
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -1,14 +1,13 @@
 """Assembles a release in memory, and writes it once the gates have passed."""
 
 import json
-import os
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.assignment import Assignment, AssignmentError, read_assignment
+from autograder.atomic import in_one_piece
 
 from .archive import checksum, make_manifest, make_zip
 from .audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
@@ -119,16 +118,9 @@ def write_files(files: Mapping[str, bytes], folder: Path) -> list[str]:
         path = folder / name
         if path.is_file() and path.read_bytes() == content:
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(unfinished, 0o644)
-            os.replace(unfinished, path)
-        except BaseException:
-            Path(unfinished).unlink(missing_ok=True)
-            raise
+        with in_one_piece(path) as unfinished:
+            unfinished.write_bytes(content)
+            unfinished.chmod(0o644)
         changed.append(name)
     return changed
 

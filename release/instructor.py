@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from autograder.hidden import SECRET, term_secret
+from autograder.term_secret import SECRET, term_secret
 
 from .skeleton import read_folder
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from ..assignment import DEFAULT_PATH, read_assignment
+from ..atomic import in_one_piece
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARES = (0.01, 0.05)
@@ -99,7 +100,6 @@ def draw(spread: object, content: dict, path: Path) -> None:
     axes.set_yticks([])
     axes.legend(fontsize=8)
     figure.tight_layout()
-    unfinished = path.with_suffix(".tmp")
-    figure.savefig(unfinished, format="png", dpi=140, metadata={"Software": None})
-    unfinished.replace(path)
+    with in_one_piece(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=140, metadata={"Software": None})
     pyplot.close(figure)

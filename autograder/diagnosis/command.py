@@ -22,7 +22,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "how often the diagnosis names the fault, or the group that no test tells apart. Status 1 below 90%%.",
         epilog="example: python -m autograder prove-diagnosis --task 1.3 --layout fused",
     )
-    prove.set_defaults(run=run)
+    prove.set_defaults(run=run, files=("output",))
     prove.add_argument("--task", action="append", help="only this one, by its number; may be repeated")
     prove.add_argument("--fault", default="", help="only faults whose id contains this text")
     prove.add_argument("--every", type=int, default=1, help="only every N-th fault (default: 1)")

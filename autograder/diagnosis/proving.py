@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..assignment import Assignment, Task, read_assignment
+from ..atomic import write_whole
 from ..in_process import read_sources
 from ..limits import Limits
 from ..marks import tests_of
@@ -73,9 +73,7 @@ def prove(options: argparse.Namespace) -> int:
     else:
         print(as_text(rows))
     if options.output:
-        unfinished = options.output.with_name(options.output.name + ".tmp")
-        unfinished.write_text(as_markdown(rows), encoding="utf-8")
-        os.replace(unfinished, options.output)
+        write_whole(options.output, as_markdown(rows))
     return 0 if share(rows) >= ENOUGH else 1
 
 

@@ -27,12 +27,20 @@ class Course:
         self.folder, self.support, self.history = folder, support, history
         self.assignment = read_assignment()
         self.skeleton = read_release(support / "skeleton")
+        self._answers: tuple[object, tuple[Sources, dict[str, list[str]]]] | None = None
         self._package = AnswerPackage(self.assignment.package, lambda: self.answers()[0])
         self._package.install()
 
     def answers(self) -> tuple[Sources, dict[str, list[str]]]:
-        """All modules with the answers as they are now; see `assemble`."""
-        return assemble(self.folder, self.history(), self.skeleton, self.assignment.package)
+        """All modules with the answers as they are now; see `assemble`. Assembled anew only after a change.
+
+        One import of the package asks once for each of its modules.
+        """
+        state = list(self.history()), [(path, path.stat().st_mtime_ns) for path in sorted(self.folder.glob("*.ipynb"))]
+        if self._answers is None or self._answers[0] != state:
+            made = assemble(self.folder, self.history(), self.skeleton, self.assignment.package)
+            self._answers = state, made
+        return self._answers[1]
 
     def refresh(self) -> None:
         """Lets the next import of the package see answers that were changed after the last one."""

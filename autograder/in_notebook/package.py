@@ -1,5 +1,6 @@
 """Makes the assembled answers importable under the package's name."""
 
+import linecache
 import sys
 from collections.abc import Callable
 from importlib.abc import Loader, MetaPathFinder
@@ -45,4 +46,6 @@ class AnswerPackage(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Runs a module's code."""
         path, text = module.__spec__.loader_state
+        module.__file__ = path
+        linecache.cache.pop(path, None)  # the lines of an earlier text of that name
         exec(compile(text, path, "exec", dont_inherit=True), vars(module))

@@ -1,11 +1,11 @@
 """The pages that `prove` and `mutate` write for docs/proof/: no times and no dates, so that only news changes them."""
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
 
+from ..atomic import write_whole
 from .results import Mutation, Proof
 from .tables import matrix_lines
 from .tolerances import APART
@@ -177,6 +177,4 @@ def progress_bar(total: int, what: str) -> tqdm:
 
 def write(path: Path, text: str) -> None:
     """All or nothing."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
+    write_whole(path, text)

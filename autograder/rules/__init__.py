@@ -13,8 +13,8 @@ Names are followed through what can be known from the text: aliases, imports of 
 runs, in the worker (`autograder/worker/shortcuts.py`).
 
 `forbidden` has the list, `modules` and `scopes` know what names mean where, `evaluation` and `folding` what
-expressions come to, `uses` which component uses what, `syntax`
-has what it asks of single nodes, `messages` says it to students.
+expressions come to (in terms of `values`), `uses` which component uses what, `syntax` has what it asks of single
+nodes, `messages` says it to students.
 """
 
 from .messages import explain_short_cuts, tell_short_cuts

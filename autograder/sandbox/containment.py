@@ -84,6 +84,17 @@ class Containment:
         return names if "seccomp" in reached else f"{names or 'rlimits only'} (unsafe)"
 
 
+def satisfies(level: str, described: str) -> bool:
+    """Whether what `Containment.describe` said of a run is as much as a level asks for.
+
+    Nothing was said where no submitted code has run, and then none had to be contained.
+    """
+    if level == "unsafe" or not described:
+        return True
+    needed = {"seccomp", level.removeprefix("require-")} - {"auto"}
+    return needed <= set(described.split("+"))  # "rlimits only (unsafe)" and the like name no layer "seccomp"
+
+
 def choose_containment(level: str, package: Path, *, use_namespaces: bool = True) -> Containment:
     """The containment for a level.
 

@@ -18,7 +18,7 @@ import torch
 from autograder.assignment import read_assignment
 from autograder.checking.case import Case
 from autograder.grading_keys import SEED, SUBMISSION
-from autograder.in_process import InProcessSubmission, read_sources
+from autograder.in_process import InProcessSubmission, UnreadableSource, read_sources
 from autograder.rules import tell_short_cuts
 
 RELEASE = Path(__file__).resolve().parents[2] / "student"
@@ -88,7 +88,7 @@ def submission(request: pytest.FixtureRequest):
     folder = request.config.getoption("submission")
     if not folder.is_dir():
         pytest.exit(f"--submission {folder}: no such folder", returncode=2)
-    made = InProcessSubmission(read_sources(folder, RELEASE))
+    made = InProcessSubmission(read(folder))
     yield made
     made.close()
 
@@ -100,7 +100,15 @@ def refused(request: pytest.FixtureRequest) -> dict[str, str]:
     if SUBMISSION in request.config.stash or not folder.is_dir():
         return {}
     judged = {task.marker: task.judges for task in read_assignment().tasks}
-    return tell_short_cuts(read_sources(folder, RELEASE), judged)
+    return tell_short_cuts(read(folder), judged)
+
+
+def read(folder: Path) -> dict[str, tuple[str, str]]:
+    """The submission's modules; ends the run where a file is no text."""
+    try:
+        return read_sources(folder, RELEASE)
+    except UnreadableSource as error:
+        pytest.exit(str(error), returncode=2)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ stand-ins) and the standard library alone, so that it works where no file can be
 """
 
 import importlib
+import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,6 +72,8 @@ class Package(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Runs a module's code; where that fails, keeps the error and offers stand-ins."""
         path, text = self._source(module.__name__)
+        module.__file__ = path  # many look for their siblings with it; here a sibling needs no looking for
+        linecache.cache.pop(path, None)  # the lines of an earlier text of that name
         short_name = module.__name__.removeprefix(self.name).removeprefix(".")
         try:
             exec(compile(text, path, "exec", dont_inherit=True), vars(module))
@@ -104,7 +107,8 @@ class Package(MetaPathFinder, Loader):
 
         Globals are replaced, which functions and methods look up when they run, and so are attributes of
         classes and default arguments. It holds for what is built and for what is called until the next
-        call of this method.
+        call of this method. What the component inherits from stays: it is part of the component, and an
+        old-style `super(Base, self)` in it must find the class that it stands in.
         """
         if component == self._isolated:
             return
@@ -114,14 +118,18 @@ class Package(MetaPathFinder, Loader):
         for module_name in CONTRACT:
             if module_name in self.sources:
                 importlib.import_module(f"{self.name}.{module_name}")
-        _, own_name = component.split(".")
+        own_module, own_name = component.split(".")
         # Asked for one by one: a walk over sys.modules would copy its pages in every fork of the zygote.
         loaded = {name: sys.modules.get(f"{self.name}.{name}") for name in self.sources}
         modules = [module for module in loaded.values() if module is not None]
+        own = vars(loaded[own_module]).get(own_name) if loaded.get(own_module) else None
+        inherited = set(map(id, own.__mro__)) if isinstance(own, type) else set()
         originals = {}
         for name, module_name in ALL_NAMES.items():
             module = loaded.get(module_name)
-            if name != own_name and hasattr(stand_ins, name) and module and name in vars(module):
+            if name == own_name or not hasattr(stand_ins, name) or not module or name not in vars(module):
+                continue
+            if id(vars(module)[name]) not in inherited:
                 originals[id(vars(module)[name])] = name
 
         def swap(value: object) -> object:

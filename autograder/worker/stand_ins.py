@@ -2,8 +2,8 @@
 
 A stand-in keeps the signature and the shapes of its component, depends on every one of its arguments, and
 computes something else: it gives nothing away, and a mistake in what is passed to it shows in what comes out.
-The parameters are few and of a shape of their own, by which the tests recognise them. The functions below the
-classes compute the same from explicit parameters.
+The parameters are few and of a shape of their own, by which the tests recognise them. The functions above the
+classes compute the same from explicit parameters. Attributes that the skeleton's given code sets are there too.
 
 They take further arguments and ignore them: a submission may hand a dropout rate to its own attention.
 
@@ -109,8 +109,9 @@ def scaled_dot_product_attention(query, key, value, mask=None, *extra, **more):
 class LayerNorm(nn.Module):
     """Stand-in; see `squash`. Gain and shift are one parameter, which no other can be taken for."""
 
-    def __init__(self, d_model, *extra, **more):
+    def __init__(self, d_model, epsilon=1e-6, *extra, **more):
         super().__init__()
+        self.epsilon = epsilon
         self.mix = spread(2, 1, d_model)
 
     def forward(self, x):
@@ -146,7 +147,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False, *extra, **more):
         super().__init__()
-        self.n_heads, self.extra = n_heads, trace(d_ff, dropout, norm_first)
+        self.n_heads, self.norm_first, self.extra = n_heads, norm_first, trace(d_ff, dropout, norm_first)
         self.mix = spread(5, d_model, d_model)
 
     def forward(self, x, mask, *extra, **more):
@@ -158,7 +159,7 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False, *extra, **more):
         super().__init__()
-        self.n_heads, self.extra = n_heads, trace(d_ff, dropout, norm_first)
+        self.n_heads, self.norm_first, self.extra = n_heads, norm_first, trace(d_ff, dropout, norm_first)
         self.mix = spread(9, d_model, d_model)
 
     def forward(self, x, memory, src_mask, tgt_mask, *extra, **more):
@@ -170,7 +171,7 @@ class Encoder(nn.Module):
 
     def __init__(self, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False, *extra, **more):
         super().__init__()
-        self.n_heads, self.n_layers = n_heads, n_layers
+        self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
         self.extra = trace(d_ff, dropout, norm_first, n_layers)
         self.mix = spread(5, d_model, d_model)
 
@@ -184,7 +185,7 @@ class Decoder(nn.Module):
 
     def __init__(self, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False, *extra, **more):
         super().__init__()
-        self.n_heads, self.n_layers = n_heads, n_layers
+        self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
         self.extra = trace(d_ff, dropout, norm_first, n_layers)
         self.mix = spread(9, d_model, d_model)
 
@@ -195,18 +196,24 @@ class Decoder(nn.Module):
         return x, [self_weights] * self.n_layers, [cross_weights] * self.n_layers
 
 
+class Table(nn.Parameter):
+    """Its own `weight`. A class, because copies of a parameter lose what was set on it."""
+
+    weight = property(lambda self: self)
+
+
 class InputEmbedding(nn.Module):
     """Stand-in; see `name_tokens`.
 
     A model may tie its output projection to a table of the embedding, `tgt_embedding.<anything>` or
-    `tgt_embedding.<anything>.weight`: every attribute that it might look for is the table, and so is its `weight`.
+    `tgt_embedding.<anything>.weight`: every other attribute that it might look for is the table, and so is its
+    `weight`.
     """
 
     def __init__(self, vocab_size, d_model, *extra, **more):
         super().__init__()
-        table = nn.Parameter(torch.randn(vocab_size, d_model))
-        table.weight = table
-        self.register_parameter("table", table)
+        self.d_model = d_model
+        self.register_parameter("table", Table(torch.randn(vocab_size, d_model)))
 
     def __getattr__(self, name):
         try:
@@ -227,6 +234,7 @@ class PositionalEncoding(nn.Module):
         super().__init__()
         self.d_model = d_model
         self.dropout = nn.Dropout(dropout)
+        self.register_buffer("code", place(torch.zeros(1, max_length, d_model))[0], persistent=False)
 
     def forward(self, x):
         if x.size(-1) != self.d_model:

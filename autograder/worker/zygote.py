@@ -47,6 +47,7 @@ def main() -> None:
 
     sys.meta_path.insert(0, absent.AbsentFinder())
     still_torch()
+    os.getcwd = lambda: "/"  # the system call is denied to workers; `os.path.abspath(__file__)` is no reason to fail
     warm_up()
     gc.collect()
     gc.freeze()  # what is here now is shared with the forks, and never looked at again

@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.hidden import REFERENCES, SECRET, term_secret
+from autograder.term_secret import REFERENCES, SECRET, term_secret
 
 from ..archive import make_tar_xz
 from ..closure import needed_modules

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from autograder.atomic import in_one_piece
+
 from ..archive import checksum, make_zip
 from ..problems import ReleaseError
 from .notebook import NotebookError, merge_notebook
@@ -189,13 +191,7 @@ def _free_name(folder: Path) -> Path:
 
 def _write(path: Path, content: bytes) -> None:
     """Whole or not at all, and on the disk before it counts."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    try:
-        with open(unfinished, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with in_one_piece(path) as unfinished, open(unfinished, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

@@ -12,14 +12,18 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
 
 
+def run_on(folder: Path, *flags: str) -> subprocess.CompletedProcess:
+    tests = ["-c", "autograder/tests/pytest.ini", "autograder/tests", "-q", *flags]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *tests, "--submission", str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
 def run_tests(folder: Path, old: str, new: str, *flags: str) -> str:
     """What a student reads whose layers are the reference's but for one place."""
     text = (ROOT / "reference" / "layers.py").read_text()
     assert text.count(old) == 1
     (folder / "layers.py").write_text(text.replace(old, new))
-    tests = ["-c", "autograder/tests/pytest.ini", "autograder/tests", "-q", *flags]
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *tests, "--submission", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = run_on(folder, *flags)
     assert done.returncode == (2 if "--pdb" in flags else 1), done.stdout
     return done.stdout
 
@@ -54,3 +58,15 @@ def test_of_a_wrong_value_the_message_is_shown_and_not_our_code(tmp_path):
 def test_the_debugger_stops_in_the_students_code(tmp_path):
     said = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--pdb")
     assert f"-> {WRONG_ERROR[1]}\n(Pdb)" in said
+
+
+def test_files_are_read_as_in_grading(tmp_path):
+    text = (ROOT / "reference" / "layers.py").read_text()
+    (tmp_path / "layers.py").write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    done = run_on(tmp_path, "-m", "task_1_5")
+    assert done.returncode == 0, done.stdout
+    (tmp_path / "layers.py").write_bytes(text.encode() + "# caf\xe9\n".encode("latin-1"))
+    done = run_on(tmp_path, "-m", "task_1_5")
+    where = f"layers.py: it is not UTF-8 text (byte 0xe9 in line {text.count(chr(10)) + 1}); save it as UTF-8"
+    assert done.returncode == 2 and where in done.stdout and "Traceback" not in done.stdout + done.stderr
+    assert len(done.stdout.splitlines()) < 5

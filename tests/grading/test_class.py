@@ -14,11 +14,12 @@ from autograder.assignment import read_assignment
 from autograder.class_grading import ClassError, ClassGrading, file_name, submissions_in
 from autograder.class_report import as_class_table, harmless, parts_of, read_class, rows_of, write_summary
 from autograder.forking import FAILED, run_forked
-from autograder.grading import refuse
+from autograder.grading import name_seed, refuse
 from autograder.intake import take_in
 from autograder.marks import TaskResult
 from autograder.record import Record, read_record
 from autograder.sandbox import SandboxUnavailable
+from autograder.sandbox.containment import satisfies
 
 from .conftest import SKELETON, SUITE, Shared
 
@@ -43,11 +44,12 @@ def log(tmp_path, monkeypatch):
     path = tmp_path / "log"
     path.touch()
 
-    def stub(intake, assignment, references, *, suite, after_each, **options):
+    def stub(intake, assignment, references, *, suite, after_each, seed=None, **options):
         with path.open("a") as file:
             file.write(f"{intake.name}\n")
         results = [TaskResult(task, "passed", task.points, "") for task in assignment.tasks]
-        after_each(Record(intake.name, assignment, results, suite, is_finished=True, files=intake.hashes))
+        how = {"seed_id": "" if seed is None else name_seed(seed), "sandbox": "seccomp+uid"}
+        after_each(Record(intake.name, assignment, results, suite, **how, is_finished=True, files=intake.hashes))
 
     def names():
         found = sorted(path.read_text().split())
@@ -83,6 +85,40 @@ def test_finished_records_are_kept_until_something_that_decides_marks_changes(fo
     assert log() == everyone
     run(folder, output, suite="f" * 16)
     assert log() == everyone
+
+
+def test_a_record_is_kept_only_where_its_level_and_its_seed_are_as_asked(folder, output, log):
+    def who(**options):
+        run(folder, output, **options)
+        return log()
+
+    everyone = ["anna", "bob", "carl"]
+    assert who() == everyone
+    assert who(level="require-uid") == who(level="unsafe") == []
+    for sandbox, level in (("uid+landlock (unsafe)", "auto"), ("seccomp+uid", "require-namespaces")):
+        path = output / "records" / "anna.json"
+        path.write_text(json.dumps({**read_record(path), "sandbox": sandbox}))
+        assert "anna" in who(level=level)
+    assert who(seed=7) == everyone and who(seed=7) == [] and who() == []
+    assert who(seed=8) == everyone
+
+
+@pytest.mark.parametrize(
+    "level, described, is_enough",
+    [
+        ("auto", "seccomp", True),
+        ("auto", "rlimits only (unsafe)", False),
+        ("auto", "namespaces+uid (unsafe)", False),
+        ("unsafe", "rlimits only (unsafe)", True),
+        ("require-namespaces", "seccomp+namespaces+uid+landlock", True),
+        ("require-namespaces", "seccomp+uid+landlock", False),
+        ("require-landlock", "uid+landlock (unsafe)", False),
+        ("require-uid", "seccomp+uid", True),
+        ("require-uid", "", True),
+    ],
+)
+def test_which_containment_is_enough(level, described, is_enough):
+    assert satisfies(level, described) == is_enough
 
 
 def test_a_grader_that_is_killed_stops_no_other_and_takes_no_points(folder, output, log, monkeypatch, capfd):

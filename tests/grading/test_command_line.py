@@ -1,7 +1,13 @@
 """`python -m autograder grade` as its user types it, and the assignment file."""
 
+import argparse
+import importlib
+import io
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -11,7 +17,7 @@ from autograder.marks import Outcome, judge_task
 from autograder.record import read_record
 from autograder.report import as_results
 
-from .conftest import SKELETON
+from .conftest import ROOT, SKELETON
 
 
 @pytest.mark.parametrize(
@@ -29,9 +35,67 @@ def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, options, message
     assert not (tmp_path / "r.json").exists()
 
 
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["grade", "anna", "--results", "folder"], "folder: is a folder; expected the name of a file"),
+        (["grade", "anna", "--results", "file/r.json"], "file/r.json: file is no folder"),
+        (["grade", "anna", "--record", "file/deep/r.json"], "file/deep/r.json: file is no folder"),
+        (["grade", "anna", "--references", "mising.bpe"], "mising.bpe"),
+        (["grade", "anna", "--references", "folder"], "folder"),
+        (["grade-class", ".", "--output", "file"], "file: is no folder"),
+        (["grade-class", ".", "--references", "mising.bpe"], "mising.bpe"),
+        (["prove-diagnosis", "--output", "folder"], "folder: is a folder; expected the name of a file"),
+        (["prove", "--output", "file/pages"], "file/pages: file is no folder"),
+        (["calibrate", "--output", "file"], "file: is no folder"),
+    ],
+)
+def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "anna").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"autograder: {message}") and printed.err.count("\n") == 1 and not printed.out
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_without_the_default_references_grading_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("autograder.__main__.REFERENCES", tmp_path / "none.bpe")
+    (tmp_path / "anna.zip").write_bytes(b"not an archive")
+    assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(tmp_path / "new" / "r.json")]) == 0
+    assert (tmp_path / "new" / "r.json").is_file()
+
+
+@pytest.mark.parametrize("command", ["autograder", "autograder.gradescope", "release", "data", "benchmarks"])
+def test_a_terminal_may_lack_characters(monkeypatch, command):
+    printed = io.BytesIO()
+
+    def say(*arguments: object) -> None:
+        print("\u2713 caf\u00e9", flush=True)
+        raise SystemExit(5)
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", say)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
+    with pytest.raises(SystemExit, match="5"):
+        importlib.import_module(command if "." in command else f"{command}.__main__").main([])
+    assert printed.getvalue() == b"\\u2713 caf\\xe9\n"
+
+
+def test_a_refusal_is_printed_on_any_terminal(tmp_path):
+    path = tmp_path / "anna.zip"
+    path.write_bytes(b"not an archive")
+    command = [sys.executable, "-m", "autograder", "grade", str(path), "--results", str(tmp_path / "r")]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True)
+    assert done.returncode == 0 and not done.stderr and b"refused" in done.stdout
+
+
 def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("autograder.__main__.take_in", lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
-    assert main(["grade", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 1
+    assert main(["grade", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 130
     assert capsys.readouterr().err == "autograder: stopped; what is finished is kept\n"
 
 

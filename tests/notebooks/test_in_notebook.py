@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from autograder.in_notebook import Course as Notebooks
-from autograder.in_notebook.answers import UnreadableNotebook
+from autograder.in_notebook import course as course_module
+from autograder.in_notebook.answers import UnreadableNotebook, assemble
 from autograder.in_notebook.package import AnswerPackage
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,6 +105,17 @@ def test_answers_that_were_saved_elsewhere_are_imported_and_refreshed(notebooks,
     assert importlib.import_module("student.model").__name__ == "student.model"
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("student.nothing")
+
+
+def test_one_import_assembles_the_answers_once(notebooks, history, monkeypatch) -> None:
+    calls = []
+    monkeypatch.setattr(course_module, "assemble", lambda *a: calls.append(a) or assemble(*a))
+    translate = importlib.import_module("student.translate")
+    assert {"student.decode", "student.masks"} <= set(sys.modules) and len(calls) == 1
+    assert translate.__file__ == "translate.py"
+    history += ["class LayerNorm:\n    is_new = True\n"]
+    notebooks.refresh()
+    assert importlib.import_module("student.layers").LayerNorm.is_new and len(calls) == 2
 
 
 def test_tracebacks_of_the_package_show_lines(notebooks, folder) -> None:

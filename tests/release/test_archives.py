@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.hidden import REFERENCES, SECRET, seed_for, term_secret
+from autograder.term_secret import REFERENCES, SECRET, seed_for, term_secret
 from release.__main__ import index_url
 from release.archive import make_tar_xz, make_zip, members_of
 from release.audience import Audience, audience_of

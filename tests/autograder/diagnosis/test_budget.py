@@ -1,0 +1,12 @@
+"""What is promised of the diagnosis is what it keeps to."""
+
+from pathlib import Path
+
+from autograder.diagnosis.explaining import MOST_SECONDS, SECONDS
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_page_tells_the_budget():
+    page = (ROOT / "docs" / "diagnosis.md").read_text(encoding="utf-8")
+    assert f"budget is {SECONDS:g} s of CPU" in page and f"stopped after {MOST_SECONDS:g} s" in page
