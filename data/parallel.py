@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,11 +31,20 @@ def _read_lines(path: Path) -> list[str]:
         content = path.read_bytes()
         if path.suffix == ".gz":
             content = gzip.decompress(content)
-        return content.decode("utf-8-sig").removesuffix("\n").split("\n")
-    except (OSError, EOFError) as problem:
+        return split_lines(content)
+    except (OSError, EOFError, zlib.error) as problem:
         raise CorpusError(f"{path}: {getattr(problem, 'strerror', None) or problem}") from None
     except UnicodeDecodeError as problem:
         raise CorpusError(f"{path}: not UTF-8 text (byte {problem.start})") from None
+
+
+def split_lines(content: bytes) -> list[str]:
+    """The lines of a UTF-8 text. Only "\\n" ends one, as in all of the kit: line n has to stay line n.
+
+    :raises UnicodeDecodeError: where it is not UTF-8.
+    """
+    lines = content.decode("utf-8-sig").split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str, Iterator[TextPair]]:

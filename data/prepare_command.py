@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 
 from tqdm import tqdm
 
+from .arguments import output_folder, whole_number
 from .encodings import read_encoding
 from .files import CorpusError, write_files
-from .parallel import read_dataset, read_files
+from .parallel import read_dataset, read_files, split_lines
 from .prepare import Choices, cut_words, prepare
 
 DEFAULTS = Choices()
+LARGEST_VOCABULARY = 10_000_000  # the library takes memory for all of it at once
 PREPARE_EXAMPLES = """examples:
   python -m data prepare --train train.de.gz train.en.gz --dev-files val.de.gz val.en.gz --test 0 \\
       --vocabulary 18000 --joint --lowercase --output corpora/deen
@@ -44,30 +45,24 @@ def add_prepare_commands(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--config", help="of the dataset, such as de-en")
     parser.add_argument("--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="of the dataset, such as de en")
     parser.add_argument("--encoding", choices=("bpe", "words"), default=DEFAULTS.encoding, help="default: bpe")
-    for name, what in (
-        ("vocabulary", "tokens of each encoding"),
-        ("most-tokens", "pairs with a longer side are dropped"),
-        ("dev", "pairs to draw where there is no dev split"),
-        ("test", "pairs to draw where there is no test split"),
-        ("seed", "of this drawing"),
+    for name, number, what in (
+        ("vocabulary", whole_number(1, LARGEST_VOCABULARY), "tokens of each encoding"),
+        ("most-tokens", whole_number(1), "pairs with a longer side are dropped"),
+        ("dev", whole_number(0), "pairs to draw where there is no dev split"),
+        ("test", whole_number(0), "pairs to draw where there is no test split"),
+        ("seed", whole_number(0), "of this drawing"),
     ):
         default = getattr(DEFAULTS, name.replace("-", "_"))
-        parser.add_argument(f"--{name}", type=_count, default=default, metavar="N", help=f"{what} (default: {default})")
+        parser.add_argument(f"--{name}", type=number, default=default, metavar="N", help=f"{what} (default: {default})")
     parser.add_argument("--joint", action="store_true", help="one encoding for both languages")
     parser.add_argument("--lowercase", action="store_true", help="no capital letters")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder for the files")
+    parser.add_argument("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
     parser.add_argument("--json", action="store_true", help="the summary as JSON")
 
     parser = command("encode", "encode text for a model that was trained on a prepared corpus", ENCODE_EXAMPLE)
     parser.set_defaults(run=run_encode)
     parser.add_argument("--encoding", type=Path, required=True, metavar="FILE", help="what `prepare` saved")
     parser.add_argument("--lowercase", action="store_true", help="as in `prepare`")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
-    return int(text)
 
 
 def run_prepare(options: argparse.Namespace) -> int:
@@ -96,13 +91,16 @@ def run_prepare(options: argparse.Namespace) -> int:
 
 
 def run_encode(options: argparse.Namespace) -> int:
-    """Encodes standard input, line by line."""
+    """Encodes standard input, line by line; bytes to bytes, so that no locale has a say in it."""
     encoding = read_encoding(options.encoding)
+    if sys.stdin is None or sys.stdout is None:
+        raise CorpusError(f"standard {'input' if sys.stdin is None else 'output'}: it is closed")
     try:
-        for line in sys.stdin.buffer.read().decode("utf-8-sig").splitlines():
-            print(encoding.encode(cut_words(line, options.lowercase)))
+        lines = split_lines(sys.stdin.buffer.read())
     except UnicodeDecodeError as problem:
         raise CorpusError(f"standard input: not UTF-8 text (byte {problem.start})") from None
-    except BrokenPipeError:  # the reader has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as problem:
+        raise CorpusError(f"standard input: {problem.strerror or problem}") from None
+    for line in lines:
+        sys.stdout.buffer.write(encoding.encode(cut_words(line, options.lowercase)).encode() + b"\n")
     return 0
