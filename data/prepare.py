@@ -73,6 +73,11 @@ def cut_words(text: str, lowercase: bool = False) -> list[str]:
     return words
 
 
+def split_name(name: str) -> str:
+    """Our name of a dataset's split: what they call ``validation`` is our ``dev``."""
+    return "dev" if name.startswith("val") else name
+
+
 def prepare(
     splits: dict[str, Iterable[TextPair]], choices: Choices, tick: Callable[[], object] = lambda: None
 ) -> tuple[dict[str, bytes], dict[str, object]]:
@@ -119,7 +124,7 @@ def _words_of(
 
     No word has less than one token, so a pair with too many words can go before there is an encoding.
     """
-    named = {("dev" if name.startswith("val") else name): pairs for name, pairs in splits.items()}
+    named = {split_name(name): pairs for name, pairs in splits.items()}
     if "train" not in named:
         raise CorpusError(f"there is no split 'train' in it, only {', '.join(splits) or 'nothing'}")
     dropped: Counter = Counter()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -13,7 +15,8 @@ from .arguments import output_folder, whole_number
 from .encodings import read_encoding
 from .files import CorpusError, write_files
 from .parallel import read_dataset, read_files, split_lines
-from .prepare import Choices, cut_words, prepare
+from .prepare import MOST_TOKENS_READ, SPLITS, Choices, cut_words, prepare, split_name
+from .prepared_folder import SUMMARY, checksums, written_before
 
 DEFAULTS = Choices()
 LARGEST_VOCABULARY = 10_000_000  # the library takes memory for all of it at once
@@ -40,7 +43,7 @@ def add_prepare_commands(commands: argparse._SubParsersAction) -> None:
     text.add_argument("--train", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help="line by line; .gz or not")
     text.add_argument("--dataset", metavar="NAME", help="of the library datasets, or a folder that it can read")
     for split in ("dev", "test"):
-        more = f"likewise for the {split} split; without it, pairs are drawn from the training text"
+        more = f"likewise for the {split} split, in place of the dataset's; without any, pairs are drawn"
         parser.add_argument(f"--{split}-files", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help=more)
     parser.add_argument("--config", help="of the dataset, such as de-en")
     parser.add_argument("--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="of the dataset, such as de en")
@@ -69,25 +72,47 @@ def run_prepare(options: argparse.Namespace) -> int:
     """Writes the corpus; prints what came out."""
     if options.dataset and not options.languages:
         raise CorpusError("--dataset: name the languages too: --languages de en")
+    for name in ("config", "languages"):
+        if getattr(options, name) and not options.dataset:
+            raise CorpusError(f"--{name} is of a dataset, and no --dataset is named; leave it out")
+    present = written_before(options.output)  # now, not after an hour of work
     choices = Choices(**{name: getattr(options, name) for name in vars(DEFAULTS)})
     with tqdm(desc="pairs", unit="pair", delay=2, leave=False, disable=None) as bar:
+        named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
+        splits = {name: read_files(*paths) for name, paths in named.items() if paths}
         if options.dataset:
-            splits = read_dataset(options.dataset, options.config, tuple(options.languages))
-        else:
-            named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
-            splits = {name: read_files(*paths) for name, paths in named.items() if paths}
+            theirs = read_dataset(options.dataset, options.config, tuple(options.languages))
+            splits = {name: rows for name, rows in theirs.items() if split_name(name) not in splits} | splits
         files, summary = prepare(splits, choices, bar.update)
-    files["summary.json"] = (json.dumps(summary, indent=2) + "\n").encode()
-    write_files(options.output, files)
+    summary["files"] = checksums(files)
+    removed = [name for name in present if name not in files]
+    files[SUMMARY] = (json.dumps(summary, indent=2) + "\n").encode()
+    write_files(options.output, files, removed)
     if options.json:
-        print(json.dumps(summary))
-        return 0
-    print(f"{options.output}: " + ", ".join(f"{count:,} {split}" for split, count in summary["pairs"].items()))
-    print("dropped: " + (", ".join(f"{count:,} {why}" for why, count in summary["dropped"].items()) or "none"))
-    ending = summary["encoding"]
-    train, dev = (options.output / f"{split}.{ending}" for split in ("train", "dev"))
-    print(f"next: python -m reference train --train {train} --dev {dev} --output runs/{options.output.name}")
+        print(json.dumps({**summary, "removed": removed}))
+    else:
+        print("\n".join(_report(options.output, summary, removed)))
     return 0
+
+
+def _report(folder: Path, summary: dict[str, Any], removed: list[str]) -> Iterator[str]:
+    counts, limit, ending = summary["pairs"], summary["most_tokens"], summary["encoding"]
+    yield f"{folder}: " + ", ".join(f"{counts.get(split, 0):,} {split}" for split in SPLITS)
+    reasons = {"too long": f"too long (over {limit:,} tokens a side)"}
+    dropped = (f"{count:,} {reasons.get(why, why)}" for why, count in summary["dropped"].items())
+    yield "dropped: " + (", ".join(dropped) or "none")
+    if removed:
+        yield f"removed, as they were of the corpus that stood here before: {', '.join(removed)}"
+    if summary["longest"] > MOST_TOKENS_READ:
+        yield (
+            f"note: the longest side has {summary['longest']:,} tokens; python -m reference reads no more than "
+            f"{MOST_TOKENS_READ}, so prepare with --most-tokens {MOST_TOKENS_READ}"
+        )
+    if not counts["dev"]:
+        yield "note: there is no dev split, which training needs: --dev N draws one"
+        return
+    train, dev = (folder / f"{split}.{ending}" for split in ("train", "dev"))
+    yield f"next: python -m reference train --train {train} --dev {dev} --output runs/{folder.name}"
 
 
 def run_encode(options: argparse.Namespace) -> int:

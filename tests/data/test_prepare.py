@@ -215,5 +215,20 @@ def test_a_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypat
     assert (tmp_path / "enit/train.words").read_text().startswith("A house , ")
     assert run("prepare", *where, "--languages", "en", "fr") == 2
     assert "a row has en, it; expected texts in en and fr" in capsys.readouterr().err
+    for side in (0, 1):
+        (tmp_path / f"dev{side}").write_text(f"{'xy'[side]} 1\n" * 3)
+    more = ["--languages", "en", "it", "--dev-files", tmp_path / "dev0", tmp_path / "dev1"]
+    assert run("prepare", *where, *more) == 0
+    assert "55 train, 1 dev, 5 test" in capsys.readouterr().out
+    assert (tmp_path / "enit/dev.words").read_text() == "<unk> 1|||y 1\n"
     assert run("prepare", "--dataset", tmp_path / "none", *where[2:], "--languages", "en", "it") == 2
     assert capsys.readouterr().err.count("\n") == 1
+    table = tmp_path / "table"
+    table.mkdir()
+    (table / "train.csv").write_text("de,en\n,empty\n" + "".join(f'"{de}","{en}"\n' for de, en in PAIRS))
+    where = ["--dataset", table, *where[2:-1], tmp_path / "deen", "--languages", "de"]
+    assert run("prepare", *where, "en") == 0
+    said = capsys.readouterr().out
+    assert "50 train, 5 dev, 5 test\n" in said and "dropped: 1 empty\n" in said
+    assert run("prepare", *where, "it") == 2
+    assert "a row has de, en; expected texts in de and it" in capsys.readouterr().err

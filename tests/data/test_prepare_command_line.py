@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from data import __main__ as command_line
 from data.encodings import WholeWords
+from data.prepare import MOST_TOKENS_READ
+from reference.embedding import PositionalEncoding
 
 KIT = Path(command_line.__file__).resolve().parent.parent
 
@@ -126,3 +130,91 @@ def test_an_archive_that_is_damaged_in_the_middle(tmp_path: Path, capsys: pytest
         assert run("prepare", "--train", bad, bad, "--output", tmp_path / "out") == 2
         said = capsys.readouterr().err
         assert said.startswith(f"error: {bad}: ") and said.count("\n") == 1
+
+
+def test_an_empty_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").write_text("")
+    assert run("prepare", "--train", tmp_path / "empty", tmp_path / "empty", "--output", tmp_path / "out") == 2
+    assert capsys.readouterr().err == "error: no pair is left for training (the text is empty)\n"
+
+
+@pytest.mark.parametrize("more", [["--config", "de-en"], ["--languages", "de", "en"]])
+def test_options_of_a_dataset_without_one(
+    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    assert run("prepare", *text, *more, "--output", tmp_path / "out") == 2
+    assert capsys.readouterr().err == f"error: {more[0]} is of a dataset, and no --dataset is named; leave it out\n"
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_one_corpus_at_a_time(text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What an earlier one left there goes, and the output says so; other files stay."""
+    output = tmp_path / "corpus"
+    assert run("prepare", *text, "--test", 5, "--joint", "--output", output) == 0
+    assert names(output) == {"train.bpe", "dev.bpe", "test.bpe", "tokenizer.json", "summary.json"}
+    (output / "notes.txt").write_text("mine")
+    assert "removed" not in capsys.readouterr().out
+    assert run("prepare", *text, "--output", output) == 0
+    assert "removed, as they were of the corpus that stood here before: test.bpe, tokenizer.json\n" in (
+        capsys.readouterr().out
+    )
+    both = {"source.tokenizer.json", "target.tokenizer.json", "summary.json", "notes.txt"}
+    assert names(output) == {"train.bpe", "dev.bpe", *both}
+    assert run("prepare", *text, "--encoding", "words", "--json", "--output", output) == 0
+    assert json.loads(capsys.readouterr().out)["removed"] == ["train.bpe", "dev.bpe"]
+    assert names(output) == {"train.words", "dev.words", *both}
+    assert (output / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("test.bpe", "not written by an earlier 'prepare'"),
+        ("train.words", "changed since 'prepare' wrote it"),
+        ("summary.json", "not written by an earlier 'prepare'"),
+    ],
+)
+@pytest.mark.parametrize("content", ["mine\n", '{"files": 1}', "[]"])
+def test_nothing_of_the_users_is_lost(
+    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, why: str, content: str
+) -> None:
+    """A file with a name of ours that is not as we wrote it: not a byte is changed."""
+    assert run("prepare", *text, "--encoding", "words", "--output", tmp_path / "out") == 0
+    (tmp_path / "out" / name).write_text(content)
+    before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert run("prepare", *text, "--test", 2, "--output", tmp_path / "out") == 2
+    assert capsys.readouterr().err == (
+        f"error: {tmp_path / 'out' / name}: {why}; move it away, or choose another --output\n"
+    )
+    assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_folder_of_the_users_own(text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a summary, no file is ours."""
+    (tmp_path / "train.bpe").symlink_to(tmp_path / "nowhere")
+    assert run("prepare", *text, "--output", tmp_path) == 2
+    assert f"{tmp_path / 'train.bpe'}: not written by an earlier" in capsys.readouterr().err
+
+
+def test_what_was_dropped_as_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The limit is named; what the reference cannot read is a note."""
+    for side in ("de", "en"):
+        (tmp_path / side).write_text(f"{side}\n" + "".join(f"{n} " + "a " * n + "\n" for n in (3, 120, 600)))
+    where = ["--train", tmp_path / "de", tmp_path / "en", "--dev", 0, "--test", 0, "--output", tmp_path / "out"]
+    assert run("prepare", *where) == 0
+    said = capsys.readouterr().out
+    assert "dropped: 2 too long (over 100 tokens a side)\n" in said and "there is no dev split" in said
+    assert "next:" not in said and "reads no more" not in said
+    assert run("prepare", *where, "--most-tokens", 999) == 0
+    assert "note: the longest side has 601 tokens" in (said := capsys.readouterr().out) and "--most-tokens 511" in said
+
+
+def test_the_longest_that_the_reference_reads() -> None:
+    """A target of so many tokens and <bos> fill its positions."""
+    encoding = PositionalEncoding(8)
+    assert encoding(torch.zeros(1, MOST_TOKENS_READ + 1, 8)).shape[1] == MOST_TOKENS_READ + 1
+    with pytest.raises(ValueError, match=str(MOST_TOKENS_READ + 2)):
+        encoding(torch.zeros(1, MOST_TOKENS_READ + 2, 8))
