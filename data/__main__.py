@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tqdm import tqdm
 
 from autograder.command_line import INTERRUPTED, Parser, print_anywhere
 
+from .arguments import output_folder
 from .build import DEFAULT_SEED, Corpus, build
 from .check import broken_promises, differences, read_folder
 from .files import (
@@ -45,13 +47,29 @@ def main(arguments: list[str] | None = None) -> int:
     print_anywhere()
     options = _parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        status = int(options.run(options))
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where a full disk is still answered in one line
+        return status
     except (LexiconError, SettingsError, CorpusError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped; nothing was written", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:  # the reader has enough
+        _discard_output()
+        return 0
+    except OSError as problem:  # those of files have a message of their own, with the name of the file
+        if problem.filename is None:
+            _discard_output()
+        print(f"error: {problem.filename or 'standard output'}: {problem.strerror or problem}", file=sys.stderr)
+        return 2
+
+
+def _discard_output() -> None:
+    """What is still to be printed goes nowhere; else Python fails once more as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.set_defaults(run=run)
-        command.add_argument("--output", type=Path, default=DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
+        command.add_argument("--output", type=output_folder, default=DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
         if name == "generate":
             command.add_argument("--seed", type=int, metavar="N", help=SEED_HELP)
             command.add_argument("--test-seed", type=int, metavar="N", help=TEST_SEED_HELP)

@@ -6,6 +6,7 @@ encoded training split*, with the three special ids, are as near as may be to th
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Sequence
 
@@ -35,11 +36,17 @@ class Subwords:
         """Learns pieces from tokenized sentences; ``size`` counts letters and merges."""
         model = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
         model.pre_tokenizer = WhitespaceSplit()
-        trainer = BpeTrainer(vocab_size=size, end_of_word_suffix=END_OF_WORD, show_progress=False, special_tokens=[])
+        # The library numbers letters at the end of a word in the order of a hash table, another one in each process,
+        # and among pairs of one frequency the lower numbers win. As "special" tokens they get numbers of ours.
+        endings = sorted({word[-1] + END_OF_WORD for sentence in sentences for word in sentence if word})
+        options = {"end_of_word_suffix": END_OF_WORD, "special_tokens": endings, "show_progress": False}
+        trainer = BpeTrainer(vocab_size=size, **options)
         # sorted, so that ties do not depend on the order of sentences
         lines = sorted(" ".join(sentence) for sentence in sentences)
         model.train_from_iterator(lines, trainer)
-        return cls(model)
+        learnt = json.loads(model.to_str())
+        learnt["added_tokens"] = []
+        return cls(Tokenizer.from_str(json.dumps(learnt)))
 
     def to_json(self) -> str:
         """The file of the library ``tokenizers``."""

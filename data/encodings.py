@@ -37,6 +37,10 @@ class WholeWords:
         """The file of the library ``tokenizers``."""
         return self._model.to_str(pretty=True)
 
+    def length(self, sentence: Sequence[str]) -> int:
+        """How many tokens the sentence has."""
+        return len(sentence)
+
     def encode(self, sentence: Iterable[str]) -> str:
         """The sentence as a line of the corpus."""
         return " ".join(UNKNOWN if self._model.token_to_id(word) is None else word for word in sentence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,8 +104,11 @@ def read_manifest(path: Path = MANIFEST) -> Manifest:
         raise CorpusError(f"{path}: not a manifest: {type(problem).__name__} {problem}") from None
 
 
-def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Writes all files beside their places first, then moves them there: none is ever half written."""
+def write_files(folder: Path, files: Mapping[str, bytes], outdated: Iterable[str] = ()) -> None:
+    """Writes all files beside their places first, then moves them there: none is ever half written.
+
+    :param outdated: files that are removed, once all others are safely on the disk.
+    """
     waiting: list[tuple[Path, Path]] = []
     try:
         for name, content in files.items():
@@ -114,6 +117,8 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
             part = place.with_name(f".{place.name}.{os.getpid()}.part")
             waiting.append((part, place))
             part.write_bytes(content)
+        for name in outdated:
+            (folder / name).unlink(missing_ok=True)
         for part, place in waiting:
             os.replace(part, place)
     except OSError as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,15 +31,24 @@ def _read_lines(path: Path) -> list[str]:
         content = path.read_bytes()
         if path.suffix == ".gz":
             content = gzip.decompress(content)
-        return content.decode("utf-8-sig").removesuffix("\n").split("\n")
-    except (OSError, EOFError) as problem:
+        return split_lines(content)
+    except (OSError, EOFError, zlib.error) as problem:
         raise CorpusError(f"{path}: {getattr(problem, 'strerror', None) or problem}") from None
     except UnicodeDecodeError as problem:
         raise CorpusError(f"{path}: not UTF-8 text (byte {problem.start})") from None
 
 
+def split_lines(content: bytes) -> list[str]:
+    """The lines of a UTF-8 text. Only "\\n" ends one, as in all of the kit: line n has to stay line n.
+
+    :raises UnicodeDecodeError: where it is not UTF-8.
+    """
+    lines = content.decode("utf-8-sig").split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
 def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str, Iterator[TextPair]]:
-    """The splits of a dataset whose rows have a field ``translation`` with a text a language (WMT, OPUS).
+    """The splits of a dataset whose rows have a text a language: in a field ``translation`` (WMT, OPUS), or as columns.
 
     :param name: on the hub, or a folder of data files.
     :param config: such as ``de-en``; None where the dataset has one only.
@@ -58,10 +68,11 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
 
     def rows(split: str) -> Iterator[TextPair]:
         for row in splits[split]:
-            found = row.get("translation")
-            if not isinstance(found, dict) or not all(isinstance(found.get(side), str) for side in languages):
-                known = ", ".join(found) if isinstance(found, dict) else "no field 'translation'"
-                raise CorpusError(f"--dataset {name}: a row has {known}; expected texts in {' and '.join(languages)}")
-            yield found[languages[0]], found[languages[1]]
+            found = row["translation"] if isinstance(row.get("translation"), dict) else row
+            # An empty cell of a table is None.
+            if not all(side in found and isinstance(found[side] or "", str) for side in languages):
+                known, expected = ", ".join(map(str, found)), " and ".join(languages)
+                raise CorpusError(f"--dataset {name}: a row has {known}; expected texts in {expected}")
+            yield found[languages[0]] or "", found[languages[1]] or ""
 
     return {split: rows(split) for split in splits}

@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .bpe import Subwords
-from .encodings import WholeWords
+from .encodings import Encoding, WholeWords
 from .files import SEPARATOR, CorpusError
 from .parallel import TextPair
 
 SPLITS = ("train", "dev", "test")
 MOST_CHARACTERS = 10_000  # of a sentence; what is longer is no sentence
+MOST_TOKENS_READ = 511  # by reference/, of a sentence: it has 512 positions, and the target begins with <bos>
 
 WordPair = tuple[list[str], list[str]]
 
@@ -72,6 +73,11 @@ def cut_words(text: str, lowercase: bool = False) -> list[str]:
     return words
 
 
+def split_name(name: str) -> str:
+    """Our name of a dataset's split: what they call ``validation`` is our ``dev``."""
+    return "dev" if name.startswith("val") else name
+
+
 def prepare(
     splits: dict[str, Iterable[TextPair]], choices: Choices, tick: Callable[[], object] = lambda: None
 ) -> tuple[dict[str, bytes], dict[str, object]]:
@@ -83,47 +89,50 @@ def prepare(
     """
     words, dropped = _words_of(splits, choices, tick)
     if not words["train"]:
-        raise CorpusError(f"no pair is left for training ({_told(dropped)})")
-    sides = [[pair[side] for pair in words["train"]] for side in (0, 1)]
-    learn = (Subwords if choices.encoding == "bpe" else WholeWords).train
-    if choices.joint:
-        encodings = [learn(sides[0] + sides[1], choices.vocabulary)] * 2
-    else:
-        encodings = [learn(side, choices.vocabulary) for side in sides]
+        raise CorpusError(_nothing_left(dropped))
+    words, encodings = _draw(words, choices)
     files: dict[str, bytes] = {}
     counts: dict[str, int] = {}
+    longest = 0
     for split, pairs in words.items():
         lines = []
         for pair in pairs:
-            source, target = (encoding.encode(side) for encoding, side in zip(encodings, pair, strict=True))
-            if max(len(source.split(" ")), len(target.split(" "))) > choices.most_tokens:
+            tokens = _count_tokens(pair, encodings)
+            if tokens > choices.most_tokens:
                 dropped["too long"] += 1
-            else:
-                lines.append(f"{source}{SEPARATOR}{target}\n")
+                continue
+            longest = max(longest, tokens)
+            source, target = (encoding.encode(side) for encoding, side in zip(encodings, pair, strict=True))
+            if split != "train" and choices.encoding == "words":
+                target = " ".join(pair[1])  # these are references: an <unk> there would count as a match
+            lines.append(f"{source}{SEPARATOR}{target}\n")
         counts[split] = len(lines)
         if lines:
             files[f"{split}.{choices.encoding}"] = "".join(lines).encode()
     if not counts["train"]:
-        raise CorpusError(f"no pair is left for training ({_told(dropped)}); allow more with --most-tokens")
+        raise CorpusError(_nothing_left(dropped))
     names = ("tokenizer",) if choices.joint else ("source.tokenizer", "target.tokenizer")
     for name, encoding in zip(names, encodings, strict=False):
         files[f"{name}.json"] = encoding.to_json().encode()
-    return files, {**vars(choices), "pairs": counts, "dropped": dict(dropped)}
+    return files, {**vars(choices), "pairs": counts, "longest": longest, "dropped": dict(dropped)}
 
 
 def _words_of(
     splits: dict[str, Iterable[TextPair]], choices: Choices, tick: Callable[[], object]
 ) -> tuple[dict[str, list[WordPair]], Counter]:
-    """Words of each split, without what is empty, endless, or stands in another split (test first, training last)."""
-    named = {("dev" if name.startswith("val") else name): pairs for name, pairs in splits.items()}
+    """Words of each split, without what is empty, too long, or stands in another split (test first, training last).
+
+    No word has less than one token, so a pair with too many words can go before there is an encoding.
+    """
+    named = {split_name(name): pairs for name, pairs in splits.items()}
     if "train" not in named:
         raise CorpusError(f"there is no split 'train' in it, only {', '.join(splits) or 'nothing'}")
     dropped: Counter = Counter()
     seen: set[tuple[str, ...]] = set()
     words: dict[str, list[WordPair]] = {}
-    for split in reversed(SPLITS):
+    for split in reversed([split for split in SPLITS if split in named]):
         words[split] = []
-        for texts in named.get(split, ()):
+        for texts in named[split]:
             tick()
             if max(map(len, texts)) > MOST_CHARACTERS:
                 dropped["too long"] += 1
@@ -131,25 +140,63 @@ def _words_of(
             source, target = (cut_words(text, choices.lowercase) for text in texts)
             if not source or not target:
                 dropped["empty"] += 1
+            elif max(len(source), len(target)) > choices.most_tokens:
+                dropped["too long"] += 1
             elif tuple(source) in seen:
                 dropped["source seen before"] += 1
             else:
                 seen.add(tuple(source))
                 words[split].append((source, target))
-    words = {split: words[split] for split in SPLITS}
-    chance = random.Random(choices.seed)
-    for split, size in (("dev", choices.dev), ("test", choices.test)):
-        if split not in named and size:
-            if 2 * size > len(words["train"]):
-                raise CorpusError(
-                    f"{len(words['train']):,} pairs are too few to take {size:,} of them for {split}; name a "
-                    f"smaller --{split}"
-                )
-            chosen = set(chance.sample(range(len(words["train"])), size))
-            words[split] = [pair for index, pair in enumerate(words["train"]) if index in chosen]
-            words["train"] = [pair for index, pair in enumerate(words["train"]) if index not in chosen]
     return words, dropped
 
 
-def _told(dropped: Counter) -> str:
-    return ", ".join(f"{count:,} {reason}" for reason, count in dropped.items()) or "the text is empty"
+def _draw(
+    words: dict[str, list[WordPair]], choices: Choices
+) -> tuple[dict[str, list[WordPair]], tuple[Encoding, Encoding]]:
+    """Takes the splits that are missing out of the training text; learns the encodings on what is left of it.
+
+    Which pairs are too long, only the encodings tell; what these may learn from, only the drawing tells. So where
+    drawn pairs turn out too long, more are drawn and the encodings learnt again, until there are as many as asked for.
+    """
+    sizes = {split: getattr(choices, split) for split in SPLITS if split not in words}
+    total = taken = sum(sizes.values())
+    pairs = words["train"]
+    order = random.Random(choices.seed).sample(range(len(pairs)), len(pairs))
+    while True:
+        if 4 * taken > 3 * len(pairs):
+            wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items() if size)
+            smaller = " or ".join(f"--{split}" for split, size in sizes.items() if size)
+            reason = f" with at most {choices.most_tokens:,} tokens a side" if taken > total else ""
+            raise CorpusError(f"{len(pairs):,} pairs are too few to take {wanted}{reason}; name a smaller {smaller}")
+        drawn = set(order[:taken])
+        encodings = _learn([pair for index, pair in enumerate(pairs) if index not in drawn], choices)
+        short = [index for index in order[:taken] if _count_tokens(pairs[index], encodings) <= choices.most_tokens]
+        if len(short) >= total:
+            break
+        taken += 2 * (total - len(short))
+    chosen = {split: sorted(short.pop() for _ in range(size)) for split, size in sizes.items()}
+    held_out = {index for indices in chosen.values() for index in indices}
+    found = words | {split: [pairs[index] for index in indices] for split, indices in chosen.items()}
+    found["train"] = [pair for index, pair in enumerate(pairs) if index not in held_out]
+    return {split: found[split] for split in SPLITS}, encodings
+
+
+def _learn(pairs: list[WordPair], choices: Choices) -> tuple[Encoding, Encoding]:
+    """The encodings of both sides."""
+    learn = (Subwords if choices.encoding == "bpe" else WholeWords).train
+    sides = [[pair[side] for pair in pairs] for side in (0, 1)]
+    if choices.joint:
+        joint = learn(sides[0] + sides[1], choices.vocabulary)
+        return joint, joint
+    return learn(sides[0], choices.vocabulary), learn(sides[1], choices.vocabulary)
+
+
+def _count_tokens(pair: WordPair, encodings: tuple[Encoding, Encoding]) -> int:
+    """Tokens of the longer side."""
+    return max(encoding.length(side) for encoding, side in zip(encodings, pair, strict=True))
+
+
+def _nothing_left(dropped: Counter) -> str:
+    why = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items()) or "the text is empty"
+    more = "; allow more with --most-tokens" if dropped["too long"] else ""
+    return f"no pair is left for training ({why}){more}"

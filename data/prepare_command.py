@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
+from .arguments import output_folder, whole_number
 from .encodings import read_encoding
 from .files import CorpusError, write_files
-from .parallel import read_dataset, read_files
-from .prepare import Choices, cut_words, prepare
+from .parallel import read_dataset, read_files, split_lines
+from .prepare import MOST_TOKENS_READ, SPLITS, Choices, cut_words, prepare, split_name
+from .prepared_folder import SUMMARY, checksums, written_before
 
 DEFAULTS = Choices()
+LARGEST_VOCABULARY = 10_000_000  # the library takes memory for all of it at once
 PREPARE_EXAMPLES = """examples:
   python -m data prepare --train train.de.gz train.en.gz --dev-files val.de.gz val.en.gz --test 0 \\
       --vocabulary 18000 --joint --lowercase --output corpora/deen
@@ -39,23 +43,23 @@ def add_prepare_commands(commands: argparse._SubParsersAction) -> None:
     text.add_argument("--train", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help="line by line; .gz or not")
     text.add_argument("--dataset", metavar="NAME", help="of the library datasets, or a folder that it can read")
     for split in ("dev", "test"):
-        more = f"likewise for the {split} split; without it, pairs are drawn from the training text"
+        more = f"likewise for the {split} split, in place of the dataset's; without any, pairs are drawn"
         parser.add_argument(f"--{split}-files", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help=more)
     parser.add_argument("--config", help="of the dataset, such as de-en")
     parser.add_argument("--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="of the dataset, such as de en")
     parser.add_argument("--encoding", choices=("bpe", "words"), default=DEFAULTS.encoding, help="default: bpe")
-    for name, what in (
-        ("vocabulary", "tokens of each encoding"),
-        ("most-tokens", "pairs with a longer side are dropped"),
-        ("dev", "pairs to draw where there is no dev split"),
-        ("test", "pairs to draw where there is no test split"),
-        ("seed", "of this drawing"),
+    for name, number, what in (
+        ("vocabulary", whole_number(1, LARGEST_VOCABULARY), "tokens of each encoding"),
+        ("most-tokens", whole_number(1), "pairs with a longer side are dropped"),
+        ("dev", whole_number(0), "pairs to draw where there is no dev split"),
+        ("test", whole_number(0), "pairs to draw where there is no test split"),
+        ("seed", whole_number(0), "of this drawing"),
     ):
         default = getattr(DEFAULTS, name.replace("-", "_"))
-        parser.add_argument(f"--{name}", type=_count, default=default, metavar="N", help=f"{what} (default: {default})")
+        parser.add_argument(f"--{name}", type=number, default=default, metavar="N", help=f"{what} (default: {default})")
     parser.add_argument("--joint", action="store_true", help="one encoding for both languages")
     parser.add_argument("--lowercase", action="store_true", help="no capital letters")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder for the files")
+    parser.add_argument("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
     parser.add_argument("--json", action="store_true", help="the summary as JSON")
 
     parser = command("encode", "encode text for a model that was trained on a prepared corpus", ENCODE_EXAMPLE)
@@ -64,45 +68,64 @@ def add_prepare_commands(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--lowercase", action="store_true", help="as in `prepare`")
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
-    return int(text)
-
-
 def run_prepare(options: argparse.Namespace) -> int:
     """Writes the corpus; prints what came out."""
     if options.dataset and not options.languages:
         raise CorpusError("--dataset: name the languages too: --languages de en")
+    for name in ("config", "languages"):
+        if getattr(options, name) and not options.dataset:
+            raise CorpusError(f"--{name} is of a dataset, and no --dataset is named; leave it out")
+    present = written_before(options.output)  # now, not after an hour of work
     choices = Choices(**{name: getattr(options, name) for name in vars(DEFAULTS)})
     with tqdm(desc="pairs", unit="pair", delay=2, leave=False, disable=None) as bar:
+        named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
+        splits = {name: read_files(*paths) for name, paths in named.items() if paths}
         if options.dataset:
-            splits = read_dataset(options.dataset, options.config, tuple(options.languages))
-        else:
-            named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
-            splits = {name: read_files(*paths) for name, paths in named.items() if paths}
+            theirs = read_dataset(options.dataset, options.config, tuple(options.languages))
+            splits = {name: rows for name, rows in theirs.items() if split_name(name) not in splits} | splits
         files, summary = prepare(splits, choices, bar.update)
-    files["summary.json"] = (json.dumps(summary, indent=2) + "\n").encode()
-    write_files(options.output, files)
+    summary["files"] = checksums(files)
+    removed = [name for name in present if name not in files]
+    files[SUMMARY] = (json.dumps(summary, indent=2) + "\n").encode()
+    write_files(options.output, files, removed)
     if options.json:
-        print(json.dumps(summary))
-        return 0
-    print(f"{options.output}: " + ", ".join(f"{count:,} {split}" for split, count in summary["pairs"].items()))
-    print("dropped: " + (", ".join(f"{count:,} {why}" for why, count in summary["dropped"].items()) or "none"))
-    ending = summary["encoding"]
-    train, dev = (options.output / f"{split}.{ending}" for split in ("train", "dev"))
-    print(f"next: python -m reference train --train {train} --dev {dev} --output runs/{options.output.name}")
+        print(json.dumps({**summary, "removed": removed}))
+    else:
+        print("\n".join(_report(options.output, summary, removed)))
     return 0
 
 
+def _report(folder: Path, summary: dict[str, Any], removed: list[str]) -> Iterator[str]:
+    counts, limit, ending = summary["pairs"], summary["most_tokens"], summary["encoding"]
+    yield f"{folder}: " + ", ".join(f"{counts.get(split, 0):,} {split}" for split in SPLITS)
+    reasons = {"too long": f"too long (over {limit:,} tokens a side)"}
+    dropped = (f"{count:,} {reasons.get(why, why)}" for why, count in summary["dropped"].items())
+    yield "dropped: " + (", ".join(dropped) or "none")
+    if removed:
+        yield f"removed, as they were of the corpus that stood here before: {', '.join(removed)}"
+    if summary["longest"] > MOST_TOKENS_READ:
+        yield (
+            f"note: the longest side has {summary['longest']:,} tokens; python -m reference reads no more than "
+            f"{MOST_TOKENS_READ}, so prepare with --most-tokens {MOST_TOKENS_READ}"
+        )
+    if not counts["dev"]:
+        yield "note: there is no dev split, which training needs: --dev N draws one"
+        return
+    train, dev = (folder / f"{split}.{ending}" for split in ("train", "dev"))
+    yield f"next: python -m reference train --train {train} --dev {dev} --output runs/{folder.name}"
+
+
 def run_encode(options: argparse.Namespace) -> int:
-    """Encodes standard input, line by line."""
+    """Encodes standard input, line by line; bytes to bytes, so that no locale has a say in it."""
     encoding = read_encoding(options.encoding)
+    if sys.stdin is None or sys.stdout is None:
+        raise CorpusError(f"standard {'input' if sys.stdin is None else 'output'}: it is closed")
     try:
-        for line in sys.stdin.buffer.read().decode("utf-8-sig").splitlines():
-            print(encoding.encode(cut_words(line, options.lowercase)))
+        lines = split_lines(sys.stdin.buffer.read())
     except UnicodeDecodeError as problem:
         raise CorpusError(f"standard input: not UTF-8 text (byte {problem.start})") from None
-    except BrokenPipeError:  # the reader has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as problem:
+        raise CorpusError(f"standard input: {problem.strerror or problem}") from None
+    for line in lines:
+        sys.stdout.buffer.write(encoding.encode(cut_words(line, options.lowercase)).encode() + b"\n")
     return 0

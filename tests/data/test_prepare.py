@@ -82,8 +82,46 @@ def test_rare_words_are_unknown() -> None:
 def test_the_encoding_knows_the_training_split_only() -> None:
     splits = {"train": [("ab", "ab")] * 2, "validation": [("zz ab", "zz")]}
     files, summary = prepare(splits, Choices("words", dev=0, test=0))
-    assert files["dev.words"].decode() == f"{UNKNOWN} ab|||{UNKNOWN}\n"
+    assert files["dev.words"].decode() == f"{UNKNOWN} ab|||zz\n"
     assert summary["dropped"] == {"source seen before": 1}
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_references_hold_the_true_words(joint: bool) -> None:
+    """Else a translation that says <unk> would match; the training split and all sources keep to the encoding."""
+    splits = {"train": [("a a a b", "x x x y")], "dev": [("a b", "x y")], "test": [("b a", "y x")]}
+    files, _ = prepare(splits, Choices("words", vocabulary=2 if joint else 1, joint=joint))
+    assert files["train.words"].decode() == f"a a a {UNKNOWN}|||x x x {UNKNOWN}\n"
+    assert files["dev.words"].decode() == f"a {UNKNOWN}|||x y\n"
+    assert files["test.words"].decode() == f"{UNKNOWN} a|||y x\n"
+
+
+@pytest.mark.parametrize("encoding", ["bpe", "words"])
+@pytest.mark.parametrize("seed", range(3))
+def test_as_many_pairs_are_drawn_as_asked_for(encoding: str, seed: int) -> None:
+    """Also where many are too long, and where only the encoding tells. It has seen none of those that were drawn."""
+    signs = [chr(0x4E00 + n) for n in range(200)]  # each stands in one pair only
+    pairs = [(f"{sign} a", f"{sign} {('b' if encoding == 'bpe' else ' b') * (n % 7)}") for n, sign in enumerate(signs)]
+    choices = Choices(encoding, vocabulary=1 if encoding == "bpe" else 999, most_tokens=5, dev=20, test=10, seed=seed)
+    files, summary = prepare({"train": pairs}, choices)
+    counts = summary["pairs"]
+    assert (counts["dev"], counts["test"]) == (20, 10)
+    assert sum(counts.values()) + summary["dropped"]["too long"] == len(pairs)
+    lines = [line for name, content in files.items() if ".json" not in name for line in content.decode().splitlines()]
+    assert max(len(side.split(" ")) for line in lines for side in line.split("|||")) <= 5
+    sources = {split: files[f"{split}.{encoding}"].decode() for split in counts}
+    learnt = {sign for sign in signs if sign in json.loads(files["source.tokenizer.json"])["model"]["vocab"]}
+    assert len(learnt) >= 100
+    assert not any(sign in sources[split] for split in ("dev", "test") for sign in learnt)
+    again, _ = prepare({"train": pairs}, choices)
+    assert all(again[name] == files[name] for name in files if ".json" not in name)
+
+
+def test_the_longest_sentence_is_in_the_summary() -> None:
+    _, summary = prepare(
+        {"train": [("a", "b"), ("a b c", "b"), ("a " * 9, "b")]}, Choices(dev=0, test=0, most_tokens=8)
+    )
+    assert summary["longest"] == 3 and summary["dropped"] == {"too long": 1}
 
 
 def test_no_source_stands_in_two_splits() -> None:
@@ -96,10 +134,20 @@ def test_no_source_stands_in_two_splits() -> None:
 @pytest.mark.parametrize(
     ("splits", "choices", "message"),
     [
-        ({"train": []}, Choices(dev=0, test=0), "no pair is left for training"),
+        ({"train": []}, Choices(), "no pair is left for training .the text is empty.$"),
+        ({"train": [("", "")] * 2}, Choices(), "no pair is left for training .2 empty.$"),
         ({"test": PAIRS}, Choices(), "no split 'train' in it, only test"),
-        ({"train": PAIRS}, Choices(dev=40), "60 pairs are too few to take 40 of them for dev"),
-        ({"train": PAIRS}, Choices(dev=0, test=0, most_tokens=2), "allow more with --most-tokens"),
+        (
+            {"train": PAIRS},
+            Choices(dev=40, test=6),
+            "60 pairs are too few to take 40 of them for dev and 6 of them for test; name a smaller --dev or --test$",
+        ),
+        ({"train": PAIRS}, Choices(dev=0, test=0, most_tokens=2), "60 too long.; allow more with --most-tokens"),
+        (
+            {"train": [(f"abcdefgh{n}", "x") for n in range(60)]},
+            Choices(dev=9, test=0, vocabulary=1, most_tokens=4),
+            "to take 9 of them for dev with at most 4 tokens a side; name a smaller --dev$",
+        ),
     ],
 )
 def test_what_cannot_be_a_corpus(splits: dict, choices: Choices, message: str) -> None:
@@ -167,5 +215,20 @@ def test_a_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypat
     assert (tmp_path / "enit/train.words").read_text().startswith("A house , ")
     assert run("prepare", *where, "--languages", "en", "fr") == 2
     assert "a row has en, it; expected texts in en and fr" in capsys.readouterr().err
+    for side in (0, 1):
+        (tmp_path / f"dev{side}").write_text(f"{'xy'[side]} 1\n" * 3)
+    more = ["--languages", "en", "it", "--dev-files", tmp_path / "dev0", tmp_path / "dev1"]
+    assert run("prepare", *where, *more) == 0
+    assert "55 train, 1 dev, 5 test" in capsys.readouterr().out
+    assert (tmp_path / "enit/dev.words").read_text() == "<unk> 1|||y 1\n"
     assert run("prepare", "--dataset", tmp_path / "none", *where[2:], "--languages", "en", "it") == 2
     assert capsys.readouterr().err.count("\n") == 1
+    table = tmp_path / "table"
+    table.mkdir()
+    (table / "train.csv").write_text("de,en\n,empty\n" + "".join(f'"{de}","{en}"\n' for de, en in PAIRS))
+    where = ["--dataset", table, *where[2:-1], tmp_path / "deen", "--languages", "de"]
+    assert run("prepare", *where, "en") == 0
+    said = capsys.readouterr().out
+    assert "50 train, 5 dev, 5 test\n" in said and "dropped: 1 empty\n" in said
+    assert run("prepare", *where, "it") == 2
+    assert "a row has de, en; expected texts in de and it" in capsys.readouterr().err

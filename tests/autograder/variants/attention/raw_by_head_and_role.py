@@ -16,6 +16,7 @@ class MultiHeadedAttention(nn.Module):
         self.out = nn.Parameter(torch.randn(n_heads, d_model // n_heads, d_model) / d_model**0.5)
 
     def forward(self, query, key, value, mask=None):
-        parts = [x.unsqueeze(1) @ self.into[:, role] + self.shift[:, role] for role, x in enumerate((query, key, value))]
+        inputs = enumerate((query, key, value))
+        parts = [x.unsqueeze(1) @ self.into[:, role] + self.shift[:, role] for role, x in inputs]
         context, weights = scaled_dot_product_attention(*parts, mask)
         return (context @ self.out).sum(dim=1), weights

@@ -1,0 +1,220 @@
+"""``prepare`` and ``encode`` as processes: lines, bytes, broken streams, wrong numbers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from data import __main__ as command_line
+from data.encodings import WholeWords
+from data.prepare import MOST_TOKENS_READ
+from reference.embedding import PositionalEncoding
+
+KIT = Path(command_line.__file__).resolve().parent.parent
+
+
+def run(*arguments: object) -> int:
+    """The exit status of a command; argparse's too."""
+    try:
+        return command_line.main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+
+
+def process(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+    """A command in a process of its own."""
+    command = [sys.executable, "-m", "data", *map(str, arguments)]
+    return subprocess.run(command, cwd=KIT, stderr=subprocess.PIPE, check=False, timeout=60, **options)
+
+
+@pytest.fixture
+def encoding(tmp_path: Path) -> Path:
+    """One that knows some words."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text(WholeWords.train([["a", "b", "c", "d", "e", "f", "g", "ü"]], 9).to_json(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> list[object]:
+    """Options that name a small text."""
+    for side in ("de", "en"):
+        (tmp_path / side).write_text("".join(f"{side} {n}\n" for n in range(20)))
+    return ["--train", tmp_path / "de", tmp_path / "en", "--dev", 4, "--test", 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("a\u2028b\nc\fd\ne\u0085f\rg\n", "a b\nc d\ne f g\n"),
+        ("a\r\n\r\nb", "a\n\nb\n"),
+        ("\n", "\n"),
+        ("", ""),
+    ],
+)
+def test_a_line_in_a_line_out(encoding: Path, given: str, expected: str) -> None:
+    done = process("encode", "--encoding", encoding, input=given.encode(), stdout=subprocess.PIPE)
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, expected, b"")
+
+
+def test_no_locale_has_a_say(encoding: Path) -> None:
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = process("encode", "--encoding", encoding, input="ü\n".encode(), stdout=subprocess.PIPE, env=ascii_only)
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, "ü\n", b"")
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stdout"])
+def test_a_stream_that_is_closed(
+    encoding: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stream: str
+) -> None:
+    """Python has None in its place."""
+    monkeypatch.setattr(sys, stream, None)
+    assert run("encode", "--encoding", encoding) == 2
+    monkeypatch.undo()
+    assert f"standard {stream.removeprefix('std')}put: it is closed" in capsys.readouterr().err
+
+
+def test_output_that_cannot_be_written(encoding: Path, text: list[object], tmp_path: Path) -> None:
+    """One line; a reader that has enough is no error. The corpus is written all the same."""
+    output = tmp_path / "corpus"
+    for command in (["encode", "--encoding", encoding], ["prepare", *text, "--output", output]):
+        with open(encoding, "rb") as cannot_write:
+            done = process(*command, input=b"a\n", stdout=cannot_write)
+        assert (done.returncode, done.stderr) == (2, b"error: standard output: Bad file descriptor\n")
+    assert (output / "train.bpe").exists()
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as nobody_reads:
+        done = process("encode", "--encoding", encoding, input=b"a\n" * 9999, stdout=nobody_reads)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--vocabulary", "9" * 20], "is not a whole number from 1 to 10000000"),
+        (["--vocabulary", 10**8], "is not a whole number from 1 to 10000000"),
+        (["--vocabulary", 0], "'0' is not a whole number from 1 to 10000000"),
+        (["--most-tokens", 0], "'0' is not a whole number from 1 "),
+        (["--dev", "9" * 99], "is not a whole number from 0 "),
+        (["--seed", -1], "'-1' is not a whole number from 0 "),
+        (["--output", ""], "argument --output: the name is empty"),
+    ],
+)
+def test_values_out_of_range(
+    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[object], message: str
+) -> None:
+    assert run("prepare", *text, "--output", tmp_path / "out", *more) == 2
+    said = capsys.readouterr().err
+    assert message in said and said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_empty_folder_name_is_refused_by_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("generate", "--output", "") == 2
+    assert "the name is empty" in capsys.readouterr().err
+
+
+def test_an_archive_that_is_damaged_in_the_middle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = gzip.compress(os.urandom(999).hex().encode())
+    bad = tmp_path / "bad.gz"
+    for content in (whole[:100] + b"\xff" * 100 + whole[200:], whole[:-20]):
+        bad.write_bytes(content)
+        assert run("prepare", "--train", bad, bad, "--output", tmp_path / "out") == 2
+        said = capsys.readouterr().err
+        assert said.startswith(f"error: {bad}: ") and said.count("\n") == 1
+
+
+def test_an_empty_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").write_text("")
+    assert run("prepare", "--train", tmp_path / "empty", tmp_path / "empty", "--output", tmp_path / "out") == 2
+    assert capsys.readouterr().err == "error: no pair is left for training (the text is empty)\n"
+
+
+@pytest.mark.parametrize("more", [["--config", "de-en"], ["--languages", "de", "en"]])
+def test_options_of_a_dataset_without_one(
+    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    assert run("prepare", *text, *more, "--output", tmp_path / "out") == 2
+    assert capsys.readouterr().err == f"error: {more[0]} is of a dataset, and no --dataset is named; leave it out\n"
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_one_corpus_at_a_time(text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What an earlier one left there goes, and the output says so; other files stay."""
+    output = tmp_path / "corpus"
+    assert run("prepare", *text, "--test", 5, "--joint", "--output", output) == 0
+    assert names(output) == {"train.bpe", "dev.bpe", "test.bpe", "tokenizer.json", "summary.json"}
+    (output / "notes.txt").write_text("mine")
+    assert "removed" not in capsys.readouterr().out
+    assert run("prepare", *text, "--output", output) == 0
+    assert "removed, as they were of the corpus that stood here before: test.bpe, tokenizer.json\n" in (
+        capsys.readouterr().out
+    )
+    both = {"source.tokenizer.json", "target.tokenizer.json", "summary.json", "notes.txt"}
+    assert names(output) == {"train.bpe", "dev.bpe", *both}
+    assert run("prepare", *text, "--encoding", "words", "--json", "--output", output) == 0
+    assert json.loads(capsys.readouterr().out)["removed"] == ["train.bpe", "dev.bpe"]
+    assert names(output) == {"train.words", "dev.words", *both}
+    assert (output / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("test.bpe", "not written by an earlier 'prepare'"),
+        ("train.words", "changed since 'prepare' wrote it"),
+        ("summary.json", "not written by an earlier 'prepare'"),
+    ],
+)
+@pytest.mark.parametrize("content", ["mine\n", '{"files": 1}', "[]"])
+def test_nothing_of_the_users_is_lost(
+    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, why: str, content: str
+) -> None:
+    """A file with a name of ours that is not as we wrote it: not a byte is changed."""
+    assert run("prepare", *text, "--encoding", "words", "--output", tmp_path / "out") == 0
+    (tmp_path / "out" / name).write_text(content)
+    before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert run("prepare", *text, "--test", 2, "--output", tmp_path / "out") == 2
+    assert capsys.readouterr().err == (
+        f"error: {tmp_path / 'out' / name}: {why}; move it away, or choose another --output\n"
+    )
+    assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_folder_of_the_users_own(text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a summary, no file is ours."""
+    (tmp_path / "train.bpe").symlink_to(tmp_path / "nowhere")
+    assert run("prepare", *text, "--output", tmp_path) == 2
+    assert f"{tmp_path / 'train.bpe'}: not written by an earlier" in capsys.readouterr().err
+
+
+def test_what_was_dropped_as_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The limit is named; what the reference cannot read is a note."""
+    for side in ("de", "en"):
+        (tmp_path / side).write_text(f"{side}\n" + "".join(f"{n} " + "a " * n + "\n" for n in (3, 120, 600)))
+    where = ["--train", tmp_path / "de", tmp_path / "en", "--dev", 0, "--test", 0, "--output", tmp_path / "out"]
+    assert run("prepare", *where) == 0
+    said = capsys.readouterr().out
+    assert "dropped: 2 too long (over 100 tokens a side)\n" in said and "there is no dev split" in said
+    assert "next:" not in said and "reads no more" not in said
+    assert run("prepare", *where, "--most-tokens", 999) == 0
+    assert "note: the longest side has 601 tokens" in (said := capsys.readouterr().out) and "--most-tokens 511" in said
+
+
+def test_the_longest_that_the_reference_reads() -> None:
+    """A target of so many tokens and <bos> fill its positions."""
+    encoding = PositionalEncoding(8)
+    assert encoding(torch.zeros(1, MOST_TOKENS_READ + 1, 8)).shape[1] == MOST_TOKENS_READ + 1
+    with pytest.raises(ValueError, match=str(MOST_TOKENS_READ + 2)):
+        encoding(torch.zeros(1, MOST_TOKENS_READ + 2, 8))
