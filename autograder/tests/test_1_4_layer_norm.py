@@ -30,17 +30,32 @@ def draw(case, *shape):
     return case.normal(*shape, scale=300.0) + case.number(10, 20)
 
 
+def learned(module):
+    """The parameters that training changes."""
+    return [p for p in module.parameters() if p.requires_grad and p.numel()]
+
+
+def vectors(tensors, d_model):
+    """Ways to read the parameters as vectors: each is one, or a single one holds both, as its rows or columns."""
+    if len(tensors) == 1 and tensors[0].numel() == 2 * d_model:
+        both = tensors[0].squeeze()
+        both = both.reshape(2, d_model) if both.dim() == 1 else both
+        yield from (list(matrix.unbind()) for matrix in (both, both.mT) if matrix.size(0) == 2)
+    else:
+        yield [tensor.flatten() for tensor in tensors]
+
+
 def gain_and_shift(tensors, d_model):
-    """The parameters in both orders, flat; nothing where they are not two of d_model numbers."""
-    tensors = [tensor.flatten() for tensor in tensors if tensor.dtype == torch.float64]
-    if [tensor.numel() for tensor in tensors] == [d_model, d_model]:
-        yield tensors
-        yield tensors[::-1]
+    """The vectors in both orders; nothing where they are not two of d_model numbers."""
+    for found in vectors(tensors, d_model):
+        if [tensor.numel() for tensor in found] == [d_model, d_model]:
+            yield found
+            yield found[::-1]
 
 
 def expected(module, x, d_model, epsilon=1e-6):
     """PyTorch's own layer norm, for both ways of taking the two parameters for gain and shift."""
-    parameters = [p.detach() for p in module.parameters()]
+    parameters = [p.detach() for p in learned(module)]
     return [F.layer_norm(x, (d_model,), *pair, epsilon) for pair in gain_and_shift(parameters, d_model)]
 
 
@@ -103,13 +118,14 @@ def test_constant_input_stays_finite(submission, case):
 def test_gain_and_shift_at_first(submission, case):
     d_model = case.size(4, 12)
     module = submission.build(COMPONENT, d_model=d_model)
-    values = sorted(p.detach().flatten().tolist() for p in module.parameters())
+    readings = vectors([p.detach() for p in learned(module)], d_model)
+    values = [sorted(vector.tolist() for vector in reading) for reading in readings]
     wanted = [[0.0] * d_model, [1.0] * d_model]
     expect(
-        values == wanted,
+        wanted in values,
         "the learned parameters of a new LayerNorm",
         f"a gain of {d_model} ones and a shift of {d_model} zeros",
-        f"{len(values)} parameters of {[len(v) for v in values]} values",
+        f"parameters of {[p.numel() for p in learned(module)]} values: others, or with other values",
         "one gain and one shift for each feature, each an nn.Parameter",
     )
 
@@ -119,17 +135,17 @@ def test_gradients(submission, case):
     x = draw(case, 3, 4, d_model).requires_grad_()
     direction = case.normal(3, 4, d_model)
     run_backward(module(x), direction, "the norm")
-    parameters = list(module.parameters())
+    parameters = learned(module)
     wanted = []
-    for pair in gain_and_shift([p.detach() for p in parameters], d_model):
-        leaves = [tensor.clone().requires_grad_() for tensor in (x.detach(), *pair)]
-        run_backward(F.layer_norm(leaves[0], (d_model,), *leaves[1:], 1e-6), direction, "the expected norm")
+    for number in range(len(list(gain_and_shift(parameters, d_model)))):
+        leaves = [tensor.detach().clone().requires_grad_() for tensor in (x, *parameters)]
+        pair = list(gain_and_shift(leaves[1:], d_model))[number]
+        run_backward(F.layer_norm(leaves[0], (d_model,), *pair, 1e-6), direction, "the expected norm")
         wanted.append([leaf.grad for leaf in leaves])
     look_at = "mean and variance depend on x; nothing is detached"
     index = expect_equal_to_one(x.grad, [grads[0] for grads in wanted], "the gradient of the input", look_at)
-    for parameter, one in zip(parameters, wanted[index][1:] if index == 0 else wanted[index][:0:-1], strict=True):
-        flat = None if parameter.grad is None else parameter.grad.flatten()
-        expect_close(flat, one, "the gradient of gain and shift", "both are learned; nothing is detached")
+    for parameter, one in zip(parameters, wanted[index][1:], strict=True):
+        expect_close(parameter.grad, one, "the gradient of gain and shift", "both are learned; nothing is detached")
 
 
 def test_same_in_training(submission, case):
