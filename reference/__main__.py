@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +17,12 @@ from .data import Batch, DataError, check_length, read_pairs, read_sources
 from .experiment import Experiment, build_model
 from .files import in_one_piece, make_folder
 from .translate import forced_decode, translate
-from .vocab import BOS
+from .vocab import BOS, UNK_ID, Vocabulary
 
 PACKAGE = __package__
 CORPUS = Path("data/corpus")
 MOST_THREADS = 1024
+MOST_UNKNOWN = 0.3  # of the tokens; more are worth a note
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,8 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
     except NotImplementedError as error:
         print(f"{PACKAGE}: this part is still to be written: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print(f"\n{PACKAGE}: stopped{how_to_go_on(options)}", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"\n{PACKAGE}: stopped{stop}", file=sys.stderr)
         return 130
 
 
@@ -73,10 +75,13 @@ def set_up_torch(threads: int, device: str) -> None:
 
 
 def how_to_go_on(options: argparse.Namespace) -> str:
-    """With training that was stopped, if an epoch of it is saved."""
-    if options.run is not run_train or not (options.output / "last.pt").is_file():
-        return ""
-    return f"; go on with: python -m {PACKAGE} train --resume --output {options.output}"
+    """The command, with what was given: the settings are in the checkpoint, the rest is not."""
+    defaults = vars(make_parser().parse_args(["train"]))
+    words = ["python", "-m", PACKAGE, "train", "--resume", "--output", options.output]
+    for name in ("train", "dev", "keep_epochs", "tensorboard", "device", "threads"):
+        if (value := getattr(options, name)) != defaults[name]:
+            words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+    return f"; go on with: {shlex.join(map(str, words))}"
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -152,7 +157,11 @@ def run_train(options: argparse.Namespace) -> int:
         f"{len(train_pairs)} training and {len(dev_pairs)} dev pairs, "
         f"vocabularies {len(run.src_vocab)} and {len(run.tgt_vocab)}, {n_parameters:,} parameters"
     )
-    run.run(options.output, keep_epochs=options.keep_epochs, tensorboard=options.tensorboard)
+    try:
+        run.run(options.output, keep_epochs=options.keep_epochs, tensorboard=options.tensorboard)
+    except KeyboardInterrupt:
+        is_saved = run.history and (options.output / "last.pt").is_file()
+        raise KeyboardInterrupt(how_to_go_on(options) if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in run.history):.3f}; saved in {options.output}")
     where = f"--checkpoint {options.output / 'best.pt'} --output {PACKAGE}/translations.txt"
     print(f"next: python -m {PACKAGE} translate {where}")
@@ -174,6 +183,15 @@ def load_model(options: argparse.Namespace) -> tuple[Checkpoint, torch.nn.Module
     return saved, model.eval()
 
 
+def note_unknown(place: Path | str, sentences: list[list[str]], vocabulary: Vocabulary) -> None:
+    """Says so where many tokens are unknown: what comes out will be nonsense."""
+    ids = [index for sentence in sentences for index in vocabulary.encode(sentence)]
+    if ids.count(UNK_ID) > MOST_UNKNOWN * len(ids):
+        why = "text of another corpus, or not split into the subwords of this one?"
+        share = f"{ids.count(UNK_ID) / len(ids):.0%} of the tokens are unknown to the checkpoint's vocabulary"
+        print(f"{PACKAGE}: note: {place}: {share}: {why}", file=sys.stderr)
+
+
 def run_translate(options: argparse.Namespace) -> int:
     """Writes one translation a line."""
     saved, model = load_model(options)
@@ -182,11 +200,14 @@ def run_translate(options: argparse.Namespace) -> int:
         config = replace(config, beam_size=options.beam_size)
     search = None
     if options.cached:
+        if config.beam_size > 1:
+            raise ConfigError(f"--cached searches greedily, not with beam_size = {config.beam_size}: add --beam-size 1")
         try:
             from .cached_decode import cached_greedy_decode as search
         except ImportError:
             raise ConfigError("--cached: this package has no cached_decode.py; only the reference has one") from None
     sentences = read_sources(options.input)
+    note_unknown(options.input, sentences, saved.src_vocab)
     with in_one_piece(options.output) as unfinished:
         lines = translate(
             model,
@@ -217,6 +238,7 @@ def run_attention(options: argparse.Namespace) -> int:
         raise DataError("--sentence: it has no tokens")
     check_length("--sentence", "source", source)
     saved, model = load_model(options)
+    note_unknown("--sentence", [source], saved.src_vocab)
     if options.target is None:
         found = translate(
             model, [source], saved.src_vocab, saved.tgt_vocab, saved.config, diagonal=saved.diagonal, subwords=True
@@ -225,6 +247,7 @@ def run_attention(options: argparse.Namespace) -> int:
     else:
         target = options.target.split()
         check_length("--target", "target", target)
+        note_unknown("--target", [target], saved.tgt_vocab)
     sides = [saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)]
     batch = Batch.from_ids(*sides, saved.diagonal).to(options.device)
     weights = forced_decode(model, batch)[1][options.kind]

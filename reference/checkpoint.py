@@ -4,6 +4,7 @@ The file is a dictionary of tensors, numbers and strings, so it is read with `we
 checkpoint runs no code from it.
 """
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .config import Config, ConfigError
+from .config import Config
 from .files import in_one_piece
 from .vocab import SPECIAL_TOKENS, Vocabulary
 
@@ -24,7 +25,7 @@ class CheckpointError(ValueError):
 
 @dataclass
 class Checkpoint:
-    """A model with what belongs to it; the last four fields matter for going on with training only."""
+    """A model with what belongs to it; the last five fields matter for going on with training only."""
 
     config: Config
     src_vocab: Vocabulary
@@ -36,6 +37,7 @@ class Checkpoint:
     scheduler: dict[str, Any]
     rng_states: dict[str, Tensor]  # of the generators that training draws from, by kind of device
     history: list[dict[str, float]]
+    corpus: dict[str, str] | None = None  # fingerprints of the training and dev pairs; older files have none
 
     def save(self, path: Path | str) -> None:
         """Writes the file in one piece or not at all."""
@@ -46,8 +48,10 @@ class Checkpoint:
             "src_vocab": self.src_vocab.tokens[len(SPECIAL_TOKENS) :],
             "tgt_vocab": self.tgt_vocab.tokens[len(SPECIAL_TOKENS) :],
         }
+        buffer = io.BytesIO()  # in a file PyTorch would answer a full disk with a RuntimeError about positions
+        torch.save(content, buffer)
         with in_one_piece(path) as unfinished:
-            torch.save(content, unfinished)
+            unfinished.write_bytes(buffer.getbuffer())
 
     @classmethod
     def load(cls, path: Path | str) -> "Checkpoint":
@@ -67,12 +71,12 @@ class Checkpoint:
         if found != FORMAT:
             raise CheckpointError(f"{path}: checkpoint format {found!r}, expected {FORMAT}")
         try:
-            content["config"] = Config.from_dict(content["config"])
-        except ConfigError as error:
-            raise CheckpointError(f"{path}: {error}") from None
-        for side in ("src_vocab", "tgt_vocab"):
-            content[side] = Vocabulary(content[side])
-        return cls(**content)
+            saved = cls(**content)
+            saved.config = Config.from_dict(saved.config)
+            saved.src_vocab, saved.tgt_vocab = Vocabulary(saved.src_vocab), Vocabulary(saved.tgt_vocab)
+        except (TypeError, ValueError) as error:
+            raise CheckpointError(f"{path}: {str(error).removeprefix('Checkpoint.__init__() ')}") from None
+        return saved
 
     def load_weights(self, model: nn.Module, path: Path | str) -> None:
         """Puts the weights into a model made from the same configuration.

@@ -52,7 +52,7 @@ class Config:
     seed: int = setting(0, "of initialisation, order, dropout and diagonal mask", low=0, high=2**64 - 1)
 
     max_length: int = setting(50, "greatest number of tokens of a translation", low=1, high=511)
-    beam_size: int = setting(1, "1 = greedy search, more = beam search (task E.3)", low=1)
+    beam_size: int = setting(1, "1 = greedy search, more = beam search (task E.3)", low=1, high=100)
     length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score")
 
     def __post_init__(self) -> None:
@@ -122,7 +122,7 @@ PRESETS = {
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
     """Adds `--preset` and a flag for every setting (`d_model` -> `--d-model`)."""
-    parser.add_argument("--preset", choices=PRESETS, default="course", help="settings to start from (default: course)")
+    parser.add_argument("--preset", choices=PRESETS, help="settings to start from (default: course)")
     group = parser.add_argument_group("settings that differ from the preset")
     for item in fields(Config):
         flag, text = "--" + item.name.replace("_", "-"), f"{item.metadata['help']} ({in_presets(item.name)})"
@@ -146,11 +146,12 @@ def config_from_flags(arguments: argparse.Namespace) -> Config:
     Raises:
         ConfigError: where a value is out of its limits.
     """
-    changed = {item.name: getattr(arguments, item.name) for item in fields(Config)}
-    return replace(PRESETS[arguments.preset], **{name: value for name, value in changed.items() if value is not None})
+    given = {item.name: getattr(arguments, item.name) for item in fields(Config)}
+    changed = {name: value for name, value in given.items() if value is not None}
+    return replace(PRESETS[arguments.preset or "course"], **changed)
 
 
 def config_flags_in(arguments: argparse.Namespace) -> list[str]:
-    """The flags of settings that were given."""
-    names = (item.name for item in fields(Config) if getattr(arguments, item.name) is not None)
-    return ["--" + name.replace("_", "-") for name in names]
+    """The flags of settings that were given, `--preset` among them."""
+    names = ["preset", *(item.name for item in fields(Config))]
+    return ["--" + name.replace("_", "-") for name in names if getattr(arguments, name) is not None]

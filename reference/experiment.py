@@ -2,6 +2,7 @@
 
 A run has a folder of its own with `last.pt` (to go on from), `best.pt` (highest dev BLEU), `history.jsonl`
 (one line an epoch) and, where matplotlib is installed, `curves.png`; on request `epoch-01.pt`, … and `tensorboard/`.
+A new run in the folder of an older one takes its place when its own first epoch is saved.
 """
 
 import json
@@ -17,7 +18,7 @@ from tqdm import tqdm
 
 from .checkpoint import Checkpoint, CheckpointError
 from .config import Config, ConfigError
-from .data import LONGEST, Batch, BatchLoader, Pair
+from .data import LONGEST, Batch, BatchLoader, Pair, fingerprint
 from .embedding import InputEmbedding
 from .files import in_one_piece, make_folder
 from .masks import diagonal_mask
@@ -29,6 +30,8 @@ from .vocab import PAD_ID, Vocabulary, join_subwords
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
+
+FILES = ("best.pt", "last.pt", "history.jsonl", "curves.png", "epoch-[0-9]*.pt", "tensorboard/events.*")
 
 
 def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
@@ -102,6 +105,7 @@ class Experiment:
         """Builds the vocabularies from `train_pairs` alone, and a fresh model."""
         torch.manual_seed(config.seed)
         self.config, self.dev_pairs, self.device = config, dev_pairs, device
+        self.corpus = {"train": fingerprint(train_pairs), "dev": fingerprint(dev_pairs)}
         self.src_vocab = Vocabulary.build((src for src, _ in train_pairs), config.min_count)
         self.tgt_vocab = Vocabulary.build((tgt for _, tgt in train_pairs), config.min_count)
         self.diagonal = draw_diagonal(config)
@@ -130,10 +134,13 @@ class Experiment:
         """Goes on from a checkpoint as if there had been no interruption.
 
         Raises:
-            CheckpointError: where the training data differ from those the checkpoint was made with.
+            CheckpointError: where the pairs differ from those the checkpoint was made with.
         """
         saved = Checkpoint.load(path)
         run = cls(saved.config, train_pairs, dev_pairs, device)
+        for kind, mark in (saved.corpus or {}).items():
+            if mark != run.corpus.get(kind):
+                raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same again")
         if (run.src_vocab.tokens, run.tgt_vocab.tokens) != (saved.src_vocab.tokens, saved.tgt_vocab.tokens):
             raise CheckpointError(f"{path}: was trained on other data: the vocabularies differ")
         saved.load_weights(run.model, path)
@@ -160,6 +167,7 @@ class Experiment:
             scheduler=self.scheduler.state_dict(),
             rng_states={kind: generator.get_rng_state() for kind, generator in generators(self.device).items()},
             history=self.history,
+            corpus=self.corpus,
         )
 
     def run_epoch(self, progress: bool = True) -> list[str]:
@@ -225,8 +233,11 @@ class Experiment:
             ConfigError: where TensorBoard is asked for and not installed.
         """
         make_folder(folder)
+        older = [] if self.history else [path for name in FILES for path in folder.glob(name)]
+        if older:
+            print(f"{folder} holds an older run; it is removed when the first epoch of this one is saved", flush=True)
         writer = open_tensorboard(folder / "tensorboard", len(self.history)) if tensorboard else None
-        best, best_bleu = folder / "best.pt", max((line["dev_bleu"] for line in self.history), default=0.0)
+        best, best_bleu = folder / "best.pt", max((line["dev_bleu"] for line in self.history), default=-1.0)
         if self.history and not best.is_file():  # lost: of the weights that are left these are the best
             self.checkpoint().save(best)
             best_bleu = self.history[-1]["dev_bleu"]
@@ -235,9 +246,12 @@ class Experiment:
         while len(self.history) < self.config.epochs:
             translations = self.run_epoch(progress)
             checkpoint, last = self.checkpoint(), self.history[-1]
-            if last["dev_bleu"] >= best_bleu:
+            if last["dev_bleu"] > best_bleu:  # of equals the first
                 best_bleu = last["dev_bleu"]
                 checkpoint.save(best)
+            while older:  # best.pt is already the new one
+                if (path := older.pop()) != best:
+                    path.unlink(missing_ok=True)
             if keep_epochs:
                 checkpoint.save(folder / f"epoch-{last['epoch']:02}.pt")
             with in_one_piece(folder / "history.jsonl") as unfinished:

@@ -21,7 +21,7 @@ def read_run(folder: Path) -> dict[str, object]:
         "best_epoch": best["epoch"],
         "dev_bleu": best["dev_bleu"],
         "dev_loss": best["dev_loss"],
-        "seconds_per_epoch": median(line["seconds"] for line in saved.history),
+        "seconds_per_epoch": round(median(line["seconds"] for line in saved.history), 2),
     }
 
 

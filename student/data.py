@@ -3,6 +3,8 @@
 Shapes: b batch · s source length · t target length (with bos or eos).
 """
 
+import hashlib
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -76,6 +78,11 @@ def check_length(place: str, side: str, tokens: list[str]) -> None:
     """Raises a DataError where a `source` or `target` has more tokens than the model can read."""
     if len(tokens) > LONGEST[side]:
         raise DataError(f"{place}: a {side} of {len(tokens)} tokens, expected at most {LONGEST[side]}")
+
+
+def fingerprint(pairs: list[Pair]) -> str:
+    """The same for the same pairs in the same order."""
+    return hashlib.sha256(json.dumps(pairs).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ def in_one_piece(path: Path | str) -> Iterator[Path]:
             unfinished.write_text(…)
 
     It is made at once, with its folder: a path that cannot be written is known before the work inside begins.
+    A link stays one: what it points to is replaced. A device or a pipe is written to as it stands.
 
     Raises:
         OSError: where the file cannot be made or written.
@@ -26,14 +27,20 @@ def in_one_piece(path: Path | str) -> Iterator[Path]:
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    make_folder(path.parent)
-    unfinished = path.with_name(f".unfinished-{path.name}")  # the same ending: it may decide on the format
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    target = Path(os.path.realpath(path))
+    make_folder(target.parent)
+    unfinished = target.with_name(f".unfinished-{path.name}")  # the same ending: it may decide on the format
     unfinished.touch()
     try:
         yield unfinished
-        unfinished.replace(path)
-    except BaseException:
+        unfinished.replace(target)
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # as where the disk is full
+            error.filename = str(path)
         raise
 
 

@@ -2,13 +2,16 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
 import pytest
 import torch
 
-from reference.__main__ import main
+from reference.__main__ import main, make_parser
+from reference.checkpoint import Checkpoint
+from reference.compare import read_run
 from reference.experiment import Experiment
 
 LINES = [
@@ -74,6 +77,9 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
         (["train", "--d-model", "30"], "d_model = 30 is no multiple of n_heads = 4"),
         (["train", "--dropout", "7"], "dropout = 7.0: expected between 0.0 and 1.0"),
         (["train", "--resume", "--epochs", "9"], "--resume goes on with the settings of the run; leave out --epochs"),
+        (["train", "--resume", "--preset", "fast"], "goes on with the settings of the run; leave out --preset"),
+        (["translate", "--cached", "--beam-size", "2"], "--cached searches greedily, not with beam_size = 2: add"),
+        (["translate", "--beam-size", "1000000"], "beam_size = 1000000: expected between 1 and 100"),
         (["train", "--threads", "0"], "--threads 0: expected 1 to 1024"),
         (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
         (["translate", "--device", "meta"], "--device meta: it cannot be used here: "),
@@ -132,13 +138,50 @@ def test_a_console_without_the_letter_is_no_reason_to_stop():
 
 
 def test_who_stops_training_is_told_how_to_go_on(trained, tmp_path, monkeypatch, capsys):
-    def stop(*arguments):
-        raise KeyboardInterrupt
+    run_epoch, n_epochs = Experiment.run_epoch, 0
+
+    def stop(run, progress):
+        if len(run.history) == n_epochs:
+            raise KeyboardInterrupt
+        return run_epoch(run, progress)
 
     monkeypatch.setattr(Experiment, "run_epoch", stop)
-    corpus = ["--train", str(trained / "train"), "--dev", str(trained / "dev"), "--preset", "tiny"]
-    assert main(["train", *corpus, "--output", str(tmp_path)]) == 130
+    corpus = ["--train", str(trained / "train"), "--dev", str(trained / "dev")]
+    output, keep = ["--output", str(tmp_path / "my run")], ["--keep-epochs", "--device", "cpu:0"]
+    train = ["train", *corpus, *output, *keep, "--preset", "tiny", "--epochs", "3"]
+    assert main(train) == 130
     assert capsys.readouterr().err == "\nreference: stopped\n"
-    (tmp_path / "last.pt").touch()
-    assert main(["train", *corpus, "--output", str(tmp_path)]) == 130
-    assert f"stopped; go on with: python -m reference train --resume --output {tmp_path}\n" in capsys.readouterr().err
+    n_epochs = 1
+    assert main(train) == 130
+    advice = capsys.readouterr().err.partition("stopped; go on with: ")[2]
+    words = shlex.split(advice)
+    assert words == ["python", "-m", "reference", "train", "--resume", *output, *corpus, *keep]
+    assert vars(make_parser().parse_args(words[3:]))["device"] == "cpu:0"
+    n_epochs = 2
+    assert main(words[3:]) == 130
+    assert capsys.readouterr().err.endswith(advice)
+    assert Checkpoint.load(tmp_path / "my run" / "last.pt").epoch == 2
+    n_epochs = 0
+    assert main(train) == 130
+    assert capsys.readouterr().err == "\nreference: stopped\n", "what is there is an older run, not this one"
+
+
+def test_text_that_the_checkpoint_does_not_know_is_noted(trained, tmp_path, capsys):
+    (tmp_path / "src").write_text("je dors .\nel@@ le mange rien\n")
+    files = ["--checkpoint", str(trained / "out/best.pt"), "--output", str(tmp_path / "t.png")]
+    note = "of the tokens are unknown to the checkpoint's vocabulary: text of another corpus, or not split into"
+    assert main(["translate", *files, "--input", str(tmp_path / "src")]) == 0
+    assert f"reference: note: {tmp_path / 'src'}: 43% {note}" in capsys.readouterr().err
+    assert main(["attention", *files, "--sentence", "je dors", "--target", r"$\bad$"]) == 0
+    assert f"reference: note: --target: 100% {note}" in capsys.readouterr().err
+    (tmp_path / "src").write_text("je dors bien .\n")
+    assert main(["translate", *files, "--input", str(tmp_path / "src")]) == 0
+    assert "note" not in capsys.readouterr().err
+
+
+def test_medians_are_rounded(trained, monkeypatch):
+    saved = Checkpoint.load(trained / "out/last.pt")
+    for line, seconds in zip(saved.history, (2.3, 2.4), strict=True):
+        line["seconds"] = seconds
+    monkeypatch.setattr(Checkpoint, "load", lambda path: saved)
+    assert read_run(trained / "out")["seconds_per_epoch"] == 2.35

@@ -4,6 +4,8 @@ import argparse
 import json
 import math
 import re
+import resource
+import signal
 from dataclasses import fields, replace
 
 import pytest
@@ -11,6 +13,7 @@ import torch
 from torch import nn
 
 from reference.checkpoint import Checkpoint, CheckpointError
+from reference.compare import read_run
 from reference.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags
 from reference.experiment import Experiment, build_model, embedding_tables, generators
 from reference.model import Transformer
@@ -36,6 +39,7 @@ SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=16, epochs=3, batch_size=4, dr
         ({"length_penalty": float("nan")}, "length_penalty = nan: expected a finite number"),
         ({"diagonal_random": 0.5}, "diagonal_random = 0.5 does nothing with diagonal_width = 0: give both or neither"),
         ({"seed": 2**64}, f"seed = {2**64}: expected between 0 and {2**64 - 1}"),
+        ({"beam_size": 1000000}, "beam_size = 1000000: expected between 1 and 100"),
         ({"epochs": "10"}, "epochs = '10': expected int"),
         ({"epochs": True}, "epochs = True: expected int"),
         ({"schedule": "linear"}, "schedule = 'linear': expected one of constant, inverse_sqrt, cosine"),
@@ -52,6 +56,7 @@ def test_every_setting_has_a_flag_and_every_flag_a_setting():
     flags = {action.dest for action in parser._actions} - {"help", "preset"}
     assert flags == {item.name for item in fields(Config)}
     options = parser.parse_args(["--preset", "fast", "--d-model", "64", "--no-norm-first"])
+    assert config_from_flags(parser.parse_args([])) == PRESETS["course"]
     assert config_from_flags(options) == replace(PRESETS["fast"], d_model=64, norm_first=False)
 
 
@@ -195,6 +200,29 @@ def test_a_lost_best_checkpoint_is_made_again(tmp_path, monkeypatch):
     assert Checkpoint.load(tmp_path / "best.pt").epoch == 3
 
 
+def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monkeypatch, capsys):
+    Experiment(replace(SMALL, epochs=2), PAIRS, PAIRS[:4]).run(tmp_path, False, keep_epochs=True, tensorboard=True)
+    (tmp_path / "translations.txt").touch()
+    older = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert "older run" not in capsys.readouterr().out
+    monkeypatch.setattr("reference.experiment.train_epoch", lambda *arguments, **options: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == older
+    assert f"{tmp_path} holds an older run; it is removed when" in capsys.readouterr().out
+    monkeypatch.setattr("reference.experiment.train_epoch", lambda *arguments, **options: 1.0)
+    Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
+    names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    assert names == {"best.pt", "last.pt", "history.jsonl", "curves.png", "translations.txt"}
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == 1
+
+
+def test_of_equal_epochs_the_first_is_the_best(tmp_path, monkeypatch):
+    monkeypatch.setattr("reference.experiment.bleu", lambda *texts: 0.0)
+    Experiment(replace(SMALL, epochs=2), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == read_run(tmp_path)["best_epoch"] == 1
+
+
 def test_weights_of_every_epoch_and_curves_for_tensorboard(tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -224,6 +252,38 @@ def test_other_checkpoints_are_refused(tmp_path):
         Checkpoint.load(tmp_path / "none.pt")
 
 
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"history": "missing"}, "missing 1 required positional argument: 'history'"),
+        ({"colour": 1}, "got an unexpected keyword argument 'colour'"),
+        ({"src_vocab": ["a", "a"]}, "the token 'a' stands twice"),
+        ({"config": 7}, "not iterable"),
+    ],
+)
+def test_checkpoints_with_wrong_fields_are_refused(tmp_path, change, message):
+    path = tmp_path / "c.pt"
+    Experiment(SMALL, PAIRS, PAIRS[:4]).checkpoint().save(path)
+    content = torch.load(path, weights_only=True) | change
+    torch.save({name: value for name, value in content.items() if value != "missing"}, path)
+    with pytest.raises(CheckpointError, match=f"c.pt: .*{message}"):
+        Checkpoint.load(path)
+
+
+def test_a_full_disk_leaves_the_old_checkpoint(tmp_path):
+    path, checkpoint = tmp_path / "c.pt", Experiment(SMALL, PAIRS, PAIRS[:4]).checkpoint()
+    path.write_text("old")
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large.*c.pt"):
+            checkpoint.save(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
 def test_a_checkpoint_cannot_run_code(tmp_path):
     class Trap:
         def __reduce__(self):
@@ -236,7 +296,17 @@ def test_a_checkpoint_cannot_run_code(tmp_path):
 
 def test_resuming_on_other_data_is_refused(tmp_path):
     run_epochs(Experiment(SMALL, PAIRS, PAIRS[:4]), 1).checkpoint().save(tmp_path / "last.pt")
-    with pytest.raises(CheckpointError, match="other data"):
+    for train, dev, flag in ((PAIRS[:8], PAIRS[:4], "train"), (PAIRS * 2, PAIRS[:4], "train"), (PAIRS, PAIRS, "dev")):
+        with pytest.raises(CheckpointError, match=f"last.pt: was trained with other pairs for --{flag}"):
+            Experiment.resume(tmp_path / "last.pt", train, dev)
+
+
+def test_checkpoints_without_fingerprints_are_read(tmp_path):
+    replace(run_epochs(Experiment(SMALL, PAIRS, PAIRS[:4]), 1).checkpoint(), corpus=None).save(tmp_path / "last.pt")
+    content = torch.load(tmp_path / "last.pt", weights_only=True)
+    torch.save({name: value for name, value in content.items() if name != "corpus"}, tmp_path / "last.pt")
+    assert len(Experiment.resume(tmp_path / "last.pt", PAIRS, PAIRS[:4]).history) == 1
+    with pytest.raises(CheckpointError, match="the vocabularies differ"):
         Experiment.resume(tmp_path / "last.pt", PAIRS[:8], PAIRS[:4])
 
 

@@ -1,5 +1,8 @@
 """A file is written in one piece or not at all."""
 
+import os
+import threading
+
 import pytest
 
 from reference.files import in_one_piece, make_folder
@@ -34,6 +37,38 @@ def test_a_path_that_cannot_be_written_is_known_before_the_work(tmp_path):
             pytest.fail("the work was begun")
         assert str(tmp_path) in str(caught.value.filename)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    with in_one_piece(pipe) as unfinished:
+        unfinished.write_text("text")
+    reader.join(timeout=10)
+    assert read == ["text"]
+    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_stays_one(tmp_path, is_there):
+    (tmp_path / "store").mkdir()
+    target, link = tmp_path / "store" / "blob", tmp_path / "a.txt"
+    link.symlink_to(target)
+    if is_there:
+        target.write_text("old")
+    with in_one_piece(link) as unfinished:
+        assert unfinished.suffix == ".txt"
+        unfinished.write_text("new")
+    assert link.is_symlink() and target.read_text() == "new"
+    assert {path.name for path in tmp_path.rglob("*")} == {"a.txt", "store", "blob"}
+
+
+def test_a_full_disk_is_reported_with_the_file(tmp_path):
+    with pytest.raises(OSError) as caught, in_one_piece(tmp_path / "a.txt"):
+        raise OSError(28, "No space left on device")
+    assert str(caught.value) == f"[Errno 28] No space left on device: '{tmp_path / 'a.txt'}'"
 
 
 def test_a_file_is_no_folder(tmp_path):
