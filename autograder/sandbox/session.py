@@ -38,7 +38,6 @@ def in_module(module: str, line: int) -> str:
     return f"{module}.py, line {line}"
 
 
-
 class Session:
     """One worker with one submission loaded.
 

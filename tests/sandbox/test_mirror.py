@@ -252,3 +252,47 @@ def test_what_a_mirror_cannot_do_is_said(example: Sandbox):
     with pytest.raises(SubmissionError) as caught:
         module.encode(torch.randn(2))
     assert isinstance(caught.value, AttributeError)
+
+
+PARAMETERS = """
+import torch
+from torch import nn
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.size = nn.Parameter(torch.tensor(d_model), requires_grad=False)
+        self.nothing = nn.Parameter(torch.empty(0))
+        self.gain = nn.Parameter(torch.ones(d_model))
+        {more}
+
+    def forward(self, x):
+        return x * self.gain + self.nothing.sum()
+"""
+
+
+def test_parameters_that_cannot_be_learned_are_left_out(sandbox):
+    module = sandbox({"layers": PARAMETERS.replace("{more}", "")}, without=("model",)).build("layers.LayerNorm", 4)
+    assert module.parameter_names == ["gain"]
+    with torch.no_grad():
+        module.p0.fill_(3)
+    x = torch.randn(2, 4)
+    output = module(x)
+    output.sum().backward()
+    assert torch.equal(output, 3 * x) and torch.equal(module.p0.grad, x.sum(0))
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ("self.more = nn.ParameterList([nn.Parameter(torch.ones(1)) for _ in range(1000)])", "1,001 parameters"),
+        ("self.more = nn.Parameter(torch.ones(3 << 20))", "of 12.0 MiB in all"),
+        ("self.more = nn.Parameter(torch.ones(1).expand(64))", "the parameter more was expanded"),
+    ],
+)
+def test_parameters_that_cannot_be_judged_are_refused_in_words(more: str, words: str, sandbox):
+    submission = sandbox({"layers": PARAMETERS.replace("{more}", more)}, without=("model",))
+    with pytest.raises(SubmissionError, match=words):
+        submission.build("layers.LayerNorm", 4)
+    assert submission.call("decode.greedy_decode", "layout", []) == []
