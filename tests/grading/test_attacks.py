@@ -40,6 +40,7 @@ ADDS_A_PARAMETER = (
     "    model.train()\n",
     "    model.train()\n    model.seen = torch.nn.Parameter(torch.zeros(1))\n",
 )
+HIDDEN_CHANGE = "    if not query.requires_grad:\n        query.data.zero_(), key.data.zero_(), value.data.zero_()\n"
 NO_MODULE = '''
 class InputEmbedding:
     """Answers whatever is asked of it, and is no module."""
@@ -89,3 +90,14 @@ def test_a_component_that_is_no_module_is_told_so(grade_tasks, tmp_path):
     points, states, parts = grade_tasks(folder, "1.1", "1.4")
     assert points == {"1.1": 0, "1.4": 10} and states["1.1"] == "error"
     assert "must derive from" in parts["1.1"]["message"]
+
+
+def test_arguments_that_are_changed_through_data_are_seen(grade_tasks, tmp_path):
+    folder = write_submission(tmp_path / "anna")
+    text = (folder / "attention.py").read_text()
+    end = "    return weights @ value, weights\n"
+    assert text.count(end) == 1
+    new = f"    context = weights @ value\n{HIDDEN_CHANGE}    return context, weights\n"
+    (folder / "attention.py").write_text(text.replace(end, new))
+    points, states, _ = grade_tasks(folder, "1.2", "1.4")
+    assert points == {"1.2": 0, "1.4": 10} and states["1.2"] == "failed"

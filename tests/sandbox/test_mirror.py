@@ -199,6 +199,31 @@ def test_changed_arguments_are_seen_and_say_nothing(example: Sandbox):
     assert torch.equal(untouched, torch.zeros(3))
 
 
+CHANGES = """
+import torch
+
+
+def greedy_decode(kind, tensor):
+    if kind == "write":
+        tensor.data[0] = 7
+    elif kind == "swap":
+        tensor.data = torch.zeros(5)
+    elif kind == "same":
+        tensor.data[0] = tensor.data[0].clone()
+"""
+
+
+@pytest.mark.parametrize("kind, is_changed", [("write", True), ("swap", True), ("same", False), ("none", False)])
+def test_changes_of_arguments_through_data_are_seen(sandbox, kind: str, is_changed: bool):
+    tensors = [torch.ones(3), torch.ones(3, requires_grad=True), torch.tensor([1, 2, 3]), torch.tensor([1, torch.nan])]
+    before = [tensor.detach().clone() for tensor in tensors]
+    submission = sandbox({"decode": CHANGES})
+    for tensor in tensors:
+        submission.call("decode.greedy_decode", kind, tensor)
+    same = [torch.equal(one.nan_to_num(), other.nan_to_num()) for one, other in zip(tensors, before, strict=True)]
+    assert same == [not is_changed] * 4
+
+
 def test_changing_a_leaf_raises_as_in_process(example: Sandbox, local: InProcessSubmission):
     for submission in (example, local):
         with pytest.raises(RuntimeError, match="leaf"):
