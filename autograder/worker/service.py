@@ -41,6 +41,7 @@ class Service:
         self._package: object = None
         self._paths: frozenset[str] = frozenset()
         self._has_begun = False
+        self._forbid_shortcuts = shortcuts.prepare()
         self._objects = Table()
         self._graphs = Table()
 
@@ -94,7 +95,7 @@ class Service:
         for name in self._package.sources:
             if name != "__init__":
                 importlib.import_module(f"{self._package.name}.{name}")
-        shortcuts.forbid()
+        self._forbid_shortcuts()
 
     def do_build(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
         self._begin()
