@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from autograder import test_run
 from autograder.assignment import read_assignment
+from autograder.checking.case import Case
 
 from .conftest import write_submission
 
@@ -65,6 +67,7 @@ def grade_tasks(grade_folder):
         tasks = tuple(task for task in assignment.tasks if task.number in numbers)
         limits = replace(assignment.limits, **limits)
         record = grade_folder(folder, assignment=replace(assignment, tasks=tasks, limits=limits)).content()
+        assert record["finished"] and [part["number"] for part in record["parts"]] == [task.number for task in tasks]
         parts = {part["number"]: part for part in record["parts"]}
         return {n: part["score"] for n, part in parts.items()}, {n: part["state"] for n, part in parts.items()}, parts
 
@@ -101,3 +104,30 @@ def test_arguments_that_are_changed_through_data_are_seen(grade_tasks, tmp_path)
     (folder / "attention.py").write_text(text.replace(end, new))
     points, states, _ = grade_tasks(folder, "1.2", "1.4")
     assert points == {"1.2": 0, "1.4": 10} and states["1.2"] == "failed"
+
+
+def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_path, monkeypatch):
+    asked = []
+
+    def loop(self, *arguments):
+        asked.append(arguments)
+        while True:
+            pass
+
+    monkeypatch.setattr(test_run, "SECONDS", 0.7)
+    monkeypatch.setattr(test_run, "FEW_SECONDS", 0.3)
+    monkeypatch.setattr(Case, "padding_mask", loop)
+    points, states, parts = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
+    assert points == {"1.2": 0, "1.4": 10} and states["1.2"] == "timeout"
+    assert "judging this took too long" in parts["1.2"]["message"]
+    assert len(asked) == test_run.MOST_STRIKES
+
+
+def test_a_test_that_breaks_is_the_graders_error_and_stops_no_other(grade_tasks, tmp_path, monkeypatch):
+    def break_down(self, *arguments):
+        raise OverflowError("over an odd answer")
+
+    monkeypatch.setattr(Case, "padding_mask", break_down)
+    points, states, parts = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4", "3.1")
+    assert states == {"1.2": "grader error", "1.4": "passed", "3.1": "grader error"} and points["1.4"] == 10
+    assert "OverflowError: over an odd answer" in parts["1.2"]["message"]
