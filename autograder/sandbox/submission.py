@@ -74,6 +74,8 @@ class Sandbox:
         made = self._caller.make("build", component, content, args, kwargs)
         if isinstance(made, RemoteObject) and component.partition(".")[0] in MODULES:
             raise SubmissionError(f"{component} is no nn.Module: its class must derive from it")
+        if dtype and isinstance(made, RemoteModule) and any(p.dtype != dtype for p in made.parameters()):
+            raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
         return made
 
     def stand_in(self, name: str, *args: object, **kwargs: object) -> RemoteModule | RemoteObject:

@@ -56,6 +56,14 @@ class InputEmbedding:
     def parameters(self):
         return [1, 2]
 '''
+KEEPS_FLOAT32 = """
+    def to(self, *args, **kwargs):
+        return self
+
+    def _apply(self, *args, **kwargs):
+        return self
+
+"""
 
 
 @pytest.fixture
@@ -93,6 +101,15 @@ def test_a_component_that_is_no_module_is_told_so(grade_tasks, tmp_path):
     points, states, parts = grade_tasks(folder, "1.1", "1.4")
     assert points == {"1.1": 0, "1.4": 10} and states["1.1"] == "error"
     assert "must derive from" in parts["1.1"]["message"]
+
+
+def test_parameters_that_are_not_converted_are_a_fault_of_the_submission(grade_tasks, tmp_path):
+    folder = write_submission(tmp_path / "anna")
+    text = (folder / "model.py").read_text()
+    (folder / "model.py").write_text(text.replace("    def forward(", f"{KEEPS_FLOAT32}    def forward("))
+    points, states, parts = grade_tasks(folder, "2.3", "1.4")
+    assert points == {"1.4": 10, "2.3": 0} and states["2.3"] == "error"
+    assert "follow .to(torch.float64)" in parts["2.3"]["message"]
 
 
 def test_arguments_that_are_changed_through_data_are_seen(grade_tasks, tmp_path):
