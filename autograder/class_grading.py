@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 import traceback
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from .forking import FAILED, run_forked
 from .grading import grade, name_seed, refuse
 from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
 from .intake.places import is_module
+from .printable import printable
 from .record import Record, hash_of, read_record
 from .sandbox import SandboxUnavailable, Zygote
 from .sandbox.containment import satisfies
@@ -34,6 +36,7 @@ GRACE_SECONDS = 120.0
 """Wall time of a grader beyond what its submission may take."""
 ATTEMPTS = 2
 RECORDS = "records"
+CLUTTER = {".DS_Store", "__MACOSX", "__pycache__"}
 
 
 class ClassError(ValueError):
@@ -196,7 +199,7 @@ def submissions_in(folder: Path, output: Path) -> list[Submission]:
         ClassError: where it is no folder of submissions.
     """
     try:
-        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith((".", "__")))
+        entries = sorted(entry for entry in folder.iterdir() if not is_hidden(entry.name))
     except OSError as error:
         raise ClassError(f"{folder}: {error.strerror}; expected a folder with one entry for each submission") from None
     if modules := [entry.name for entry in entries if is_module(entry.name)]:
@@ -204,12 +207,45 @@ def submissions_in(folder: Path, output: Path) -> list[Submission]:
     entries = [entry for entry in entries if entry.resolve() != output.resolve()]
     if not entries:
         raise ClassError(f"{folder}: nothing in it; expected one folder, archive or notebook for each submission")
-    return [Submission(entry, output / RECORDS / f"{file_name(entry.name)}.json") for entry in entries]
+    hidden = sorted(entry.name for entry in folder.iterdir() if is_hidden(entry.name) and entry.name not in CLUTTER)
+    if hidden:
+        shown = ", ".join(printable(name, 40) for name in hidden[:8])
+        more = f" and {len(hidden) - 8} more" if len(hidden) > 8 else ""
+        print(f"note: not graded, as names that begin with . or __ are hidden: {shown}{more}", file=sys.stderr)
+    names = record_names([entry.name for entry in entries])
+    return [Submission(entry, output / RECORDS / f"{names[entry.name]}.json") for entry in entries]
+
+
+def is_hidden(name: str) -> bool:
+    """Whether an entry of the class's folder is taken for no submission."""
+    return name.startswith((".", "__"))
+
+
+def record_names(names: list[str]) -> dict[str, str]:
+    """The record's file name for each entry; no two are the same file, also where a system does not tell cases apart.
+
+    Raises:
+        ClassError: for two entries whose names were made to come to the same.
+    """
+    plain = Counter(file_name(name).casefold() for name in names)
+    made = {name: file_name(name) if plain[file_name(name).casefold()] == 1 else with_digest(name) for name in names}
+    owners: dict[str, str] = {}
+    for name, one in made.items():
+        other = owners.setdefault(one.casefold(), name)
+        if other != name:
+            both = f"{printable(other, 60)} and {printable(name, 60)}"
+            raise ClassError(f"{both} would have the same record; rename one of them")
+    return made
 
 
 def file_name(name: str) -> str:
-    """The name itself where that does for a file, else one that is made of it."""
-    if re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII):
+    """The name itself where that does for a file and looks like none that was made of another, else one made of it."""
+    if re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII) and not re.search(r"-[0-9a-f]{8}$", name, re.IGNORECASE):
         return name
+    return with_digest(name)
+
+
+def with_digest(name: str) -> str:
+    """A name for a file, made of a name that does not do for one."""
     digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
     return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"

@@ -29,7 +29,8 @@ def rows_of(records: dict[str, dict]) -> list[dict]:
     """One flat row a submission: name, file, score, BLEU, and points and state of each part."""
     rows = []
     for file, record in records.items():
-        row = {"submission": record["submission"], "file": printable(file), "score": record["score"]}
+        name = " ".join(record["submission"].split())  # one line, as every row of a table should be
+        row = {"submission": name, "file": printable(file), "score": record["score"]}
         row |= {"max_score": record["max_score"], "bleu": record["bleu"] and record["bleu"]["value"]}
         row |= {part["number"]: part["score"] for part in record["parts"]}
         row |= {f"{part['number']} state": part["state"] for part in record["parts"]}

@@ -3,8 +3,9 @@
 import contextlib
 import io
 import os
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import groupby
 from pathlib import Path
 
@@ -17,14 +18,27 @@ from .grading_keys import SEED, SUBMISSION
 from .marks import Outcome
 from .sandbox import Sandbox, SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionRefused, SubmissionTimeout
 from .sandbox.errors import SubmissionOutOfMemory
+from .time_limit import CPU, time_limit
 
 TESTS = Path(__file__).with_name("tests")
 MAX_MESSAGE = 4000
+SECONDS, SECONDS_IN_ALL, FEW_SECONDS = 20.0, 40.0, 2.0
+"""CPU time that this process, not the submission, may take for one test, for all of them, and for one when all of it
+is used up or another test of the file took too long. All tests together need about six."""
+MOST_STRIKES = 2
+"""So many tests of a file that took too long, and its others are not tried."""
 UNUSED = "terminal cacheprovider logging faulthandler capture unraisableexception threadexception"
 """Plugins of pytest that report, or look after what happens in its own process."""
 
+TOO_LONG = "judging this took too long: what came is so large, or of so many parts, that it could not be compared"
+
+
+class TookTooLong(Exception):
+    """The test itself took too long, over answers that came in time."""
+
+
 STATE_OF_ERROR = (  # the first that fits
-    (SubmissionTimeout, "timeout"),
+    ((SubmissionTimeout, TookTooLong), "timeout"),
     (SubmissionOutOfMemory, "out of memory"),
     (SubmissionDied, "error"),
     (SubmissionRefused, "refused"),
@@ -44,6 +58,7 @@ class Tests:
         self._work = work
         self._items: list[pytest.Item] = []
         self._outcomes: dict[str, Outcome] = {}
+        self._seconds, self._strikes = 0.0, Counter()
         self.raised: BaseException | None = None
 
     @pytest.hookimpl(tryfirst=True)
@@ -63,6 +78,25 @@ class Tests:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         if self._stash[SUBMISSION].tape is not None:
             self._stash[SUBMISSION].tape.begin(item.name)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
+        """Limits the time that trusted code takes; an odd answer may keep it busy for ever."""
+        strikes = self._strikes[item.path]
+        if strikes >= MOST_STRIKES:
+            raise TookTooLong(TOO_LONG)
+        began = time.process_time()
+        patience = FEW_SECONDS if strikes or self._seconds > SECONDS_IN_ALL else SECONDS
+        struck: list[float] = []
+        try:
+            with time_limit(patience, CPU) as struck:
+                return (yield)
+        finally:
+            self._seconds += time.process_time() - began
+            if struck:
+                self._strikes[item.path] += 1
+                self._stash[SUBMISSION].restart()  # it may have been in the middle of an answer
+                raise TookTooLong(TOO_LONG)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> pytest.TestReport:
@@ -92,6 +126,7 @@ class Tests:
         """
         self._stash[SUBMISSION], self._stash[SEED] = submission, seed
         self._outcomes = {}
+        self._seconds, self._strikes = 0.0, Counter()
         waiting = Counter(marker for item in self._items for marker in self._markers_of(item))
         done: dict[str, list[Outcome]] = {}
         self._is_fresh = True
@@ -102,7 +137,7 @@ class Tests:
                 missed = [item for item in items if self._outcomes[item.nodeid].is_missed]
                 if missed and not self._is_fresh:
                     submission.restart()
-                    self._run(missed)
+                    self._run([item for item in missed if self._outcomes[item.nodeid].message != TOO_LONG])
                 self._is_fresh = bool(missed)
                 if self._is_fresh:
                     submission.restart()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Iterator
 
 AGAIN_SECONDS = 1.0
@@ -16,6 +17,8 @@ WALL, CPU = (signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_PROF, signal.SI
 @contextlib.contextmanager
 def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[float]]:
     """Raises TimeoutError in the block that takes longer; only the main thread can have a limit.
+
+    A limit inside another one of the same clock ends with that one, which goes on afterwards.
 
     Args:
         seconds: the limit.
@@ -35,10 +38,15 @@ def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[f
         raise TimeoutError(f"the test took longer than {seconds} s")
 
     timer, number = clock
-    before = signal.signal(number, stop)
-    signal.setitimer(timer, seconds, AGAIN_SECONDS)
+    now = time.process_time if clock == CPU else time.monotonic
+    before, began = signal.signal(number, stop), now()
+    left, interval = signal.setitimer(timer, seconds, AGAIN_SECONDS)
+    if 0 < left < seconds:
+        signal.setitimer(timer, left, AGAIN_SECONDS)
     try:
         yield struck
     finally:
         signal.setitimer(timer, 0)
         signal.signal(number, before)
+        if left:
+            signal.setitimer(timer, max(left - (now() - began), 1e-3), interval)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..assignment import Assignment
 from ..intake import Intake
+from ..printable import printable
 from .feedback import remove_feedback, write_feedback
 from .target import GradebookError, Target, check_student, find_target, graded_cells, read_notebooks, test_cell
 
@@ -57,6 +58,21 @@ class Gradebook:
             GradebookError: for a course, a student's id or notebooks that cannot be used.
         """
         return cls(find_target(text), check_student(student), assignment)
+
+    @classmethod
+    def open_all(cls, text: str, students: dict[str, str], assignment: Assignment) -> dict[str, "Gradebook"]:
+        """For a class: the gradebook of each submission, by its file name; `students` has the ids by file name.
+
+        Raises:
+            GradebookError: also for two submissions of one student, of which the last would decide the marks.
+        """
+        files: dict[str, str] = {}
+        for file, student in students.items():
+            other = files.setdefault(student.casefold(), file)
+            if other != file:
+                both = f"{printable(other, 60)} and {printable(file, 60)}"
+                raise GradebookError(f"{both} are both of the student {printable(student, 60)}; keep one")
+        return {file: cls.open(text, student, assignment) for file, student in students.items()}
 
     @_in_one_line
     def reset(self) -> None:

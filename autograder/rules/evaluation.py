@@ -10,7 +10,10 @@ from .modules import ModuleNames
 from .scopes import Scope, Source
 from .values import NOTHING, Binding, Getter, Items, Library, Namespace, OwnModule, Text, Value, Values, joined
 
-MAX_STEPS = 150_000  # for one component; the reference needs 4,000 for all together
+MAX_STEPS = 150_000  # for one component; the reference needs 7,000 for all together
+MAX_STEPS_IN_ALL = 3 * MAX_STEPS
+TEXT_PER_STEP = 100  # characters
+MAX_MEANINGS = 400  # of one expression
 MAX_DEPTH = 60
 MAX_PATH = 300
 FOLDED = (ast.Constant, ast.BinOp, ast.JoinedStr)
@@ -38,16 +41,17 @@ class Evaluator:
 
     def __init__(self, sources: Mapping[str, tuple[str, str]]) -> None:
         self.sources = sources
-        self.n_steps = 0
+        self.n_steps = self.n_steps_in_all = 0
         self._modules: dict[str, ModuleNames] = {}
         self._known: dict[tuple[int, int], Values] = {}
         self._trees: dict[tuple[str, int], tuple[ast.Module, Scope]] = {}
         self._kept: list[object] = []  # so that no id is used twice
 
-    def step(self) -> None:
+    def step(self, n_steps: int = 1) -> None:
         """Counts; raises TooTangled at the end of our patience."""
-        self.n_steps += 1
-        if self.n_steps > MAX_STEPS:
+        self.n_steps += n_steps
+        self.n_steps_in_all += n_steps
+        if self.n_steps > MAX_STEPS or self.n_steps_in_all > MAX_STEPS_IN_ALL:
             raise TooTangled
 
     def module(self, name: str) -> ModuleNames:
@@ -80,10 +84,13 @@ class Evaluator:
     def _memoised(self, node: object, scope: object, compute: Callable[[], Values]) -> Values:
         key = (id(node), id(scope) if not isinstance(scope, Scope) or scope.parent else (scope.module, scope.position))
         if key not in self._known:
-            self.step()
             self._known[key] = NOTHING  # for who comes here again on the way
             self._kept += [node, scope]
-            self._known[key] = compute()
+            self._known[key] = found = compute()
+            if len(found) > MAX_MEANINGS:
+                raise TooTangled
+            self.step(sum(len(value.text) for value in found if isinstance(value, Text)) // TEXT_PER_STEP)
+        self.step(1 + len(self._known[key]))  # whoever asked goes through all of them
         return self._known[key]
 
     def _evaluate(self, node: ast.expr, scope: Scope, depth: int) -> Values:

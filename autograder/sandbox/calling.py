@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..worker.values import Decoder, Encoder, MalformedValue
+from ..worker.values import Decoder, Encoder
 from .arguments import draw_seed, mark_gradients, spoil
 from .gradient import RemoteCall, RemoteGraph
 from .mirror import Handle, RemoteModule, RemoteObject, modules_of, number_of
-from .replies import Breach, read_call, read_gradients, read_object
+from .replies import Breach, read_call, read_gradients, read_object, read_value
 from .session import Session
 from .supervisor import Supervisor
 
@@ -57,8 +57,8 @@ class Caller:
             if reply.graph is not None:
                 self._connect(session, component, reply.graph, decoder, inputs)
             spoil([encoder.tensors[index] for index in reply.changed])
-            return decoder.decode(reply.value)
-        except (Breach, MalformedValue) as error:
+            return read_value(reply.value, decoder)
+        except Breach as error:
             raise self._breach(session, component, error) from None
 
     def refresh(self, module: RemoteModule) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from ..worker.contract import MODEL_METHODS
 from ..worker.values import Decoder
 from .errors import SubmissionDied
-from .replies import Breach, ObjectReply
+from .replies import ObjectReply
 from .session import Session
 from .text import clean
 
@@ -68,8 +68,6 @@ class RemoteModule(nn.Module):
             self._parameters.clear()
             for index, (value, record) in enumerate(zip(values, decoder.records, strict=True)):
                 needs = record.get("grad") is True
-                if needs and not value.is_floating_point():
-                    raise Breach("a parameter that is no float")
                 self.register_parameter(f"p{index}", nn.Parameter(value.contiguous(), requires_grad=needs))
         else:
             with torch.no_grad():

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..worker.values import Decoder, MalformedValue
-
-MAX_PARAMETERS = 4_000
+from ..worker.contract import MAX_PARAMETER_BYTES, MAX_PARAMETERS
+from ..worker.values import Decoder
 
 
 class Breach(Exception):
@@ -51,7 +50,7 @@ def read_reply(header: dict, body: bytes, number: int) -> tuple[object, Decoder]
         raise Breach("a reply with other fields than it should have")
     try:
         return header["result"], Decoder(header["tensors"], body)
-    except MalformedValue as error:
+    except Exception as error:  # whatever it is, what was sent has caused it
         raise Breach(f"a reply with {error}") from error
 
 
@@ -72,6 +71,10 @@ def read_object(result: object, decoder: Decoder) -> ObjectReply:
     names = result["names"]
     if not all(isinstance(name, str) for name in names) or not len(names) == len(decoder.tensors) <= MAX_PARAMETERS:
         raise Breach("parameters that are not all named")
+    if not all(value.is_floating_point() and value.numel() for value in decoder.tensors):
+        raise Breach("a parameter that cannot be learned")
+    if sum(value.numel() * value.element_size() for value in decoder.tensors) > MAX_PARAMETER_BYTES:
+        raise Breach("parameters that are too large")
     return ObjectReply(result["object"], result["module"], result["training"], names)
 
 
@@ -82,6 +85,14 @@ def read_call(result: object, decoder: Decoder, arguments: int) -> CallReply:
     if not all(type(index) is int and 0 <= index < arguments for index in changed):
         raise Breach("changed arguments that there are not")
     return CallReply(result["value"], result["graph"], changed)
+
+
+def read_value(tree: object, decoder: Decoder) -> object:
+    """The value that a call has returned."""
+    try:
+        return decoder.decode(tree)
+    except Exception as error:  # whatever it is, what was sent has caused it
+        raise Breach(str(error)) from error
 
 
 def read_gradients(result: object, decoder: Decoder, inputs: list) -> list:

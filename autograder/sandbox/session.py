@@ -38,7 +38,6 @@ def in_module(module: str, line: int) -> str:
     return f"{module}.py, line {line}"
 
 
-
 class Session:
     """One worker with one submission loaded.
 
@@ -62,8 +61,6 @@ class Session:
     ) -> None:
         self.sources, self._tape, self._locate = sources, tape, locate
         self._cpu_left = cpu_left
-        self._worker = zygote.fork(limits, wanted_imports(sources), cpu_left)
-        self._connection = Connection(self._worker, output)
         self._last = HELLO
         self._released: dict[str, list[int]] = {"objects": [], "graphs": []}
         self._modes: dict[int, bool] = {}
@@ -72,13 +69,27 @@ class Session:
         self.cpu = 0.0
         self.ended_because = "the worker was closed"
         try:
-            self.level = zygote.containment.describe(self._read_hello())
+            layers = self._start(zygote, limits, output, wanted_imports(sources))
+        except SandboxUnavailable:  # perhaps one of the imports left something behind, which is not the machine's fault
+            layers = self._start(zygote, limits, output, [])
+        try:
+            self.level = zygote.containment.describe(layers)
             named = {name: (f"{name}.py", text) for name, (_, text) in sources.items()}
             self.request("load", {"sources": named}, Encoder(), START_SECONDS)
         except SubmissionError as error:
             raise SandboxUnavailable(f"the worker could not load the submission: {error.message}") from error
         except BaseException:
             self.end("the worker did not start")
+            raise
+
+    def _start(self, zygote: Zygote, limits: Limits, output: Output, imports: list[str]) -> list[str]:
+        """Fork a worker; the layers that it reached. Leaves nothing behind where that fails."""
+        self._worker = zygote.fork(limits, imports, self._cpu_left)
+        self._connection = Connection(self._worker, output)
+        try:
+            return self._read_hello()
+        except BaseException:
+            self._worker.kill()
             raise
 
     def _read_hello(self) -> list[str]:

@@ -8,11 +8,15 @@ from torch import nn
 from ..limits import Limits
 from ..worker.values import DTYPE_NAMES
 from .calling import Caller
+from .errors import SubmissionError
 from .mirror import RemoteModule, RemoteObject
 from .session import Locate, in_module
 from .supervisor import Supervisor
 from .tape import Tape
 from .zygote import Zygote
+
+MODULES = ("embedding", "attention", "layers", "model")
+"""The modules of the contract whose classes are nn.Modules; tests use them as such."""
 
 
 class Sandbox:
@@ -67,7 +71,12 @@ class Sandbox:
             SubmissionError: what the constructor raised, or why there was no answer.
         """
         content = {"component": component, "isolated": isolated, "dtype": dtype and DTYPE_NAMES[dtype]}
-        return self._caller.make("build", component, content, args, kwargs)
+        made = self._caller.make("build", component, content, args, kwargs)
+        if isinstance(made, RemoteObject) and component.partition(".")[0] in MODULES:
+            raise SubmissionError(f"{component} is no nn.Module: its class must derive from it")
+        if dtype and isinstance(made, RemoteModule) and any(p.dtype != dtype for p in made.parameters()):
+            raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
+        return made
 
     def stand_in(self, name: str, *args: object, **kwargs: object) -> RemoteModule | RemoteObject:
         """Make one of the trusted stand-ins in the worker, to be passed as an argument."""

@@ -76,7 +76,10 @@ def test_embeddings_of_equal_size_are_not_shared(submission, case):
     masks = torch.ones(2, 1, 1, 5, dtype=torch.bool), torch.ones(2, 1, 5, 5, dtype=torch.bool)
 
     def both_sides():
-        return _first_parts(model.encode(tokens, masks[0]), model.decode(tokens, memory, *masks))
+        parts = _first_parts(model.encode(tokens, masks[0]), model.decode(tokens, memory, *masks))
+        for part, name in zip(parts, ("memory", "output"), strict=True):
+            expect_shape(part, memory.shape, name, dtype=memory.dtype)
+        return parts
 
     before = copies(both_sides())
     for table in [p for p in model.parameters() if tuple(p.shape) == (vocab_size, d_model)]:

@@ -32,8 +32,14 @@ class Training:
     def __init__(self, submission, case, n_batches, rate=0.5, smoothing=0.1):
         self.submission, self.rate, self.smoothing = submission, rate, smoothing
         self.model = submission.stand_in("TinyTranslator", SRC_VOCAB, TGT_VOCAB, D_MODEL)
-        case.randomise(self.model.parameters())
-        self.start = [p.detach().clone() for p in submission.parameters(self.model)]
+        # What is expected is computed from values that were drawn here, not from what the submission's side reports.
+        self.start = [p.detach() for p in TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).parameters()]
+        case.randomise(self.start)
+        given = list(self.model.parameters())
+        self.expect_all(given, "the model that train_epoch is given")
+        with torch.no_grad():
+            for parameter, value in zip(given, self.start, strict=True):
+                parameter.copy_(value)
         # No two batches have the same number of labels, whatever the seed: they must not count the same.
         chosen = case.sizes(n_batches, 0, len(SHAPES) - 1)
         self.batches = [self.draw_batch(case, *case.choose(SHAPES[index])) for index in chosen]
@@ -99,7 +105,14 @@ class Training:
                     parameter -= rate * scale * parameter.grad
         return sum(all_losses) / len(all_losses), [p.detach() for p in copy.parameters()]
 
+    def expect_all(self, parameters, what):
+        """The model has the parameters that it was made with: no more, no fewer, no others."""
+        shapes = [[tuple(p.shape) for p in several] for several in (self.start, parameters)]
+        look_at = "train_epoch changes the values of the model's parameters, not which ones it has"
+        expect(shapes[0] == shapes[1], f"{what}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], look_at)
+
     def check(self, came, expected, what, look_at):
+        self.expect_all(came, what)
         for index, (actual, wanted) in enumerate(zip(came, expected, strict=True)):
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at)
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from autograder.checking.comparison import describe, expect, fail
+from autograder.checking.comparison import describe, expect, expect_parts, expect_shape, fail
 
 pytestmark = pytest.mark.task_e_3
 
@@ -30,9 +30,7 @@ class Tables:
         for name, probability in probabilities.items():
             row[EOS if name == "eos" else self.words[int(name[1:])]] = math.log(probability)
 
-    def search(
-        self, submission, sentences, is_training=True, masks=None, encoder_masks=None, max_length=7, **options
-    ):
+    def search(self, submission, sentences, is_training=True, masks=None, encoder_masks=None, max_length=7, **options):
         """Runs the submission's search for these sentences as one batch.
 
         Args:
@@ -187,9 +185,14 @@ def test_mode_is_restored(submission, case, is_training):
     garden_path(tables, 0)
     tables.search(submission, [0], is_training, beam_size=2)  # in train mode the model says the odd one
     src, everything = torch.tensor([[0, 3, 4]]), torch.ones(1, 1, 1, 3, dtype=torch.bool)
-    memory, _ = tables.model.encode(src, everything)
-    output, _, _ = tables.model.decode(torch.tensor([[BOS]]), memory, everything, torch.ones(1, 1, dtype=torch.bool))
-    is_now = int(tables.model.get_predictions(output)[0, -1].argmax()) == tables.words[-1]
+    what = "what the model says after the search"
+    memory, _ = expect_parts(tables.model.encode(src, everything), ("memory", "weights"), what)
+    start, causal = torch.tensor([[BOS]]), torch.ones(1, 1, dtype=torch.bool)
+    names = ("output", "self_weights", "cross_weights")
+    output, *_ = expect_parts(tables.model.decode(start, memory, everything, causal), names, what)
+    said = tables.model.get_predictions(output)
+    expect_shape(said, (1, 1, VOCAB), what)
+    is_now = int(said[0, -1].argmax()) == tables.words[-1]
     modes = {True: "train", False: "eval"}
     look_at = "model.training, before model.eval()"
     what = "the mode of the model after the search"

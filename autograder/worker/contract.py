@@ -16,3 +16,6 @@ MODEL_METHODS = ("encode", "decode", "get_predictions")
 """What tests may call on a model beside `forward`."""
 
 COMPONENTS = tuple(f"{module}.{name}" for module, names in CONTRACT.items() for name in names)
+
+MAX_PARAMETERS, MAX_PARAMETER_BYTES = 1_000, 8 << 20
+"""Of one object: tests build small ones, and what is sent is held several times on both sides."""

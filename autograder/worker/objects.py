@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
+from .contract import MAX_PARAMETER_BYTES, MAX_PARAMETERS
+
+LEARNED = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+
 
 @dataclass
 class Held:
@@ -23,11 +27,25 @@ class Held:
     names: list[str] = field(default_factory=list)
 
     def list_parameters(self) -> None:
-        """(Re)read the module's parameters, in the module's order."""
-        if isinstance(self.value, nn.Module):
-            named = list(self.value.named_parameters())
-            self.names = [str(name)[:200] for name, _ in named]
-            self.parameters = [parameter for _, parameter in named]
+        """(Re)read the module's parameters, in the module's order.
+
+        Those that cannot be learned, whole numbers and empty ones, are left out: no test has a use for them.
+
+        Raises:
+            ValueError: for more, or larger ones, than an object of a test may have, or some that share memory.
+        """
+        if not isinstance(self.value, nn.Module):
+            return
+        named = [(str(n)[:200], p) for n, p in self.value.named_parameters() if p.numel() and p.dtype in LEARNED]
+        size = sum(parameter.numel() * parameter.element_size() for _, parameter in named)
+        if len(named) > MAX_PARAMETERS or size > MAX_PARAMETER_BYTES:
+            what = f"{len(named):,} parameters of {size / (1 << 20):,.1f} MiB in all"
+            raise ValueError(f"{what}: at most {MAX_PARAMETERS:,} of {MAX_PARAMETER_BYTES >> 20} MiB can be judged")
+        for name, parameter in named:
+            if any(step == 0 and n > 1 for step, n in zip(parameter.stride(), parameter.shape, strict=True)):
+                raise ValueError(f"the parameter {name} was expanded, its values share memory: make it with .clone()")
+        self.names = [name for name, _ in named]
+        self.parameters = [parameter for _, parameter in named]
 
 
 @dataclass

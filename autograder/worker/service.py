@@ -24,6 +24,14 @@ from .objects import Graph, Held, Table
 from .values import DTYPES, Decoder, Encoder
 
 
+def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
+    """Whether something was written into a tensor; what is written through `.data` leaves its version as it was."""
+    if tensor._version != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
+        return True
+    now = tensor.detach()
+    return not bool(((now == copy) | (now != now) & (copy != copy)).all())
+
+
 class Service:
     """Answers requests about one submission. `package_class` and `stand_ins` come from `loading` and `stand_ins`."""
 
@@ -33,6 +41,7 @@ class Service:
         self._package: object = None
         self._paths: frozenset[str] = frozenset()
         self._has_begun = False
+        self._forbid_shortcuts = shortcuts.prepare()
         self._objects = Table()
         self._graphs = Table()
 
@@ -86,7 +95,7 @@ class Service:
         for name in self._package.sources:
             if name != "__init__":
                 importlib.import_module(f"{self._package.name}.{name}")
-        shortcuts.forbid()
+        self._forbid_shortcuts()
 
     def do_build(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
         self._begin()
@@ -109,7 +118,7 @@ class Service:
     def do_call(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
         inputs = self._connect(decoder)
         args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
-        versions = [tensor._version for tensor in decoder.tensors]
+        before = [(tensor, tensor._version, tensor.detach().clone()) for tensor in decoder.tensors]
         function = self._find(request["target"])
         with torch.set_grad_enabled(request["grad"]):
             self._seed(request)
@@ -117,7 +126,7 @@ class Service:
         result = {"value": encoder.encode(value)}
         inputs += [self._objects[number].parameters[index] for number, index in request["parameters"]]
         result["graph"] = self._keep_graph(inputs, encoder) if request["grad"] else None
-        changed = [i for i, old in enumerate(versions) if decoder.tensors[i]._version != old]
+        changed = [index for index, one in enumerate(before) if has_changed(*one)]
         return {**result, "changed": changed}
 
     def do_backward(self, request: dict, decoder: Decoder, encoder: Encoder) -> list:

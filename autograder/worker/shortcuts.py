@@ -7,31 +7,33 @@ PyTorch's source: the static check and a reader's eye stand beside it.
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Callable
 from types import FunctionType
 
 import torch
 from torch import nn
 
-KERNELS = (
-    "layer_norm",
-    "native_layer_norm",
-    "group_norm",
-    "native_group_norm",
-    "instance_norm",
-    "rms_norm",
-    "_fused_rms_norm",
-    "batch_norm",
-    "native_batch_norm",
-    "_native_batch_norm_legit",
-    "_native_batch_norm_legit.no_stats",
-    "_batch_norm_impl_index",
-    "scaled_dot_product_attention",
-    "_scaled_dot_product_attention_math",
-    "_scaled_dot_product_flash_attention_for_cpu",
-    "_native_multi_head_attention",
-    "_transformer_encoder_layer_fwd",
+FORBIDDEN = re.compile(
+    r"_?(\w+_)?((batch|instance|group|layer|rms)_norm|attention)(_\w+)?|_transformer_encoder_layer_fwd"
 )
+KERNELS = tuple(
+    name
+    for name in sorted(full.removeprefix("aten::") for full in torch._C._dispatch_get_all_op_names())
+    if FORBIDDEN.fullmatch(name.partition(".")[0]) and "backward" not in name
+)
+"""All that this PyTorch has of these kinds, overloads too: "native_layer_norm", "_native_batch_norm_legit.no_stats"."""
+KEYS = (
+    "CPU",
+    "AutogradCPU",
+    "NestedTensorCPU",
+    "AutogradNestedTensor",
+    "MkldnnCPU",
+    "QuantizedCPU",
+    "AutogradOther",
+)
+"""The kinds of tensors that a worker can make."""
 CLASSES = (
     nn.MultiheadAttention,
     nn.Transformer,
@@ -47,18 +49,28 @@ class ForbiddenShortcut(RuntimeError):
     """A submission used what it was to write itself."""
 
 
-def forbid() -> None:
-    """Replace them all, for the rest of this process."""
+def prepare() -> Callable[[], None]:
+    """Returns what replaces them all, for the rest of this process.
+
+    Asked for before any submitted code runs: what that writes into this module then changes nothing.
+    """
+    kernels = [(name, key, refusal(name.partition(".")[0])) for name in KERNELS for key in KEYS]
+    classes = [(kind, refusal(kind.__name__)) for kind in CLASSES]
     library = torch.library.Library("aten", "IMPL")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that kernels are overridden
-        for name in KERNELS:
-            for key in ("CPU", "AutogradCPU"):
-                library.impl(name, refusal(name.partition(".")[0]), key, allow_override=True)
     _KEPT.append(library)  # a library that is let go takes its kernels along
-    for kind in CLASSES:
-        kind.__init__ = kind.forward = refusal(kind.__name__)
-    stop(nn.functional.multi_head_attention_forward)
+    function = nn.functional.multi_head_attention_forward
+    override, halt, refuse_function = library.impl, stop, refusal(function.__name__)
+
+    def forbid() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that kernels are overridden
+            for name, key, refuse in kernels:
+                override(name, refuse, key, allow_override=True)
+        for kind, refuse in classes:
+            kind.__init__ = kind.forward = refuse
+        halt(function, refuse_function)
+
+    return forbid
 
 
 def refusal(name: str) -> FunctionType:
@@ -70,14 +82,14 @@ def refusal(name: str) -> FunctionType:
     return refuse
 
 
-def stop(function: FunctionType) -> None:
-    """Make a function raise for whoever holds it, under whatever name."""
+def stop(function: FunctionType, by: FunctionType) -> None:
+    """Make a function raise, `by` another one, for whoever holds it, under whatever name."""
 
     def refuse(*arguments, refuse_by, **options):
         refuse_by()
 
     function.__code__, function.__defaults__ = refuse.__code__, None
-    function.__kwdefaults__ = {"refuse_by": refusal(function.__name__)}
+    function.__kwdefaults__ = {"refuse_by": by}
 
 
 _KEPT: list[torch.library.Library] = []

@@ -40,6 +40,8 @@ MAX_STRING = 200_000
 MAX_AXES = 12
 MAX_TENSORS = 4_000
 MAX_TENSOR_BYTES = 64 << 20
+MAX_MESSAGE_BYTES = 256 << 20
+"""Of all tensors of a message, expanded ones as large as they look."""
 
 
 class UnsendableValue(TypeError):
@@ -93,7 +95,10 @@ class Encoder:
         if isinstance(value, torch.dtype) and value in DTYPE_NAMES:
             return {"dtype": DTYPE_NAMES[value]}
         if isinstance(value, torch.Generator):
-            return {"generator": value.initial_seed()}
+            seed = value.initial_seed()
+            if type(seed) is not int or not 0 <= seed < 2**64:
+                raise UnsendableValue("a generator whose seed has more than 64 bits")
+            return {"generator": seed}
         handle = self._handle_of(value)
         if handle is not None:
             return {"handle": handle}
@@ -152,6 +157,8 @@ class Decoder:
             raise MalformedValue("the body's tensors are not those of the header")
         self.records = [record if isinstance(record, dict) else {} for record in records]
         self.tensors = [rebuild(dense[str(index)], record) for index, record in enumerate(self.records)]
+        if sum(tensor.numel() * tensor.element_size() for tensor in self.tensors) > MAX_MESSAGE_BYTES:
+            raise MalformedValue("tensors that are too large together")
         self._object_of = object_of
         self._items = 0
 
@@ -178,7 +185,7 @@ class Decoder:
             return self.tensors[content]
         if kind == "dtype" and isinstance(content, str) and content in DTYPES:
             return DTYPES[content]
-        if kind == "generator" and type(content) is int:
+        if kind == "generator" and type(content) is int and 0 <= content < 2**64:
             return torch.Generator().manual_seed(content)
         if kind == "handle" and type(content) is int and self._object_of is not None:
             return self._object_of(content)

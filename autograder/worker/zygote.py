@@ -201,7 +201,7 @@ def import_quietly(name: str) -> None:
     """Import a module if there is one of that name; "package.name" may also be a name in a package."""
     package, _, member = name.rpartition(".")
     if name not in sys.modules and not hasattr(sys.modules.get(package), member):
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(BaseException):  # SystemExit, or pytest's Skipped: only a worker without it is lost
             importlib.import_module(name)
 
 

@@ -189,6 +189,46 @@ def test_names_of_records_are_files_and_differ():
     assert all(len(name) <= 100 and name.isascii() and "/" not in name and name[0] != "." for name in made)
 
 
+def test_no_entrys_record_is_that_of_another(folder, output, log):
+    victim = "Jörg Müller"
+    for name in (victim, file_name(victim), file_name(file_name(victim)), "Anna", "ANNA", "a.b", "a.B"):
+        (folder / name).mkdir()
+        (folder / name / "layers.py").write_text(f"# by {name}\n")
+    submissions = submissions_in(folder, output)
+    assert len({submission.record.name.casefold() for submission in submissions}) == len(submissions) == 10
+    assert len(run(folder, output)) == 10 and len(list((output / "records").iterdir())) == 10
+    again = {submission.path.name: submission.record.name for submission in submissions_in(folder, output)}
+    assert again == {submission.path.name: submission.record.name for submission in submissions}
+    assert again["bob"] == "bob.json"
+
+
+def test_names_that_come_to_the_same_record_are_refused(folder, output, monkeypatch):
+    monkeypatch.setattr(class_grading, "with_digest", lambda name: "made")
+    (folder / "a b").mkdir()
+    assert len(submissions_in(folder, output)) == 4
+    (folder / "a c").mkdir()
+    with pytest.raises(ClassError, match="a b and a c would have the same record"):
+        submissions_in(folder, output)
+
+
+def test_hidden_entries_are_named(folder, output, capsys):
+    submissions_in(folder, output)
+    (folder / ".DS_Store").touch()
+    assert capsys.readouterr().err == ""
+    for name in (".dan", "__eve__"):
+        (folder / name).mkdir()
+    assert [submission.path.name for submission in submissions_in(folder, output)] == ["anna", "bob", "carl"]
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "not graded" in printed and ".dan, __eve__" in printed
+
+
+def test_a_name_with_line_ends_stays_in_one_row(folder, output, log):
+    (folder / "dan\nanna,100\r\u2028.zip").write_bytes(b"no archive")
+    records = run(folder, output)
+    write_summary(records, output)
+    assert len((output / "summary.csv").read_text().splitlines()) == 5
+
+
 @pytest.mark.parametrize("entry, words", [(None, "expected one folder"), ("layers.py", "grade it with `grade ")])
 def test_what_is_no_class_is_said(tmp_path, entry, words, capsys):
     if entry:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.sandbox import session
 from autograder.sandbox.imports import MAX_NAMES, is_harmless, wanted_imports
 
 
@@ -27,6 +28,14 @@ def test_names_are_found_in_every_form_of_import():
         "autograder.checking",
         "evil",
         "numpy._core",
+        "numpy.distutils.tests.test_system_info",
+        "numpy.f2py.tests.util",
+        "numpy.testing",
+        "numpy.conftest",
+        "unittest.test.support",
+        "ctypes.test",
+        "distutils.core",
+        "sacrebleu.something",
         "torch.",
         "torch..nn",
         ".torch",
@@ -44,3 +53,9 @@ def test_relative_imports_are_not_ours():
 def test_long_text_costs_no_time_and_few_names():
     text = "import " + " " * 2_000_000 + "\n" + "from " + "a." * 500_000 + "\n" + "import x1, " * 100_000
     assert len(names_in(text + "\nimport math")) <= MAX_NAMES
+
+
+@pytest.mark.parametrize("name", ["numpy.distutils.tests.test_system_info", "numpy.f2py.tests.util"])
+def test_an_import_that_ends_oddly_or_leaves_a_thread_costs_no_worker(name: str, sandbox, monkeypatch):
+    monkeypatch.setattr(session, "wanted_imports", lambda sources: [name])
+    assert sandbox().call("decode.greedy_decode", "layout", []) == []

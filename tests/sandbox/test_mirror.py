@@ -199,6 +199,31 @@ def test_changed_arguments_are_seen_and_say_nothing(example: Sandbox):
     assert torch.equal(untouched, torch.zeros(3))
 
 
+CHANGES = """
+import torch
+
+
+def greedy_decode(kind, tensor):
+    if kind == "write":
+        tensor.data[0] = 7
+    elif kind == "swap":
+        tensor.data = torch.zeros(5)
+    elif kind == "same":
+        tensor.data[0] = tensor.data[0].clone()
+"""
+
+
+@pytest.mark.parametrize("kind, is_changed", [("write", True), ("swap", True), ("same", False), ("none", False)])
+def test_changes_of_arguments_through_data_are_seen(sandbox, kind: str, is_changed: bool):
+    tensors = [torch.ones(3), torch.ones(3, requires_grad=True), torch.tensor([1, 2, 3]), torch.tensor([1, torch.nan])]
+    before = [tensor.detach().clone() for tensor in tensors]
+    submission = sandbox({"decode": CHANGES})
+    for tensor in tensors:
+        submission.call("decode.greedy_decode", kind, tensor)
+    same = [torch.equal(one.nan_to_num(), other.nan_to_num()) for one, other in zip(tensors, before, strict=True)]
+    assert same == [not is_changed] * 4
+
+
 def test_changing_a_leaf_raises_as_in_process(example: Sandbox, local: InProcessSubmission):
     for submission in (example, local):
         with pytest.raises(RuntimeError, match="leaf"):
@@ -252,3 +277,47 @@ def test_what_a_mirror_cannot_do_is_said(example: Sandbox):
     with pytest.raises(SubmissionError) as caught:
         module.encode(torch.randn(2))
     assert isinstance(caught.value, AttributeError)
+
+
+PARAMETERS = """
+import torch
+from torch import nn
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.size = nn.Parameter(torch.tensor(d_model), requires_grad=False)
+        self.nothing = nn.Parameter(torch.empty(0))
+        self.gain = nn.Parameter(torch.ones(d_model))
+        {more}
+
+    def forward(self, x):
+        return x * self.gain + self.nothing.sum()
+"""
+
+
+def test_parameters_that_cannot_be_learned_are_left_out(sandbox):
+    module = sandbox({"layers": PARAMETERS.replace("{more}", "")}, without=("model",)).build("layers.LayerNorm", 4)
+    assert module.parameter_names == ["gain"]
+    with torch.no_grad():
+        module.p0.fill_(3)
+    x = torch.randn(2, 4)
+    output = module(x)
+    output.sum().backward()
+    assert torch.equal(output, 3 * x) and torch.equal(module.p0.grad, x.sum(0))
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ("self.more = nn.ParameterList([nn.Parameter(torch.ones(1)) for _ in range(1000)])", "1,001 parameters"),
+        ("self.more = nn.Parameter(torch.ones(3 << 20))", "of 12.0 MiB in all"),
+        ("self.more = nn.Parameter(torch.ones(1).expand(64))", "the parameter more was expanded"),
+    ],
+)
+def test_parameters_that_cannot_be_judged_are_refused_in_words(more: str, words: str, sandbox):
+    submission = sandbox({"layers": PARAMETERS.replace("{more}", more)}, without=("model",))
+    with pytest.raises(SubmissionError, match=words):
+        submission.build("layers.LayerNorm", 4)
+    assert submission.call("decode.greedy_decode", "layout", []) == []

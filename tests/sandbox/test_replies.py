@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.sandbox.replies import Breach, Failure, read_call, read_gradients, read_object, read_reply
+from autograder.sandbox.replies import Breach, Failure, read_call, read_gradients, read_object, read_reply, read_value
 from autograder.worker.values import Decoder, Encoder
 
 JSON = st.recursive(
@@ -79,3 +79,49 @@ def test_a_body_of_very_many_tensors_is_not_even_parsed():
     text = b'{"' + b" " * 500_000 + b'":1}'
     with pytest.raises(Breach, match="more than the tensors"):
         read_reply({"id": 1, "result": None, "tensors": []}, len(text).to_bytes(8, "little") + text, 1)
+
+
+def reply_with(*parameters: torch.Tensor) -> Decoder:
+    encoder = Encoder()
+    for parameter in parameters:
+        encoder.add(parameter)
+    return Decoder(encoder.records, encoder.body())
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        [torch.ones(2, dtype=torch.int64)],
+        [torch.ones(2, dtype=torch.bool)],
+        [torch.ones(0)],
+        [torch.zeros(1).expand(1 << 20), torch.zeros(1).expand(2 << 20)],
+        [torch.zeros(1) for _ in range(1001)],
+    ],
+)
+def test_parameters_that_no_module_of_a_test_has_are_breaches(parameters: list):
+    reply = {"object": 1, "module": True, "training": True, "names": ["p"] * len(parameters)}
+    with pytest.raises(Breach, match="parameter"):
+        read_object(reply, reply_with(*parameters))
+
+
+def test_expanded_tensors_count_as_large_as_they_look():
+    encoder = Encoder()
+    for _ in range(20):
+        encoder.add(torch.zeros(1).expand(8 << 20))
+    with pytest.raises(Breach, match="too large together"):
+        read_reply({"id": 1, "result": None, "tensors": encoder.records}, encoder.body(), 1)
+
+
+@settings(deadline=None, database=None)
+@given(st.fixed_dictionaries({"generator": st.integers()}) | JSON)
+def test_any_value_is_decoded_or_a_breach(tree: object):
+    try:
+        read_value(tree, Decoder([], b""))
+    except Breach:
+        pass
+
+
+@pytest.mark.parametrize("seed", [10**40, -1, 2**64])
+def test_a_generator_of_an_odd_seed_is_a_breach(seed: int):
+    with pytest.raises(Breach):
+        read_value({"tuple": [{"generator": seed}]}, Decoder([], b""))

@@ -1,9 +1,12 @@
 """PyTorch's own layers raise in the worker by whatever route; a mention of them that is not a use does not."""
 
+import re
+
 import pytest
 import torch
 
 from autograder.sandbox import SubmissionRefused
+from autograder.worker.shortcuts import KERNELS
 
 ROUTES = {
     "module": "nn.LayerNorm(4, dtype=x.dtype)(x)",
@@ -27,6 +30,16 @@ ROUTES = {
     "attention function": "multi_head(x, x, x, 4, 2, None, None, None, None, False, 0.0, None, None)",
     "whole layer": "nn.TransformerEncoderLayer(4, 2)(x)",
     "subclass": "Mine(4, 2)(x)",
+    "batch with update": "torch.ops.aten._batch_norm_with_update(x, *statistics, 0.0, 1e-6)[0]",
+    "batch without training": "torch.ops.aten._native_batch_norm_legit_no_training(x, *statistics, 0.0, 1e-6)[0]",
+    "batch in place of none": "torch.ops.aten._native_batch_norm_legit_functional(x, *statistics, True, 0.0, 1e-6)[0]",
+    "nested": "torch.layer_norm(nested(x), (4,), *parameters).to_padded_tensor(0.0)",
+    "nested without gradient": "without_gradient(lambda: torch.layer_norm(nested(x.detach()), (4,), *parameters))",
+    "nested attention": "F.scaled_dot_product_attention(*[nested(x)] * 3)",
+    "another layout": "torch.native_layer_norm(x.detach().to_mkldnn(), (4,), None, None, 1e-6)[0].to_dense()",
+    "mapped": "torch.vmap(lambda y: F.layer_norm(y, (4,)))(x)",
+    "in pieces": "torch.ops.aten.layer_norm.default.decompose(x, (4,))",
+    "another key": "torch.ops.aten.native_layer_norm.default._op_dk(below, x, (4,), None, None, 1e-6)[0]",
 }
 MODULE = """
 import importlib
@@ -39,6 +52,19 @@ from torch.nn.functional import layer_norm as borrowed, multi_head_attention_for
 
 class Mine(nn.TransformerEncoderLayer):
     pass
+
+statistics = [torch.ones(3), torch.zeros(3), torch.zeros(3), torch.ones(3)]
+parameters = [torch.ones(4), torch.zeros(4)]
+below = torch._C.DispatchKey.CompositeExplicitAutograd
+
+
+def nested(x):
+    return torch.nested.as_nested_tensor(list(x))
+
+
+@torch.inference_mode()
+def without_gradient(function):
+    return function()
 
 
 @torch.inference_mode()
@@ -92,3 +118,37 @@ def test_an_own_class_of_the_same_name_is_no_use(sandbox):
     text = text.replace("    pass", "    def forward(self, x):\n        return x  # not nn.LayerNorm, F.layer_norm")
     x = torch.randn(2, 4)
     assert torch.equal(sandbox({"layers": text}, without=("model",)).build("layers.LayerNorm", 4)(x), x)
+
+
+EMPTIED = """
+import sys
+
+shortcuts = sys.modules["worker.shortcuts"]
+shortcuts.KERNELS = shortcuts.KEYS = shortcuts.CLASSES = ()
+shortcuts.refusal = shortcuts.stop = shortcuts.prepare = lambda *arguments: lambda *arguments, **options: None
+"""
+
+
+@pytest.mark.parametrize("route", ["function", "attention module", "attention function"])
+def test_what_a_submission_writes_into_the_trip_wire_changes_nothing(route, sandbox):
+    submission = sandbox({"layers": MODULE.format(expression=ROUTES[route]) + EMPTIED}, without=("model",))
+    module = submission.build("layers.LayerNorm", 4)
+    with pytest.raises(SubmissionRefused, match="not to be used in this assignment"):
+        module(torch.randn(2, 3, 4))
+
+
+OTHER_NORMS = r"""linalg_\w*norm|(frobenius_|nuclear_)?norm(_except_dim)?|(embedding_)?renorm_?|_?weight_norm\w*
+    |native_norm|_sparse_\w*|norm\w*|\w*normal\w*|_foreach_norm"""
+
+
+def test_every_kernel_of_these_kinds_is_replaced():
+    names = {full.removeprefix("aten::") for full in torch._C._dispatch_get_all_op_names() if full.startswith("aten::")}
+    of_these_kinds = {
+        name
+        for name in names
+        if re.search("norm|attention|transformer", name)
+        and "backward" not in name
+        and not re.fullmatch(OTHER_NORMS, name.partition(".")[0], re.VERBOSE)
+    }
+    assert of_these_kinds == set(KERNELS)
+    assert {"_batch_norm_with_update", "_native_batch_norm_legit.no_stats", "native_layer_norm"} <= of_these_kinds
