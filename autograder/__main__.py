@@ -188,7 +188,7 @@ def run_grade_class(options: argparse.Namespace) -> int:
     books = {}
     if options.to_nbgrader:
         names = {submission.path.name: name_of(submission.path) for submission in submissions}
-        books = {name: Gradebook.open(options.to_nbgrader, student, assignment) for name, student in names.items()}
+        books = Gradebook.open_all(options.to_nbgrader, names, assignment)
         for book in books.values():
             book.reset()
     grading = ClassGrading(
