@@ -21,6 +21,7 @@ TANGLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", TANGLES.values(), ids=TANGLES)
 def test_tangles_in_every_component_end_soon_and_are_said(lines: list[str]):
     body = "".join(f"    {line}\n" for line in ["x = y = torch", *lines, "return x"])
