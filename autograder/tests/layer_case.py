@@ -22,6 +22,8 @@ PRE_NORM = "x + dropout(sublayer(LayerNorm(x))) for each sublayer in turn"
 MASKS = "; self-attention gets tgt_mask, cross-attention src_mask and as key and value the memory"
 
 
+MOST_PARTS = 5
+
 Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
 """Query, key, value and mask -> output and weights."""
 
@@ -83,6 +85,12 @@ class LayerCase:
     def is_written_out(self) -> bool:
         """Whether parts are written out in a way that their parameters do not tell."""
         return self.constant is not None
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether there are so many parts that trying all their roles would not end."""
+        census = self.census()
+        return max(map(len, (census.attentions, census.feed_forwards, census.norms))) > MOST_PARTS
 
     @property
     def own_vectors(self) -> list[Tensor]:

@@ -32,16 +32,13 @@ DROPOUT = "dropout acts on the sublayer's output before it is added to x, with t
 
 def find_sublayers(made: LayerCase, came: list[Tensor], parameters: Sequence[Tensor] | None = None) -> Sublayers:
     """The roles of the layer's parts; fails where none explain what it returns."""
-    check_numbers(made)
-    look_at = "the weights of its own attention, unchanged"
-    if made.is_written_out:
-        found = [recognise(made, parameters)]
-    else:
-        found = list(assignments(made, parameters))
+    if made.is_written_out or made.is_crowded:
+        check_numbers(made)
+    found = [recognise(made, parameters)] if made.is_written_out else list(assignments(made, parameters))
     results = [sublayers.run() for sublayers in found]
     index = expect_equal_to_one(came[0], [result[0] for result in results], "the output of the layer", made.rule)
     for name, actual, wanted in zip(made.names[1:], came[1:], results[index][1:], strict=True):
-        expect_close(actual, wanted, f"{name} of the layer", look_at)
+        expect_close(actual, wanted, f"{name} of the layer", "the weights of its own attention, unchanged")
     return found[index]
 
 
@@ -96,7 +93,8 @@ def check_dropout_acts_on_sublayers(submission, case: Case, kind: str, norm_firs
     if norm_first:
         expect_close(came[0], x, what, DROPOUT)
         return
-    check_numbers(made)
+    if made.is_crowded:
+        check_numbers(made)
     found = [reduce(lambda state, norm: norm(state), order, x) for order in norm_orders(made)]
     expect_equal_to_one(came[0], found, what, DROPOUT)
 

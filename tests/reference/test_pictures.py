@@ -14,7 +14,9 @@ def test_tokens_are_no_formulas(tmp_path):
     assert not any(label.get_parse_math() for label in labels)
 
 
-@pytest.mark.parametrize("n_queries, n_keys", [(5, 5), (12, 60), (60, 12), (60, 60), pytest.param(511, 512, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n_queries, n_keys", [(5, 5), (12, 60), (60, 12), (60, 60), pytest.param(511, 512, marks=pytest.mark.slow)]
+)
 def test_maps_of_long_sentences_keep_a_shape_that_fits_a_screen(n_queries, n_keys):
     figure = plot_attention(torch.rand(4, n_queries, n_keys), ["a"] * n_queries, ["b"] * n_keys, "cross")
     width, height = figure.get_size_inches()
