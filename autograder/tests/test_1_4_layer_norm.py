@@ -40,7 +40,7 @@ def vectors(tensors, d_model):
     if len(tensors) == 1 and tensors[0].numel() == 2 * d_model:
         both = tensors[0].squeeze()
         both = both.reshape(2, d_model) if both.dim() == 1 else both
-        yield from (list(matrix.unbind()) for matrix in (both, both.mT) if matrix.size(0) == 2)
+        yield from ([row.flatten() for row in matrix] for matrix in (both, both.mT) if matrix.size(0) == 2)
     else:
         yield [tensor.flatten() for tensor in tensors]
 
