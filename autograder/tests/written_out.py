@@ -18,8 +18,8 @@ from autograder.checking.projections import FoundAttention, find_attention
 
 from .layer_case import LayerCase, Sublayers, norm_orders, stand_in
 
-ATTENTION = "what the MultiHeadedAttention of task 1.3 does, with parameters of its own"
-NETWORK = "what the FeedForward of task 1.5 does"
+ATTENTION = "written out, it must do what MultiHeadedAttention (task 1.3) does; the layer may as well use that"
+NETWORK = "written out, it must do what FeedForward (task 1.5) does; the layer may as well use that"
 ALONE = "of all matrices that the layer itself holds only those of {} are not zero"
 
 
