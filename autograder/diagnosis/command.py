@@ -19,7 +19,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "prove-diagnosis",
         help="prove the diagnosis",
         description="Put every known fault into other layouts of the reference, grade each in the sandbox, and count "
-        "how often the diagnosis names the fault, or the group that no test tells apart. Status 1 below 90%%.",
+        "how often the diagnosis names the fault, or the group that no test tells apart. Status 1 below 90%.",
         epilog="example: python -m autograder prove-diagnosis --task 1.3 --layout fused",
     )
     prove.set_defaults(run=run, files=("output",))
