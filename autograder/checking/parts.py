@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.worker.stand_ins import squash, wave
 
 EPSILON = 1e-6  # LayerNorm's default
+
+
+def learned(module: nn.Module) -> list[nn.Parameter]:
+    """The parameters that training changes."""
+    return [p for p in module.parameters() if p.requires_grad and p.numel()]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import json
 import time
 
 from ..assignment import Assignment, read_assignment
+from ..atomic import write_whole
 from ..in_process import read_sources
 from . import pages
 from .bench import Run, Sources, Version, run_versions
@@ -23,7 +24,7 @@ def mutate(options: argparse.Namespace) -> int:
     mutation.reasons = {entry.key: entry.reason for entry in equivalents}
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
-        pages.write(options.output / "mutation.md", pages.mutation_page(mutation))
+        write_whole(options.output / "mutation.md", pages.mutation_page(mutation))
     print(json.dumps(as_data(mutation), indent=1) if options.json else "\n".join(report_lines(mutation)))
     return 0 if mutation.holds else 1
 

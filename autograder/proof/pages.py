@@ -1,11 +1,9 @@
 """The pages that `prove` and `mutate` write for docs/proof/: no times and no dates, so that only news changes them."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from tqdm import tqdm
 
-from ..atomic import write_whole
 from .results import Mutation, Proof
 from .tables import matrix_lines
 from .tolerances import APART
@@ -173,8 +171,3 @@ def progress_bar(total: int, what: str) -> tqdm:
     """A bar on a terminal, nothing elsewhere."""
     tqdm.monitor_interval = 0  # no thread: this process forks
     return tqdm(total=total, desc=what, unit="run", disable=None, leave=False)
-
-
-def write(path: Path, text: str) -> None:
-    """All or nothing."""
-    write_whole(path, text)

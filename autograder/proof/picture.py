@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from ..atomic import in_one_piece
+
 
 def draw_matrix(components: list[str], numbers: list[str], shares: list[list[float]], path: Path) -> None:
     """Writes a PNG: rows are components with a fault, columns are tasks, colour is the share that loses points."""
@@ -24,7 +26,6 @@ def draw_matrix(components: list[str], numbers: list[str], shares: list[list[flo
     axes.set_title("Which task pays for a fault (share of the faults of each component)", fontsize=10)
     figure.colorbar(image, ax=axes, fraction=0.03)
     figure.tight_layout()
-    temporary = path.with_suffix(".tmp")
-    figure.savefig(temporary, format="png", dpi=140, metadata={"Software": None})
-    temporary.replace(path)
+    with in_one_piece(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=140, metadata={"Software": None})
     pyplot.close(figure)

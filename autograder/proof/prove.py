@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from ..assignment import Assignment, read_assignment
+from ..atomic import write_whole
 from ..in_process import read_sources
 from ..misconceptions.catalogue import FOLDER, CatalogueError, Fault, apply, read_catalogue
 from . import pages, tables
@@ -24,8 +25,8 @@ def prove(options: argparse.Namespace) -> int:
         options.output.mkdir(parents=True, exist_ok=True)
         if proof.verdicts:
             draw_matrix(*blame_shares(proof.verdicts, proof.assignment), options.output / pages.PICTURE)
-            pages.write(options.output / "faults.md", pages.faults_page(proof.verdicts))
-        pages.write(options.output / "README.md", pages.proof_page(proof))
+            write_whole(options.output / "faults.md", pages.faults_page(proof.verdicts))
+        write_whole(options.output / "README.md", pages.proof_page(proof))
     if options.json:
         print(json.dumps(as_data(proof), indent=1))
     else:

@@ -22,6 +22,7 @@ from autograder.checking.comparison import (
     run_backward,
 )
 from autograder.checking.laws import check_weights
+from autograder.checking.parts import learned
 from autograder.checking.projections import find_attention
 
 pytestmark = pytest.mark.task_1_3
@@ -38,11 +39,6 @@ def make(submission, case, n_heads=None, d_head=None):
     module = submission.build(COMPONENT, d_model, n_heads, dtype=torch.float64).eval()
     case.randomise(module.parameters())
     return module, d_model, n_heads
-
-
-def learned(module):
-    """The parameters that training changes."""
-    return [p for p in module.parameters() if p.requires_grad and p.numel()]
 
 
 def attend(module, n_heads, *inputs, what="what forward returns"):

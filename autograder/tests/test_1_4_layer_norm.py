@@ -12,6 +12,7 @@ from autograder.checking.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.checking.parts import learned
 
 pytestmark = pytest.mark.task_1_4
 
@@ -28,11 +29,6 @@ def make(submission, case, d_model=None, **options):
 def draw(case, *shape):
     """Vectors of large variance, beside which epsilon is nothing: it has tests of its own."""
     return case.normal(*shape, scale=300.0) + case.number(10, 20)
-
-
-def learned(module):
-    """The parameters that training changes."""
-    return [p for p in module.parameters() if p.requires_grad and p.numel()]
 
 
 def vectors(tensors, d_model):
