@@ -59,17 +59,17 @@ lint: $(READY)  ## check style
 	$(PY) -m ruff check
 
 check: $(READY)  ## a student's own run of the component tests, in-process: make check PACKAGE=student
-	$(PY) -m pytest -c autograder/tests/pytest.ini autograder/tests --submission $(PACKAGE) -q
+	$(PY) -m pytest -c autograder/assignment/tests/pytest.ini autograder/assignment/tests --submission $(PACKAGE) -q
 
 prove: $(READY)  ## prove the component tests: every known fault is found, every correct variant accepted
-	$(PY) -m autograder prove --jobs 2 $(if $(SEEDS),--seeds $(SEEDS))
+	$(PY) -m validity prove --jobs 2 $(if $(SEEDS),--seeds $(SEEDS))
 
 mutate: $(READY)  ## prove them with mutants of the solutions: make mutate EVERY=1
-	$(PY) -m autograder mutate --jobs 2 --every $(EVERY)
+	$(PY) -m validity mutate --jobs 2 --every $(EVERY)
 
 docs: $(READY)  ## write docs/proof/ anew: the proof with more seeds, and all mutants (three quarters of an hour)
-	$(PY) -m autograder prove --jobs 2 --seeds 5 --variant-seeds 200 --output docs/proof
-	$(PY) -m autograder mutate --jobs 2 --output docs/proof
+	$(PY) -m validity prove --jobs 2 --seeds 5 --variant-seeds 200 --output docs/proof
+	$(PY) -m validity mutate --jobs 2 --output docs/proof
 
 train: $(READY) $(CORPUS)  ## train: make train PRESET=fast EPOCHS=3 PACKAGE=reference
 	$(PY) -m $(PACKAGE) train --preset $(PRESET) --output $(RUN) $(if $(EPOCHS),--epochs $(EPOCHS))
@@ -85,7 +85,7 @@ class: $(READY)  ## grade a folder of submissions: make class SUBMISSIONS=folder
 	$(PY) -m autograder grade-class "$(SUBMISSIONS)" --output "$(MARKS)"
 
 calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=5 PRESET=fast EPOCHS=3
-	$(PY) -m autograder calibrate $(if $(SEEDS),--seeds $(SEEDS)) --preset $(PRESET) $(if $(EPOCHS),--epochs $(EPOCHS))
+	$(PY) -m validity calibrate $(if $(SEEDS),--seeds $(SEEDS)) --preset $(PRESET) $(if $(EPOCHS),--epochs $(EPOCHS))
 
 bench: $(READY) $(CORPUS)  ## measure the README's figures
 	$(PY) -m benchmarks decoding

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 try:
     from autograder import scoring
-    from autograder.command_line import INTERRUPTED, Parser, print_anywhere
+    from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 except ModuleNotFoundError as missing:
     if missing.name not in ("numpy", "sacrebleu"):
         raise
@@ -87,7 +87,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--thresholds",
         metavar="FILE.toml",
-        help="judge by the table [thresholds] of this file (default: autograder/assignment.toml)",
+        help="judge by the table [thresholds] of this file (default: that of autograder/assignment/)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object (see autograder/scoring/report.py)")
     parser.add_argument(

@@ -6,22 +6,20 @@ import os
 import sys
 from pathlib import Path
 
-from .assignment import DEFAULT_PATH, Assignment, AssignmentError, read_assignment
-from .atomic import OutputError, check_file, check_folder
-from .calibration.command import add_parser as add_calibrate
-from .class_grading import ClassError, ClassGrading, submissions_in
-from .command_line import INTERRUPTED, Parser, print_anywhere
-from .diagnosis.command import add_parser as add_prove_diagnosis
-from .gradebook import Gradebook, GradebookError
-from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
-from .proof.command import add_parsers as add_proof
-from .record import Record, write_json
-from .sandbox import SandboxUnavailable
-from .sandbox.containment import LEVELS
-from .scoring import ScoringError, read_references
-from .suite_version import suite_version
+from foundation.assignment_file import DEFAULT_PATH, Assignment, AssignmentError, read_assignment
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.places import ROOT
+from foundation.whole_files import OutputError, check_file, check_folder
 
-ROOT = Path(__file__).resolve().parents[1]
+from .classroom.grading import ClassError, ClassGrading, submissions_in
+from .grading.record import Record, write_json
+from .grading.suite_version import suite_version
+from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
+from .reports.gradebook import Gradebook, GradebookError
+from .sandbox import SandboxUnavailable
+from .sandbox.containment.layers import LEVELS
+from .scoring import ScoringError, read_references
+
 REFERENCES = ROOT / "data" / "private" / "fren.test.bpe"
 
 
@@ -53,7 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
     shared = Parser(add_help=False)
     shared.add_argument("--seed", type=int, help="of the tests' random inputs (default: a secret one)")
     shared.add_argument("--json", action="store_true", help="print the results instead of a table")
-    shared.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: autograder/assignment.toml")
+    shared.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
     shared.add_argument("--release", type=Path, default=ROOT / "student", help="the skeleton; default: student/")
     shared.add_argument("--references", type=Path, default=REFERENCES, help="default: data/private/fren.test.bpe")
     shared.add_argument("--level", default="auto", choices=LEVELS, help="of containment (default: the best that works)")
@@ -61,9 +59,6 @@ def make_parser() -> argparse.ArgumentParser:
     shared.add_argument("--to-nbgrader", metavar="COURSE", help=to_nbgrader)
     add_grade(commands, shared)
     add_grade_class(commands, shared)
-    add_proof(commands)
-    add_prove_diagnosis(commands)
-    add_calibrate(commands)
     return parser
 
 
@@ -80,7 +75,7 @@ def add_grade(commands: argparse._SubParsersAction, shared: argparse.ArgumentPar
     grade.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
     grade.add_argument("--results", type=Path, default=Path("results.json"), help="Gradescope's; default: results.json")
     grade.add_argument("--no-training", action="store_true", help="leave out the short training run of the whole")
-    grade.add_argument("--record", type=Path, help="the full record too, as autograder/record.schema.json has it")
+    grade.add_argument("--record", type=Path, help="the full record too, as record.schema.json has it")
     grade.add_argument("--student", help="nbgrader's id of whose marks they are")
 
 
@@ -128,8 +123,8 @@ def usable_cores() -> int:
 
 def run_grade(options: argparse.Namespace) -> int:
     """Grades one submission."""
-    from .grading import grade, refuse
-    from .report import as_results, as_table
+    from .grading.one import grade, refuse
+    from .reports.results import as_results, as_table
 
     assignment = read_assignment(options.assignment)
     suite = suite_version(options.assignment, options.release, options.references)
@@ -179,7 +174,7 @@ def run_grade(options: argparse.Namespace) -> int:
 
 def run_grade_class(options: argparse.Namespace) -> int:
     """Grades all submissions of a class."""
-    from .class_report import as_class_table, read_class, rows_of, write_summary
+    from .reports.class_summary import as_class_table, read_class, rows_of, write_summary
 
     if options.jobs < 1:
         raise ClassError(f"--jobs {options.jobs}: expected at least 1")

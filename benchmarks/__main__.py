@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from autograder.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 
 from . import decoding, grading, stability, training
 

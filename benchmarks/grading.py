@@ -13,14 +13,14 @@ from statistics import median
 
 from tqdm import tqdm
 
-from autograder.assignment import read_assignment
-from autograder.forking import run_forked
-from autograder.grading import grade
-from autograder.in_process import read_sources
+from autograder.grading.one import grade
 from autograder.intake import take_in
-from autograder.proof.bench import Version, run_versions
 from autograder.sandbox import Zygote
-from autograder.test_run import with_tests
+from autograder.testing.collected_tests import with_tests
+from autograder.testing.in_process import read_sources
+from foundation.assignment_file import read_assignment
+from foundation.child_processes import run_forked
+from validity.proof.bench import Version, run_versions
 
 SUBMISSION, RELEASE = Path("reference"), Path("student")
 COLD = "from benchmarks.grading import cold; cold()"
@@ -95,7 +95,7 @@ def in_a_class(count: int) -> list[float]:
 
 def measure(count: int) -> int:
     """Prints the figures."""
-    tests = ["-m", "pytest", "-c", "autograder/tests/pytest.ini", "autograder/tests", "-q"]
+    tests = ["-m", "pytest", "-c", "autograder/assignment/tests/pytest.ini", "autograder/assignment/tests", "-q"]
     bare = [fresh(*tests, "--submission", str(SUBMISSION))[0] for _ in range(3)]
     alone = [json.loads(fresh("-c", COLD)[1])[0] for _ in range(3)]
     forked: list[float] = []

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.assignment import read_assignment
-from autograder.grading import grade
-from autograder.in_process import read_sources
+from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.grading.one import grade
 from autograder.intake import Intake
-from autograder.misconceptions.catalogue import apply, read_catalogue
 from autograder.sandbox import Zygote
-from autograder.test_run import with_tests
+from autograder.testing.collected_tests import with_tests
+from autograder.testing.in_process import read_sources
+from foundation.assignment_file import read_assignment
 
 FAULTS = (
     "attention-mask-of-first-sentence",

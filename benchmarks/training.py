@@ -14,7 +14,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from autograder.atomic import write_whole
+from foundation.whole_files import write_whole
 from reference import attention, data, embedding, layers
 from reference.config import PRESETS, Config
 from reference.data import Pair, read_pairs

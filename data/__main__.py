@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 
 from .arguments import output_folder
 from .build import DEFAULT_SEED, Corpus, build

@@ -17,7 +17,7 @@ FOLDER = Path(__file__).resolve().parent
 SUPPORT = FOLDER / "support"
 sys.path.insert(0, str(SUPPORT))
 
-from autograder.in_notebook import Course  # noqa: E402 (found through the line above)
+from autograder.testing.notebook import Course  # noqa: E402 (found through the line above)
 
 
 def history() -> list[str]:

@@ -6,15 +6,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from autograder.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.places import ROOT
 
 from .build import Project, check_target, compare_folder, compare_notebooks, make_release, write_files, write_release
 from .gates import GATES, Workspace, run_gates
 from .problems import ReleaseError
 from .report import gate_table, gates_as_json, summary
 from .update.command import add_parser as add_update
-
-ROOT = Path(__file__).resolve().parents[1]
 
 BAD_INPUT = 2
 FAILED_CHECK = 1

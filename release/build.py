@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.assignment import Assignment, AssignmentError, read_assignment
-from autograder.atomic import in_one_piece
+from foundation.assignment_file import Assignment, AssignmentError, read_assignment
+from foundation.whole_files import in_one_piece
 
-from .archive import checksum, make_manifest, make_zip
-from .audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
-from .gradescope import PROGRAMS, collect_gradescope
-from .handout import make_handout
-from .instructor import collect_instructor
-from .kit import HANDOUT, collect_kit, read_requirements, versions_of
+from .archives.archive import checksum, make_manifest, make_zip
+from .archives.audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
+from .archives.gradescope import PROGRAMS, collect_gradescope
+from .archives.handout import make_handout
+from .archives.instructor import collect_instructor
+from .archives.student import HANDOUT, collect_kit, read_requirements, versions_of
 from .notebooks.course import PROSE, RELEASE, SOURCE, Course, has_notebooks, make_course, read_efforts
 from .problems import ReleaseError
-from .skeleton import Skeleton, make_skeleton, read_folder
+from .skeleton.build import Skeleton, make_skeleton, read_folder
 from .update.folder import HANDED_OUT, remember
 
 MANIFEST = "MANIFEST.json"
@@ -72,7 +72,7 @@ class Release:
 def make_folder(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes]]:
     """What `student/` has to hold, by path. Raises: ReleaseError with every problem found."""
     try:
-        assignment = read_assignment(project.root / "autograder" / "assignment.toml")
+        assignment = read_assignment(project.root / "autograder" / "assignment" / "assignment.toml")
     except AssignmentError as error:
         raise ReleaseError(str(error)) from None
     reference = read_folder(project.reference)

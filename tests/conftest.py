@@ -5,6 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from foundation.assignment_file import read_assignment
+from foundation.places import REFERENCE
+
 # Before torch is imported: two threads on a busy machine run ten times slower than one.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -17,3 +20,16 @@ def zygote() -> Iterator[object]:
 
     with Zygote() as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def assignment():
+    return read_assignment()
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """The reference's sources."""
+    from autograder.testing.in_process import read_sources
+
+    return read_sources(REFERENCE, REFERENCE)

@@ -13,17 +13,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..checking.case import small_cases
-from ..marks import Explanation, TaskResult
+from foundation.places import REFERENCE
+from foundation.time_limit import CPU, time_limit
+
+from ..grading.marks import Explanation, TaskResult
 from ..sandbox.tape import Episode, Tape
-from ..time_limit import CPU, time_limit
+from ..testing.case import small_cases
 from .rehearsal import describe_inputs
 
 if TYPE_CHECKING:
-    from ..test_run import Tests
+    from ..testing.collected_tests import Tests
     from .matching import Diagnosis, Diagnostician
 
-REFERENCE = Path(__file__).resolve().parents[2] / "reference"
 EXPLAINED = ("failed", "error")
 SECONDS = 0.9
 """CPU time for all failures of one submission."""

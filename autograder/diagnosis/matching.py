@@ -12,8 +12,8 @@ from itertools import islice
 
 import torch
 
-from ..misconceptions.catalogue import Fault
 from ..sandbox.tape import Episode
+from .catalogue import Fault
 from .rehearsal import Answer, Rehearsal, Unplayable, components_of, has_answered, is_same
 from .workshop import Workshop
 

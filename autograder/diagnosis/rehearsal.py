@@ -13,13 +13,13 @@ import torch
 from torch import Size, Tensor, nn
 from torch.func import functional_call, vmap
 
+from ..assignment.layouts.recipes import Recipe, fill_all, recipes
 from ..sandbox.tape import Episode, Exchange
-from ..worker import stand_ins
-from ..worker.failures import describe
-from ..worker.objects import Held
-from ..worker.service import Service
-from ..worker.values import Decoder, Encoder, MalformedValue
-from .recipes import Recipe, fill_all, recipes
+from ..sandbox.worker import stand_ins
+from ..sandbox.worker.failures import describe
+from ..sandbox.worker.objects import Held
+from ..sandbox.worker.service import Service
+from ..sandbox.worker.values import Decoder, Encoder, MalformedValue
 
 CLOSE = {torch.float64: 1e-6, torch.float32: 1e-4}
 """Relative to 1 + size; correct code may compute a factor in float32."""

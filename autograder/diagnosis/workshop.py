@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType
 
-from ..in_process import read_sources
-from ..misconceptions.catalogue import SEVERITIES, Fault, apply, definition, read_catalogue
-from ..worker.loading import Package
+from ..sandbox.worker.loading import Package
+from ..testing.in_process import read_sources
+from .catalogue import SEVERITIES, Fault, apply, definition, read_catalogue
 
 
 class Workshop:

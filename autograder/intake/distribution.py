@@ -10,7 +10,7 @@ import sys
 from collections import deque
 from dataclasses import dataclass, field
 
-from ..worker.contract import CONTRACT
+from ..sandbox.worker.contract import CONTRACT
 from .modules import Selection, Sources
 from .notebooks import Cell
 from .places import some

@@ -1,6 +1,6 @@
 """What is raised for a submission that cannot be taken in."""
 
-from ..printable import printable
+from foundation.printable_text import printable
 
 SHOWN_NAME = 120
 

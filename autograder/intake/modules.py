@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..worker.contract import CONTRACT
+from ..sandbox.worker.contract import CONTRACT
 from .errors import IntakeError, Refusal, quote
 from .limits import MAX_MODULES, MAX_SOURCE_BYTES
 from .places import MODULE_FILES, Place, all_places, is_module, some

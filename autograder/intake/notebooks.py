@@ -4,7 +4,8 @@ import json
 import re
 from dataclasses import dataclass
 
-from ..printable import printable
+from foundation.printable_text import printable
+
 from .errors import Refusal
 from .limits import MAX_CELLS, MAX_CODE_CHARACTERS
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..worker.contract import CONTRACT
+from ..sandbox.worker.contract import CONTRACT
 from .errors import Refusal, quote
 from .limits import TRANSLATIONS
 from .names import is_clutter

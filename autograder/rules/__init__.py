@@ -10,7 +10,7 @@ and own classes that bear such a name.
 
 Names are followed through what can be known from the text: aliases, imports of all kinds, `getattr`, `vars`,
 `__import__`, texts that are put together from constants, `exec` of such texts. What is hidden better is caught when it
-runs, in the worker (`autograder/worker/shortcuts.py`).
+runs, in the worker (`autograder/sandbox/worker/shortcuts.py`).
 
 `forbidden` has the list, `modules` and `scopes` know what names mean where, `evaluation` and `folding` what
 expressions come to (in terms of `values`), `uses` which component uses what, `syntax` has what it asks of single

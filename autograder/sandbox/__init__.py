@@ -9,10 +9,12 @@
 
 From the outside in: `submission` (what tests use), `mirror` and `gradient` (modules and autograd), `session` (one
 worker's life), `replies` (what a worker may answer), `connection` (pipes with deadlines), `zygote`, `containment`
-and `seccomp` (processes and their layers). The other half is `autograder/worker/`.
+and `seccomp` (processes and their layers). The other half is `autograder/sandbox/worker/`.
 """
 
-from ..limits import Limits
+from foundation.limits import Limits
+
+from .containment.zygote import Zygote
 from .errors import (
     SandboxUnavailable,
     SubmissionDied,
@@ -20,7 +22,6 @@ from .errors import (
     SubmissionRefused,
     SubmissionTimeout,
 )
-from .zygote import Zygote
 
 __all__ = [
     "Limits",
@@ -36,7 +37,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "Sandbox":
-        from .submission import Sandbox
+        from .proxy.submission import Sandbox
 
         return Sandbox
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,9 +6,9 @@ import os
 import select
 import time
 
-from ..worker.frames import REPLY_LIMITS, FrameError, FrameReader
+from .containment.zygote import Worker
 from .text import clean
-from .zygote import Worker
+from .worker.frames import REPLY_LIMITS, FrameError, FrameReader
 
 PIECE = 1 << 16
 READABLE = select.POLLIN | select.POLLHUP | select.POLLERR | select.POLLNVAL

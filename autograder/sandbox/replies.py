@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..worker.contract import MAX_PARAMETER_BYTES, MAX_PARAMETERS
-from ..worker.values import Decoder
+from .worker.contract import MAX_PARAMETER_BYTES, MAX_PARAMETERS
+from .worker.values import Decoder
 
 
 class Breach(Exception):

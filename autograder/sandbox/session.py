@@ -7,10 +7,10 @@ import signal
 import time
 from collections.abc import Callable
 
-from ..limits import Limits
-from ..worker.frames import FrameError, pack
-from ..worker.values import Decoder, Encoder
+from foundation.limits import Limits
+
 from .connection import Connection, Deadline, Gone, Output
+from .containment.zygote import Ending, Zygote
 from .errors import (
     SandboxUnavailable,
     SubmissionDied,
@@ -22,7 +22,8 @@ from .errors import (
 from .imports import wanted_imports
 from .replies import Breach, Failure, read_reply
 from .tape import Tape
-from .zygote import Ending, Zygote
+from .worker.frames import FrameError, pack
+from .worker.values import Decoder, Encoder
 
 START_SECONDS = 60.0
 HELLO = 0

@@ -9,14 +9,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from ..limits import Limits
-from ..worker.values import Decoder, Encoder
+from foundation.limits import Limits
+
 from .connection import Output
+from .containment.zygote import Zygote
 from .defusing import Sources, defuse
 from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout
 from .session import Locate, Session, in_module
 from .tape import Tape
-from .zygote import Zygote
+from .worker.values import Decoder, Encoder
 
 CPU_GRAIN = 0.1
 """Seconds: less than this is not worth a new worker, whose limit counts whole seconds."""

@@ -13,7 +13,8 @@ import os
 import stat
 from collections.abc import Callable
 
-from ..printable import printable
+from foundation.printable_text import printable
+
 from .errors import ScoringError
 
 MAX_BYTES = 10_000_000

@@ -25,7 +25,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from ..printable import printable
+from foundation.printable_text import printable
+
 from .bleu import DECIMALS, LEVEL, Score
 from .reading import counted
 from .verdicts import Verdict

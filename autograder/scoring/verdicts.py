@@ -13,15 +13,15 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from ..printable import printable
+from foundation.places import ASSIGNMENT_FILE
+from foundation.printable_text import printable
+
 from .bleu import Score
 from .errors import ScoringError
 from .reading import read_bounded_text
 
-ASSIGNMENT = Path(__file__).resolve().parent.parent / "assignment.toml"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 NUMBER = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
@@ -52,7 +52,7 @@ def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:
     return [_verdict(score, name, _checked(name, value, "thresholds")) for name, value in thresholds.items()]
 
 
-def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT) -> dict[str, float]:
+def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT_FILE) -> dict[str, float]:
     """The `[thresholds]` table of a TOML file, by default the assignment's; other tables are not looked at.
 
     Raises:
@@ -87,8 +87,8 @@ def choose_thresholds(file: str | os.PathLike[str] | None, arguments: Sequence[s
         ScoringError: where one is wrong or unknown.
     """
     if file is None and arguments:
-        return parse_thresholds(arguments, known=read_thresholds() if ASSIGNMENT.exists() else ())
-    thresholds = read_thresholds(ASSIGNMENT if file is None else file)
+        return parse_thresholds(arguments, known=read_thresholds() if ASSIGNMENT_FILE.exists() else ())
+    thresholds = read_thresholds(ASSIGNMENT_FILE if file is None else file)
     changes = parse_thresholds(arguments, known=thresholds)
     unknown = [name for name in changes if name not in thresholds]
     if unknown:

@@ -1,7 +1,7 @@
 """What a release has to prove before it leaves. Each gate is a function from a workspace to a verdict."""
 
-from ..archive import checksum
-from ..audience import Audience, audience_of
+from ..archives.archive import checksum
+from ..archives.audience import Audience, audience_of
 from .base import Gate, GateResult, Verdict, Workspace, run_gates
 from .files import compiles, keeps_private, shipped_files, stands_alone
 from .gradescope import gradescope_grades

@@ -5,10 +5,10 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..archive import members_of
-from ..audience import GRADESCOPE_ZIP, Audience, audience_of
-from ..gradescope import PROGRAMS
-from ..kit import ARCHIVE_FOLDER
+from ..archives.archive import members_of
+from ..archives.audience import GRADESCOPE_ZIP, Audience, audience_of
+from ..archives.gradescope import PROGRAMS
+from ..archives.student import ARCHIVE_FOLDER
 from .base import Verdict, Workspace
 
 _RUN_BY_NAME = re.compile(r"(?:-m|from|import)\s+(?P<name>\w+)")

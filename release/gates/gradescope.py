@@ -9,15 +9,15 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from ..audience import GRADESCOPE_ZIP
-from ..gradescope import ENTRY, GRADER_ARCHIVE
-from ..skeleton import coded_tasks
+from ..archives.audience import GRADESCOPE_ZIP
+from ..archives.gradescope import ENTRY, GRADER_ARCHIVE
+from ..skeleton.build import coded_tasks
 from .base import Verdict, Workspace
 from .environment import clean_environment
 from .grading import lost_points, rows_of
 
 SECONDS = 300
-MODULE = ENTRY.removesuffix(".py").replace("/", ".")
+MODULE = ENTRY.removesuffix("/__main__.py").replace("/", ".")
 
 
 def gradescope_grades(workspace: Workspace) -> Verdict:

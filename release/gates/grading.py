@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.assignment import Task
+from foundation.assignment_file import Task
 
-from ..skeleton import TRANSLATIONS, coded_tasks
+from ..skeleton.build import TRANSLATIONS, coded_tasks
 from .base import Verdict, Workspace
 from .environment import clean_environment
 

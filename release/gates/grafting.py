@@ -9,12 +9,12 @@ import zipfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from autograder.assignment import Assignment
-from autograder.marks import Outcome, judge_task
+from autograder.grading.marks import Outcome, judge_task
+from foundation.assignment_file import Assignment
 
-from ..audience import STUDENT_ZIP
-from ..kit import ARCHIVE_FOLDER
-from ..skeleton import Skeleton, coded_tasks, strip_file
+from ..archives.audience import STUDENT_ZIP
+from ..archives.student import ARCHIVE_FOLDER
+from ..skeleton.build import Skeleton, coded_tasks, strip_file
 from .base import Verdict, Workspace
 from .environment import clean_environment
 

@@ -7,9 +7,9 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from ..audience import STUDENT_ZIP
-from ..kit import ARCHIVE_FOLDER
-from ..skeleton import coded_tasks
+from ..archives.audience import STUDENT_ZIP
+from ..archives.student import ARCHIVE_FOLDER
+from ..skeleton.build import coded_tasks
 from .base import Verdict, Workspace
 from .environment import clean_environment
 from .grading import shows_todo
@@ -21,7 +21,7 @@ def kit_runs(workspace: Workspace) -> Verdict:
     """Unpacks the archive elsewhere and tests the first task, as the handout says."""
     task = coded_tasks(workspace.release.assignment)[0]
     packed = workspace.release.outputs[f"dist/{STUDENT_ZIP}"]
-    command = ["-m", "pytest", "autograder/tests", "-m", task.marker]
+    command = ["-m", "pytest", "autograder/assignment/tests", "-m", task.marker]
     shown = "python " + " ".join(command)
     with tempfile.TemporaryDirectory(prefix="unpacked-") as folder:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..contents import Text, UnreadableError, texts_in
-from ..fingerprints import agreement, blank_names, lex, lines_of_tokens, views
-from ..pieces import Piece
+from ..leaks.contents import Text, UnreadableError, texts_in
+from ..leaks.fingerprints import agreement, blank_names, lex, lines_of_tokens, views
+from ..leaks.pieces import Piece
+from ..leaks.solutions import STATEMENT_MIN, Solutions, collect_solutions, given_code, without_given
 from ..problems import ReleaseError
-from ..skeleton import Skeleton
-from ..solutions import STATEMENT_MIN, Solutions, collect_solutions, given_code, without_given
-from ..source import parse_source
+from ..skeleton.build import Skeleton
+from ..skeleton.source import parse_source
 
 COPY = "a copy"
 RENAMED = "a renamed or reformatted copy"

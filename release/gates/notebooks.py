@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..build import Release
 from ..notebooks.cells import answer_id, test_id
-from ..skeleton import coded_tasks
+from ..skeleton.build import coded_tasks
 from .base import Verdict, Workspace
 from .environment import clean_environment
 from .grading import shows_todo

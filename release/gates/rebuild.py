@@ -25,7 +25,7 @@ def main() -> None:
     """Builds and prints."""
     _set_clock_ahead()
     os.umask(0o077)
-    from ..archive import checksum
+    from ..archives.archive import checksum
     from ..build import Project, make_release
 
     root, reference = map(Path, sys.argv[1:3])

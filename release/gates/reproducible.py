@@ -7,9 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ..archive import checksum
-from ..instructor import DOCS, PRIVATE
-from ..kit import CORPUS
+from ..archives.archive import checksum
+from ..archives.instructor import DOCS, PRIVATE
+from ..archives.student import CORPUS
 from ..notebooks.course import FILES as NOTEBOOK_FILES
 from ..notebooks.course import FOLDER as NOTEBOOKS
 from .base import Verdict, Workspace
@@ -24,7 +24,7 @@ def is_reproducible(workspace: Workspace) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="second-build-") as name:
         root = Path(name) / "elsewhere"
         root.mkdir()
-        for folder in ("autograder", CORPUS, PRIVATE, DOCS, f"{NOTEBOOKS}/prose"):
+        for folder in ("autograder", "foundation", CORPUS, PRIVATE, DOCS, f"{NOTEBOOKS}/prose"):
             if (project.root / folder).is_dir():
                 ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
                 shutil.copytree(project.root / folder, root / folder, ignore=ignored, copy_function=shutil.copyfile)

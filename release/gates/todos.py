@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..regions import Region
+from ..skeleton.regions import Region
 from .base import Verdict, Workspace
 from .environment import clean_environment
 

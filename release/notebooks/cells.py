@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.assignment import Assignment, Task
+from foundation.assignment_file import Assignment, Task
 
+from ..archives.student import ASSIGNMENT
 from ..problems import Problem, ReleaseError
 from .definitions import EVERYWHERE, Definition, merge_imports
 from .prose import Answer, Code, Part, Setup, TaskHead, Text
@@ -82,7 +83,7 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
         for number in known:
             if number not in places:
                 what = f"{form % number} is in none of the notebooks' prose"
-                problems.append(Problem("autograder/assignment.toml", 0, what, "put it in one, or remove the task"))
+                problems.append(Problem(ASSIGNMENT, 0, what, "put it in one, or remove the task"))
     for path, parts in prose.items():
         setups = [part.line for part in parts if isinstance(part, Setup)]
         answers = [part.line for part in parts if isinstance(part, Answer)]

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.assignment import Assignment
+from foundation.assignment_file import Assignment
 
-from ..audience import NOTEBOOK_SOURCES
-from ..closure import needed_modules
-from ..handout import words_of
-from ..kit import ASSIGNMENT, CORPUS, GRADER, Requirements
+from ..archives.audience import NOTEBOOK_SOURCES
+from ..archives.handout import words_of
+from ..archives.needed_modules import needed_modules
+from ..archives.student import ASSIGNMENT, CORPUS, FOUNDATION, GRADER, TESTS, Requirements, read_packages
 from ..problems import ReleaseError
-from ..skeleton import Skeleton, read_folder
+from ..skeleton.build import Skeleton, read_folder
 from .cells import as_bytes, check_tasks, make_notebook
 from .definitions import Definition, find_definitions
 from .prose import TaskHead, read_prose
@@ -31,7 +31,7 @@ NAME = "transformer"
 SOURCE = f"{NOTEBOOK_SOURCES}/{NAME}"
 RELEASE = f"{FOLDER}/release/{NAME}"
 
-_IN_NOTEBOOK = f"{GRADER}/in_notebook/__init__.py"
+_IN_NOTEBOOK = f"{GRADER}/testing/notebook/__init__.py"
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ def collect_support(
     The skeleton's folder is not called like the package and lies two levels down: beside modules, a submission's
     notebooks would not be looked at.
     """
-    files = {f"{GRADER}/{path}": content for path, content in read_folder(root / GRADER).items()}
-    tests = [path for path in files if path.startswith(f"{GRADER}/tests/")]
+    files = read_packages(root)
+    tests = [path for path in files if path.startswith(TESTS)]
     modules = [path for path in tests if path.endswith(".py")]
-    needed = {*needed_modules(files, GRADER, [*modules, _IN_NOTEBOOK]), *tests, ASSIGNMENT}
+    needed = {*needed_modules(files, (GRADER, FOUNDATION), [*modules, _IN_NOTEBOOK]), *tests, ASSIGNMENT}
     support = {path: files[path] for path in needed}
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
     support |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}

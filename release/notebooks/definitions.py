@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.assignment import Assignment
+from foundation.assignment_file import Assignment
 
-from ..regions import Region
-from ..skeleton import Skeleton
-from ..source import Source, parse_source
+from ..skeleton.build import Skeleton
+from ..skeleton.regions import Region
+from ..skeleton.source import Source, parse_source
 
 Import = ast.Import | ast.ImportFrom
 

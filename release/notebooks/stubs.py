@@ -6,11 +6,11 @@ nbgrader replaces every solution by one and the same text; the hint above it tel
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.assignment import read_assignment
+from foundation.assignment_file import read_assignment
 
-from ..hints import find_hints
-from ..source import indent_of, parse_source
-from ..strip import raise_statement
+from ..skeleton.hints import find_hints
+from ..skeleton.source import indent_of, parse_source
+from ..skeleton.strip import raise_statement
 
 STUB = "raise NotImplementedError()"
 

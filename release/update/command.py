@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ..audience import NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
+from ..archives.audience import NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
+from ..archives.student import ARCHIVE_FOLDER, REQUIREMENTS
 from ..build import Project, Release, make_release
-from ..kit import ARCHIVE_FOLDER, REQUIREMENTS
 from ..problems import ReleaseError
 from .folder import HANDED_OUT, Plan, apply, make_plan, remember
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from autograder.atomic import in_one_piece
+from foundation.whole_files import in_one_piece
 
-from ..archive import checksum, make_zip
+from ..archives.archive import checksum, make_zip
 from ..problems import ReleaseError
 from .notebook import NotebookError, merge_notebook
 from .todos import merge_python

@@ -7,7 +7,6 @@ import hashlib
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -28,10 +27,10 @@ from data.files import (
 )
 from data.settings import Settings
 from data.words.lexicon import Lexicon
+from foundation.places import ROOT
 
 pytestmark = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 SPECIAL_IDS = 3
 
 
@@ -212,7 +211,7 @@ def test_same_bytes_whatever_the_hash_seed(small: Settings) -> None:
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
         done = subprocess.run(
             [sys.executable, "-c", script],
-            cwd=REPOSITORY,
+            cwd=ROOT,
             env=environment,
             capture_output=True,
             text=True,

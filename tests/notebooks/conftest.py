@@ -1,16 +1,14 @@
 """The real course, built once; and a folder with answers, as a student has it."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from autograder.assignment import read_assignment
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from release.archives.student import read_requirements
 from release.build import Project, make_folder
-from release.kit import read_requirements
 from release.notebooks.course import Course, make_course
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")

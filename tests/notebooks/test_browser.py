@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.gradebook import Gradebook
+from autograder.reports.gradebook import Gradebook
+from foundation.places import ROOT
 from release.notebooks.course import NAME
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
 START_SECONDS, KERNEL_MILLISECONDS = 90, 120_000
 

@@ -3,22 +3,20 @@
 import ast
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from autograder.assignment import read_assignment
 from autograder.intake import take_in
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from release.archives.student import read_requirements
 from release.build import make_folder
 from release.gates.notebooks import notebook_faults
-from release.kit import read_requirements
 from release.notebooks.cells import check_tasks, make_notebook
 from release.notebooks.course import PROSE, collect_support, generate, make_sources
 from release.notebooks.prose import read_prose
 from release.notebooks.stubs import name_stubs
 from release.problems import ReleaseError
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_answer_cell_compiles_and_says_what_the_skeleton_says(course, cells_of) -> None:

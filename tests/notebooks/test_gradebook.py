@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.gradebook import Gradebook, GradebookError
-from autograder.gradebook.target import find_target
+from autograder.reports.gradebook import Gradebook, GradebookError
+from autograder.reports.gradebook.target import find_target
+from foundation.places import ROOT
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Server:

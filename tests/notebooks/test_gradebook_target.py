@@ -3,7 +3,13 @@
 import pytest
 
 from autograder.__main__ import main
-from autograder.gradebook.target import GradebookError, check_student, find_target, graded_cells, read_notebooks
+from autograder.reports.gradebook.target import (
+    GradebookError,
+    check_student,
+    find_target,
+    graded_cells,
+    read_notebooks,
+)
 
 
 def test_a_course_keeps_its_marks_in_its_folder(tmp_path) -> None:

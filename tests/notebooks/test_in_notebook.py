@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.in_notebook import Course as Notebooks
-from autograder.in_notebook import course as course_module
-from autograder.in_notebook.answers import UnreadableNotebook, assemble
-from autograder.in_notebook.package import AnswerPackage
-
-ROOT = Path(__file__).resolve().parents[2]
+from autograder.testing.notebook import Course as Notebooks
+from autograder.testing.notebook import course as course_module
+from autograder.testing.notebook.answers import UnreadableNotebook, assemble
+from autograder.testing.notebook.package import AnswerPackage
+from foundation.places import ROOT
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from autograder.intake import take_in
+from foundation.places import ROOT
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 LAST = "3_training_and_translation.ipynb"
 
 

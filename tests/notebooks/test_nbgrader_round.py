@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from foundation.places import ROOT
 from release.notebooks.course import NAME
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = """
 load_subconfig("nbgrader_config.py", path={real!r})
 c.CourseDirectory.root = {root!r}

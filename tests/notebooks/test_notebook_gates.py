@@ -3,16 +3,15 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from foundation.places import ROOT
 from release.build import Release, make_folder
 from release.gates.base import Workspace
 from release.gates.leaks import LeakFinder
 from release.gates.notebooks import notebooks_are_sound, notebooks_earn_their_share
 
-ROOT = Path(__file__).resolve().parents[2]
 FIRST = "1_building_blocks.ipynb"
 
 

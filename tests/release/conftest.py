@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignment import Assignment, read_assignment
+from foundation.assignment_file import Assignment, read_assignment
 from release.build import Project, Release, make_release
-from release.regions import Region, find_regions
-from release.skeleton import Skeleton, make_skeleton, read_folder
-from release.source import Source, parse_source
+from release.skeleton.build import Skeleton, make_skeleton, read_folder
+from release.skeleton.regions import Region, find_regions
+from release.skeleton.source import Source, parse_source
 
 collect_ignore = ["example"]
 
@@ -21,7 +21,7 @@ TASKS = ("1.1", "1.2", "1.3", "E.1")
 
 @pytest.fixture(scope="session")
 def assignment() -> Assignment:
-    return read_assignment(EXAMPLE / "autograder" / "assignment.toml")
+    return read_assignment(EXAMPLE / "autograder" / "assignment" / "assignment.toml")
 
 
 @pytest.fixture(scope="session")

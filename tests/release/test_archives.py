@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.term_secret import REFERENCES, SECRET, seed_for, term_secret
+from foundation.term_secret import REFERENCES, SECRET, seed_for, term_secret
 from release.__main__ import index_url
-from release.archive import make_tar_xz, make_zip, members_of
-from release.audience import Audience, audience_of
+from release.archives.archive import make_tar_xz, make_zip, members_of
+from release.archives.audience import Audience, audience_of
+from release.archives.gradescope import PROGRAMS
+from release.archives.pins import pin
 from release.build import Project, make_release
 from release.gates import (
     Verdict,
@@ -24,11 +26,11 @@ from release.gates import (
     keeps_private,
     no_solution_survives,
 )
-from release.gradescope import PROGRAMS
-from release.pins import pin
 from release.problems import ReleaseError
 
 HERE = Path(__file__).parent
+ROOM = "autograder/assignment"
+ENTRY = "autograder/reports/gradescope/__main__.py"
 LEAK = b"    return dot(values, weights) / total\n"
 
 
@@ -37,8 +39,8 @@ def test_gradescope_gets_grader_skeleton_references_and_secret(example_release) 
     names = {path.partition("!")[2] for path, _ in members_of("a.zip", packed)}
     assert {*PROGRAMS, "requirements.txt", str(REFERENCES), str(SECRET)} < names
     inner = {name.partition("!")[2] for name in names if name.startswith("grader.tar.xz!")}
-    assert {"autograder/gradescope.py", "autograder/scale.py", "autograder/tests/test_table.py"} < inner
-    assert {"student/table.py", "autograder/assignment.toml", "autograder/tests/pytest.ini"} < inner
+    assert {ENTRY, "autograder/scale.py", f"{ROOM}/tests/test_table.py"} < inner
+    assert {"student/table.py", f"{ROOM}/assignment.toml", f"{ROOM}/tests/pytest.ini"} < inner
     assert not any("reference" in name or name.startswith(("release", "tests/")) for name in inner)
 
 
@@ -158,7 +160,7 @@ def test_only_the_server_gets_private_data_and_nobody_the_solution(
 
 
 def test_an_archive_that_does_not_grade_closes(with_member) -> None:
-    broken = {"autograder/gradescope.py": b"raise SystemExit('broken')\n", "autograder/__init__.py": b""}
+    broken = {ENTRY: b"raise SystemExit('broken')\n", "autograder/__init__.py": b""}
     (fault,) = gradescope_grades(with_member("gradescope.zip", "grader.tar.xz", make_tar_xz(broken))).faults
     assert "broken" in fault and "in the unpacked archive" in fault
 
@@ -228,6 +230,6 @@ def test_a_task_that_needs_another_ones_solution_closes(project: Project, tmp_pa
 
 
 def test_a_suite_that_does_not_run_closes(with_member) -> None:
-    broken = with_member("student.zip", "assignment/autograder/tests/conftest.py", b"import nowhere_to_be_found\n")
+    broken = with_member("student.zip", f"assignment/{ROOM}/tests/conftest.py", b"import nowhere_to_be_found\n")
     (fault,) = grafts_earn_their_points(broken).faults
     assert "status 1" in fault and "nowhere_to_be_found" in fault

@@ -7,12 +7,12 @@ import string
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from release.imports import drop_imports
 from release.problems import ReleaseError
-from release.regions import find_regions
-from release.skeleton import strip_file
-from release.source import parse_source, read_source
-from release.strip import strip_regions
+from release.skeleton.build import strip_file
+from release.skeleton.imports import drop_imports
+from release.skeleton.regions import find_regions
+from release.skeleton.source import parse_source, read_source
+from release.skeleton.strip import strip_regions
 
 TASKS = ("1.1", "1.2")
 SECRETS = ("secret_one", "secret_two", "secret_three")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from release.archive import make_zip
+from release.archives.archive import make_zip
 from release.build import Project, Release, make_release, write_files
 from release.gates import GATES, Gate, Verdict, Workspace, no_solution_survives, run_gates
 from release.gates.files import compiles, keeps_private, stands_alone
@@ -139,7 +139,7 @@ def test_a_skeleton_that_does_not_import_closes(with_files: Doctor) -> None:
 
 
 def test_an_archive_that_does_not_work_closes(with_files: Doctor) -> None:
-    broken = with_files(archive={"assignment/autograder/tests/conftest.py": b"import nowhere_to_be_found\n"})
+    broken = with_files(archive={"assignment/autograder/assignment/tests/conftest.py": b"import nowhere_to_be_found\n"})
     (fault,) = kit_runs(broken).faults
     assert "expected failing tests that show TODO 1.1, got status 4" in fault
 

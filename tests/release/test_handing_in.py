@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.assignment import read_assignment
-from autograder.gradescope import as_markdown, in_full, main
-from autograder.marks import TaskResult
-from autograder.record import Record
-from autograder.resubmission import HandingError, read_handing
+from autograder.grading.marks import TaskResult
+from autograder.grading.record import Record
+from autograder.reports.gradescope.__main__ import as_markdown, in_full, main
+from autograder.reports.gradescope.metadata import HandingError, read_handing
+from foundation.assignment_file import read_assignment
 
 CREATED = "2026-11-21T10:30:00.000000+01:00"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from release.imports import drop_imports
+from release.skeleton.imports import drop_imports
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import zipfile
 
 import pytest
 
-from release.archive import make_zip
-from release.fingerprints import agreement, lex, lines_of_tokens, views
+from release.archives.archive import make_zip
 from release.gates.leaks import LeakFinder, find_leaks
+from release.leaks.fingerprints import agreement, lex, lines_of_tokens, views
 
 SOLUTION = """\
 def f(self, tokens):

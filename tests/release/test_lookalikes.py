@@ -2,7 +2,7 @@
 
 import pytest
 
-from release.lookalikes import BEGIN, END, edit_distance, meant_in_comment, meant_in_string
+from release.skeleton.lookalikes import BEGIN, END, edit_distance, meant_in_comment, meant_in_string
 
 MISSPELLED_BEGINS = [
     "## BEGIN SOLUTION",

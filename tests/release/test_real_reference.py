@@ -4,21 +4,19 @@ import ast
 import re
 import textwrap
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from autograder.assignment import read_assignment
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from release.archives.handout import make_handout
 from release.gates.leaks import LeakFinder, find_leaks
-from release.handout import make_handout
 from release.notebooks.course import read_efforts
 from release.problems import ReleaseError
-from release.regions import Region
-from release.skeleton import Skeleton, coded_tasks, make_skeleton, read_folder
-
-ROOT = Path(__file__).parents[2]
+from release.skeleton.build import Skeleton, coded_tasks, make_skeleton, read_folder
+from release.skeleton.regions import Region
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from release import build
-from release.archive import checksum
+from release.archives.archive import checksum
+from release.archives.needed_modules import needed_modules
+from release.archives.student import ARCHIVE_FOLDER, collect_kit, read_requirements, versions_of
 from release.build import Project, compare_folder, make_release, write_files, write_release
-from release.closure import needed_modules
-from release.kit import ARCHIVE_FOLDER, collect_kit, read_requirements, versions_of
 from release.problems import ReleaseError
 
 
@@ -30,10 +30,10 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
         "data/corpus/fren.dev.bpe",
         "data/corpus/fren.test.src.bpe",
         "autograder/scale.py",
-        "autograder/assignment.toml",
-        "autograder/tests/conftest.py",
-        "autograder/tests/pytest.ini",
-        "autograder/tests/test_table.py",
+        "autograder/assignment/assignment.toml",
+        "autograder/assignment/tests/conftest.py",
+        "autograder/assignment/tests/pytest.ini",
+        "autograder/assignment/tests/test_table.py",
     }
     assert sorted(example_release.folder) == ["README.md", "__init__.py", "mean.py", "table.py"]
 
@@ -53,7 +53,7 @@ def test_modules_are_needed_where_something_imports_them() -> None:
         "a/server.py": b"from .b import z",
         "b/__init__.py": b"",
     }
-    assert needed_modules(files, "a", ["a/tests/test.py"]) == set(files) - {"a/server.py", "b/__init__.py"}
+    assert needed_modules(files, ["a"], ["a/tests/test.py"]) == set(files) - {"a/server.py", "b/__init__.py"}
 
 
 def test_the_handout_names_every_task(example_release) -> None:
@@ -112,7 +112,7 @@ def test_versions_of_requirements(tmp_path: Path) -> None:
 
 
 def test_an_assignment_that_cannot_be_used(project: Project) -> None:
-    (project.root / "autograder" / "assignment.toml").write_text("[[tasks]]\nnumber = 1\n")
+    (project.root / "autograder" / "assignment" / "assignment.toml").write_text("[[tasks]]\nnumber = 1\n")
     with pytest.raises(ReleaseError, match="assignment.toml: task 1"):
         make_release(project)
 

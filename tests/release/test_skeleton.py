@@ -5,8 +5,8 @@ import ast
 import pytest
 
 from release.problems import ReleaseError
-from release.skeleton import make_skeleton, read_folder
-from release.source import read_source
+from release.skeleton.build import make_skeleton, read_folder
+from release.skeleton.source import read_source
 
 
 def test_the_example_is_stripped(skeleton, reference_files) -> None:

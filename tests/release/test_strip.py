@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from release.regions import find_regions
-from release.strip import raise_statement, strip_regions
+from release.skeleton.regions import find_regions
+from release.skeleton.strip import raise_statement, strip_regions
 
 TASKS = ("1.1", "1.2", "1.3", "E.1")
 

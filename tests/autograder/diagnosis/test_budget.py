@@ -1,10 +1,8 @@
 """What is promised of the diagnosis is what it keeps to."""
 
-from pathlib import Path
 
 from autograder.diagnosis.explaining import MOST_SECONDS, SECONDS
-
-ROOT = Path(__file__).resolve().parents[3]
+from foundation.places import ROOT
 
 
 def test_the_page_tells_the_budget():

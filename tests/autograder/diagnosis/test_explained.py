@@ -1,24 +1,23 @@
 """What stands in the record of a failure; hostile answers cost no marks and no crash."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
 
-from autograder import marks
-from autograder.assignment import read_assignment
-from autograder.checking.case import Case, small_cases
 from autograder.diagnosis import explaining
 from autograder.diagnosis.explaining import Explainer
-from autograder.in_process import read_sources
-from autograder.proof.bench import Version, run_versions
-from autograder.record import diagnosis_of
+from autograder.grading import marks
+from autograder.grading.record import diagnosis_of
 from autograder.sandbox import Sandbox
 from autograder.sandbox.tape import MAX_BYTES, Tape
-from autograder.test_run import with_tests
+from autograder.testing.case import Case, small_cases
+from autograder.testing.collected_tests import with_tests
+from autograder.testing.in_process import read_sources
+from foundation.assignment_file import read_assignment
+from foundation.places import REFERENCE
+from validity.proof.bench import Version, run_versions
 
-REFERENCE = Path(__file__).resolve().parents[3] / "reference"
 ROOT_FORMULA = "self.gamma * centred / torch.sqrt(variance + self.epsilon) + self.beta"
 
 HOSTILE = {

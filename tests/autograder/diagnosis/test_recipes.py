@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from autograder.diagnosis.recipes import fill_all, recipes
+from autograder.assignment.layouts.recipes import fill_all, recipes
 
 
 def four(d_model: int) -> list[torch.Tensor]:

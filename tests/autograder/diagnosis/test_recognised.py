@@ -1,13 +1,12 @@
 """Faults in other layouts are recognised, and whatever a submission answers costs no marks and no crash."""
 
-from pathlib import Path
 
 import pytest
 
-from autograder.diagnosis.proving import ENOUGH, recognise, share
-from autograder.misconceptions.catalogue import read_catalogue
+from autograder.diagnosis.catalogue import read_catalogue
+from foundation.places import REFERENCE
+from validity.diagnosis.proving import ENOUGH, recognise, share
 
-REFERENCE = Path(__file__).resolve().parents[3] / "reference"
 SAMPLE = {  # each names itself alone
     "multi-head-merge-without-transpose": "per-head",
     "layer-norm-over-positions": "fused",

@@ -1,0 +1,1 @@
+"""Other layouts of the parameters behind the same computation: rewriting sources, mapping parameters."""

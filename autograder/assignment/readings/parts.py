@@ -1,0 +1,126 @@
+"""Recognises what a component is made of by the shapes of its parameters: stand-ins, and parts of its own.
+
+The stand-ins (`worker.stand_ins`) have parameters of shapes that nothing else has. A submission may keep a part
+of its own where a stand-in should be (a LayerNorm bound as a default argument, a feed-forward network written out
+in the layer): then the true part is looked for among the other parameters.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from autograder.sandbox.worker.stand_ins import squash, wave
+
+EPSILON = 1e-6  # LayerNorm's default
+
+
+def learned(module: nn.Module) -> list[nn.Parameter]:
+    """The parameters that training changes."""
+    return [p for p in module.parameters() if p.requires_grad and p.numel()]
+
+
+@dataclass(frozen=True)
+class Census:
+    """The parameters of a component, by the stand-in that they belong to; `others` are a submission's own."""
+
+    norms: list[Tensor]  # (2, 1, d)
+    attentions: list[Tensor]  # (4, d, d)
+    feed_forwards: list[Tensor]  # (2, d, d)
+    encoder_layers: list[Tensor]  # (5, d, d)
+    decoder_layers: list[Tensor]  # (9, d, d)
+    others: list[Tensor]
+
+
+def take_census(parameters: Sequence[Tensor], d_model: int) -> Census:
+    """Sorts the parameters by their shapes."""
+    shapes = [(2, 1, d_model), *((count, d_model, d_model) for count in (4, 2, 5, 9))]
+    kinds = [[p for p in parameters if tuple(p.shape) == shape] for shape in shapes]
+    return Census(*kinds, [p for p in parameters if tuple(p.shape) not in shapes])
+
+
+@dataclass(frozen=True)
+class Norm:
+    """A LayerNorm: a stand-in's, or a true one with gain and shift of a submission's own."""
+
+    gain: Tensor
+    shift: Tensor
+    is_stand_in: bool
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if self.is_stand_in:
+            return squash(x, self.gain, self.shift)
+        return F.layer_norm(x, (x.size(-1),), self.gain, self.shift, EPSILON)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A feed-forward network: a stand-in's (mix, d_ff), or a true one (two matrices and two biases)."""
+
+    parameters: tuple[Tensor, ...]
+    d_ff: int
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if len(self.parameters) == 1:
+            return wave(x, *self.parameters, self.d_ff)
+        first, inner, second, outer = self.parameters
+        return F.linear(F.relu(F.linear(x, first, inner)), second, outer)
+
+
+def norm_readings(census: Census, count: int, d_model: int) -> Iterator[tuple[list[Norm], list[Tensor]]]:
+    """The `count` norms of a component in no certain order, and which of the other vectors are left."""
+    if census.norms:
+        yield [Norm(*norm.unbind(), is_stand_in=True) for norm in census.norms], census.others
+        return
+    vectors = [p for p in census.others if p.numel() == d_model]
+    for free in _choices(len(vectors) - 2 * count, len(vectors)):
+        taken = [vector.flatten() for index, vector in enumerate(vectors) if index not in free]
+        left = [p for p in census.others if not any(p is v for i, v in enumerate(vectors) if i not in free)]
+        for first, second in ((taken[0::2], taken[1::2]), (taken[1::2], taken[0::2])):
+            yield [Norm(*pair, is_stand_in=False) for pair in zip(first, second, strict=True)], left
+
+
+def _choices(count: int, total: int) -> Iterator[tuple[int, ...]]:
+    """Which of `total` vectors, at most one, belong to something else."""
+    if count == 0 < total:
+        yield ()
+    elif count == 1:
+        yield from ((index,) for index in range(total))
+
+
+def network_readings(census: Census, others: Sequence[Tensor], d_model: int, d_ff: int) -> Iterator[Network]:
+    """The feed-forward network of a component: a stand-in, or the formula with what else there is."""
+    if census.feed_forwards:
+        yield from (Network((mix,), d_ff) for mix in census.feed_forwards)
+        return
+    yield from formula_readings(others, d_model, d_ff)
+
+
+def formula_readings(parameters: Sequence[Tensor], d_model: int, d_ff: int) -> Iterator[Network]:
+    """W_2 relu(W_1 x + b_1) + b_2 for each way in which the parameters may be laid out."""
+    weights = [p.squeeze() for p in parameters if p.squeeze().dim() == 2 and p.numel() == d_model * d_ff]
+    inner = [p.flatten() for p in parameters if p.numel() == d_ff]
+    outer = [p.flatten() for p in parameters if p.numel() == d_model]
+    if len(parameters) != 4 or (len(weights), len(inner), len(outer)) != (2, 1, 1):
+        return
+    for first, second in permutations(weights):
+        first = first if tuple(first.shape) == (d_ff, d_model) else first.mT
+        second = second if tuple(second.shape) == (d_model, d_ff) else second.mT
+        if tuple(first.shape) == (d_ff, d_model) and tuple(second.shape) == (d_model, d_ff):
+            yield Network((first, inner[0], second, outer[0]), d_ff)
+
+
+def missing_numbers(census: Census, attentions: int, norms: int, d_model: int, d_ff: int) -> tuple[int, int]:
+    """How many parameters of its own a layer may have in the place of stand-ins that it does not use.
+
+    Returns:
+        the fewest and the most: attention may have up to four biases.
+    """
+    n_attentions = attentions - len(census.attentions)
+    n_norms = norms - len(census.norms)
+    n_networks = 1 - len(census.feed_forwards)
+    fewest = n_attentions * 4 * d_model**2 + n_norms * 2 * d_model
+    fewest += n_networks * (2 * d_model * d_ff + d_model + d_ff)
+    return fewest, fewest + max(0, n_attentions) * 4 * d_model

@@ -1,0 +1,124 @@
+"""Fixtures of the component tests: the submission, and random inputs.
+
+    python -m pytest autograder/assignment/tests                      judges student/
+    python -m pytest autograder/assignment/tests -m task_1_3          one task
+    python -m pytest autograder/assignment/tests --submission FOLDER --seed 7
+
+Here the submission runs in this very process, so a debugger can follow it. Grading passes a submission that
+lives in another process instead (`config.stash[SUBMISSION]`); the tests cannot tell the two apart.
+"""
+
+import random
+from pathlib import Path
+from types import TracebackType
+
+import pytest
+import torch
+
+from autograder.rules import tell_short_cuts
+from autograder.testing.case import Case
+from autograder.testing.in_process import InProcessSubmission, UnreadableSource, read_sources
+from autograder.testing.stash import SEED, SUBMISSION
+from foundation.assignment_file import read_assignment
+from foundation.places import SKELETON
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("assignment")
+    group.addoption("--submission", type=Path, default=SKELETON, help="folder to judge (default: student/)")
+    group.addoption("--seed", type=int, default=None, help="of the random inputs (default: a new one each time)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    torch.set_num_threads(1)
+    if getattr(config.option, "tbstyle", None) == "auto":  # the bodies of our checks explain nothing
+        config.option.tbstyle = "short"
+    for task in read_assignment().tasks:
+        config.addinivalue_line("markers", f"{task.marker}: {task.number} {task.title}")
+    config.addinivalue_line("markers", "core: without this test the task earns nothing")
+    config.addinivalue_line("markers", "given: parts that the assignment gives; no points")
+    if SEED not in config.stash:
+        seed = config.getoption("seed")
+        config.stash[SEED] = random.SystemRandom().randrange(2**32) if seed is None else seed
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    if SUBMISSION in config.stash:
+        return None
+    return f"submission: {config.getoption('submission')}   repeat with: --seed {config.stash[SEED]}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> None:
+    """In a student's own run a failure shows the test's line and the student's, and `--pdb` stops there.
+
+    What lies between and below them is ours and PyTorch's; `--full-trace` shows it too.
+    """
+    if call.excinfo is None or SUBMISSION in item.config.stash or item.config.getoption("fulltrace"):
+        return
+    folders = {item.config.getoption("submission"), SKELETON}
+    raised = call.excinfo.value
+    for error in (raised, raised.__cause__, raised.__context__):
+        if error is not None:
+            error.__traceback__ = own_frames(error.__traceback__, item.path, folders) or error.__traceback__
+    call.excinfo = pytest.ExceptionInfo.from_exception(raised)
+
+
+def own_frames(entry: TracebackType | None, test: Path, folders: set[Path]) -> TracebackType | None:
+    """The traceback without the frames that lie neither in the test's file nor in one of the folders."""
+    entries = []
+    while entry is not None:
+        path = Path(entry.tb_frame.f_code.co_filename)
+        if path == test or path.parent in folders:
+            entries.append(entry)
+        entry = entry.tb_next
+    kept = None
+    for entry in reversed(entries):
+        kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return kept
+
+
+@pytest.fixture(scope="session")
+def submission(request: pytest.FixtureRequest):
+    """The code that is judged."""
+    if SUBMISSION in request.config.stash:
+        yield request.config.stash[SUBMISSION]
+        return
+    folder = request.config.getoption("submission")
+    if not folder.is_dir():
+        pytest.exit(f"--submission {folder}: no such folder", returncode=2)
+    made = InProcessSubmission(read(folder))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def refused(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Tasks in which a student's own run finds forbidden short-cuts, and what is said. Grading looks by itself."""
+    folder = request.config.getoption("submission")
+    if SUBMISSION in request.config.stash or not folder.is_dir():
+        return {}
+    judged = {task.marker: task.judges for task in read_assignment().tasks}
+    return tell_short_cuts(read(folder), judged)
+
+
+def read(folder: Path) -> dict[str, tuple[str, str]]:
+    """The submission's modules; ends the run where a file is no text."""
+    try:
+        return read_sources(folder, SKELETON)
+    except UnreadableSource as error:
+        pytest.exit(str(error), returncode=2)
+
+
+@pytest.fixture(autouse=True)
+def no_short_cuts(request: pytest.FixtureRequest, refused: dict[str, str]) -> None:
+    """Whoever uses one shall not learn of it from the marks."""
+    for mark in request.node.iter_markers():
+        if mark.name in refused:
+            pytest.fail(refused[mark.name], pytrace=False)
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest) -> Case:
+    """Random inputs, other ones for each test and seed."""
+    return Case(request.config.stash[SEED], request.node.name)

@@ -1,0 +1,213 @@
+"""One layer under test: how it is built, and what it is made of.
+
+The attention, the feed-forward network and the LayerNorms inside are stand-ins with random parameters. A submission
+may write some of them out in the layer instead.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import permutations
+
+import torch
+from torch import Tensor, nn
+
+from autograder.assignment.readings.parts import Census, Norm, network_readings, norm_readings, take_census
+from autograder.sandbox.worker.stand_ins import mixed_look_up
+from autograder.testing.case import Case
+from autograder.testing.comparison import expect_parts, expect_shape
+
+POST_NORM = "LayerNorm(x + dropout(sublayer(x))) for each sublayer in turn"
+PRE_NORM = "x + dropout(sublayer(LayerNorm(x))) for each sublayer in turn"
+MASKS = "; self-attention gets tgt_mask, cross-attention src_mask and as key and value the memory"
+
+
+MOST_PARTS = 5
+
+Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
+"""Query, key, value and mask -> output and weights."""
+
+
+def stand_in(mix: Tensor, n_heads: int) -> Attention:
+    """The stand-in for multi-head attention with the parameter `mix`."""
+    return partial(mixed_look_up, mix=mix, n_heads=n_heads)
+
+
+@dataclass
+class LayerCase:
+    """One layer with random parameters, and random inputs for it."""
+
+    layer: nn.Module
+    inputs: tuple[Tensor, ...]  # x and mask; or x, memory, src_mask, tgt_mask
+    n_heads: int
+    d_ff: int
+    dropout: float
+    norm_first: bool
+    constant: float | None = None  # of all vectors of the layer's own, where it is written out
+    probe: tuple[Tensor | None, ...] = ()  # inputs without masks, to find out what its parts are
+
+    @property
+    def is_decoder(self) -> bool:
+        return len(self.inputs) == 4
+
+    @property
+    def d_model(self) -> int:
+        return self.inputs[0].size(-1)
+
+    @property
+    def n_attentions(self) -> int:
+        return 2 if self.is_decoder else 1
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        return ("x", "memory", "src_mask", "tgt_mask") if self.is_decoder else ("x", "mask")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parts that forward returns."""
+        return ("x", "self_weights", "cross_weights") if self.is_decoder else ("x", "weights")
+
+    @property
+    def rule(self) -> str:
+        return (PRE_NORM if self.norm_first else POST_NORM) + (MASKS if self.is_decoder else "")
+
+    def run(self, *inputs: Tensor | None, what: str = "what forward returns") -> list[Tensor]:
+        """The parts that forward returns for these inputs, each of the right shape."""
+        inputs = inputs or self.inputs
+        parts = expect_parts(self.layer(*inputs), self.names, what)
+        b, t, d = inputs[0].shape
+        shapes = [(b, t, d), (b, self.n_heads, t, t), (b, self.n_heads, t, inputs[1].size(1) if self.is_decoder else 0)]
+        for part, shape, name in zip(parts, shapes, self.names, strict=False):
+            expect_shape(part, shape, name, dtype=inputs[0].dtype)
+        return parts
+
+    @property
+    def is_written_out(self) -> bool:
+        """Whether parts are written out in a way that their parameters do not tell."""
+        return self.constant is not None
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether there are so many parts that trying all their roles would not end."""
+        census = self.census()
+        return max(map(len, (census.attentions, census.feed_forwards, census.norms))) > MOST_PARTS
+
+    @property
+    def own_vectors(self) -> list[Tensor]:
+        """Biases, gains and shifts that are no stand-in's: what is too small for a matrix."""
+        return [p for p in self.census().others if p.numel() <= 4 * self.d_model]
+
+    def census(self, parameters: Sequence[Tensor] | None = None) -> Census:
+        """What the layer is made of."""
+        return take_census(list(self.layer.parameters()) if parameters is None else parameters, self.d_model)
+
+
+def make_layer(
+    submission, case: Case, kind: str, dropout: float = 0.3, norm_first: bool = False, d_head: int | None = None
+) -> LayerCase:
+    """Builds "EncoderLayer" or "DecoderLayer" of the submission among stand-ins, in eval mode."""
+    n_heads = 2 if d_head else case.size(2, 3)
+    sizes = n_heads, d_head or case.size(2, 3), case.size(10, 20)
+    made = build_layer(submission, case, kind, sizes, dropout, norm_first)
+    if any(True for _ in assignments(made)):
+        return made
+    # Its own parameters are told apart by their sizes, so none of these may look like another.
+    sizes = case.size(4, 5), 5, case.choose((17, 19))
+    made = build_layer(submission, case, kind, sizes, dropout, norm_first)
+    made.constant = case.number(0.6, 1.4)
+    made.probe = tuple(tensor if tensor.is_floating_point() else None for tensor in made.inputs)
+    with torch.no_grad():
+        for vector in made.own_vectors:
+            vector.fill_(made.constant)
+    return made
+
+
+def build_layer(
+    submission, case: Case, kind: str, sizes: tuple[int, int, int], dropout: float, norm_first: bool
+) -> LayerCase:
+    """Builds the layer with random parameters for n_heads, d_head and d_ff, and draws inputs."""
+    n_heads, d_head, d_ff = sizes
+    d_model = n_heads * d_head
+    options = {"norm_first": True} if norm_first else {}
+    component = f"layers.{kind}"
+    layer = submission.build(component, d_model, n_heads, d_ff, dropout, dtype=torch.float64, **options).eval()
+    case.randomise(layer.parameters(), scale=0.7)
+    b, s, t = case.sizes(3, 3, 6)
+    if kind == "EncoderLayer":
+        inputs = case.normal(b, s, d_model), case.mask(b, 1, s, s)
+    else:
+        src_mask, tgt_mask = case.padding_mask(b, s), case.mask(b, 1, t, t)
+        inputs = case.normal(b, t, d_model), case.normal(b, s, d_model), src_mask, tgt_mask
+    return LayerCase(layer, inputs, n_heads, d_ff, dropout, norm_first)
+
+
+@dataclass(frozen=True)
+class Sublayers:
+    """The parts of a layer in their roles."""
+
+    made: LayerCase
+    attentions: tuple[Attention, ...]
+    network: Callable[[Tensor], Tensor]
+    norms: tuple[Callable[[Tensor], Tensor], ...]
+
+    def sublayer(self, number: int, state: Tensor) -> tuple[Tensor, Tensor | None]:
+        """What the sublayer computes of `state` (b, t, d), and its weights."""
+        if number == self.made.n_attentions:
+            return self.network(state), None
+        source, mask = self.source(number, state)
+        return self.attentions[number](state, source, source, mask)
+
+    def source(self, number: int, state: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Key and value of an attention, and its mask."""
+        _, *rest = self.made.inputs
+        return (state, rest[-1]) if number == 0 else (rest[0], rest[1])
+
+    def read(self, number: int, state: Tensor) -> Tensor:
+        """What the sublayer gets of `state`."""
+        return self.norms[number](state) if self.made.norm_first else state
+
+    def add(self, number: int, state: Tensor, out: Tensor) -> Tensor:
+        """The state after the sublayer has computed `out`."""
+        return state + out if self.made.norm_first else self.norms[number](state + out)
+
+    def before(self, number: int) -> Tensor:
+        """The state that the sublayer finds."""
+        state = self.made.inputs[0]
+        for earlier in range(number):
+            state = self.add(earlier, state, self.sublayer(earlier, self.read(earlier, state))[0])
+        return state
+
+    def run(self) -> list[Tensor]:
+        """What the layer returns."""
+        state, weights = self.made.inputs[0], []
+        for number in range(len(self.norms)):
+            out, seen = self.sublayer(number, self.read(number, state))
+            state = self.add(number, state, out)
+            weights += [] if seen is None else [seen]
+        return [state, *weights]
+
+
+def assignments(made: LayerCase, parameters: Sequence[Tensor] | None = None) -> Iterator[Sublayers]:
+    """Each assignment of roles to the parts found inside; none where that cannot be read from the parameters."""
+    census = made.census(parameters)
+    n_norms = made.n_attentions + 1
+    for norms, others in norm_readings(census, n_norms, made.d_model):
+        for network in network_readings(census, others, made.d_model, made.d_ff):
+            for mixes in permutations(census.attentions, made.n_attentions):
+                attentions = tuple(stand_in(mix, made.n_heads) for mix in mixes)
+                for order in permutations(norms, n_norms):
+                    yield Sublayers(made, attentions, network, order)
+
+
+def norm_orders(made: LayerCase, parameters: Sequence[Tensor] | None = None) -> Iterator[tuple[Norm, ...]]:
+    """Each order in which the layer may apply its LayerNorms."""
+    census, count = made.census(parameters), made.n_attentions + 1
+    if made.is_written_out:
+        vector = torch.full((made.d_model,), made.constant, dtype=torch.float64)
+        own = Norm(vector, vector, is_stand_in=False)
+        norms = [Norm(*norm.unbind(), is_stand_in=True) for norm in census.norms]
+        norms += [own] * (count - len(norms))
+        yield from {tuple(map(id, order)): order for order in permutations(norms)}.values()
+        return
+    for norms, _ in norm_readings(census, count, made.d_model):
+        yield from permutations(norms, count)

@@ -1,0 +1,207 @@
+"""What the tests of encoder layer, decoder layer and pre-norm share.
+
+The attention, the feed-forward network and the LayerNorms inside are stand-ins with random parameters. Which
+LayerNorm belongs to which sublayer is found by trying: only the true assignment gives the output.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from autograder.assignment.readings.parts import missing_numbers
+from autograder.testing.case import ALMOST_ALL, Case
+from autograder.testing.comparison import (
+    CheckFailed,
+    copies,
+    expect,
+    expect_close,
+    expect_equal_to_one,
+    expect_gradients,
+    expect_unchanged,
+    run_backward,
+)
+
+from .layer_case import LayerCase, Sublayers, assignments, make_layer, norm_orders
+from .written_out import recognise
+
+DROPOUT = "dropout acts on the sublayer's output before it is added to x, with the rate of the constructor"
+
+
+def find_sublayers(made: LayerCase, came: list[Tensor], parameters: Sequence[Tensor] | None = None) -> Sublayers:
+    """The roles of the layer's parts; fails where none explain what it returns."""
+    if made.is_written_out or made.is_crowded:
+        check_numbers(made)
+    found = [recognise(made, parameters)] if made.is_written_out else list(assignments(made, parameters))
+    results = [sublayers.run() for sublayers in found]
+    index = expect_equal_to_one(came[0], [result[0] for result in results], "the output of the layer", made.rule)
+    for name, actual, wanted in zip(made.names[1:], came[1:], results[index][1:], strict=True):
+        expect_close(actual, wanted, f"{name} of the layer", "the weights of its own attention, unchanged")
+    return found[index]
+
+
+def check_values(made: LayerCase, case: Case) -> None:
+    """Output and weights in eval mode, also after a call with other inputs."""
+    made.run(*(case.normal(*i.shape) if i is not None and i.is_floating_point() else i for i in made.inputs))
+    find_sublayers(made, made.run())
+
+
+def check_numbers(made: LayerCase) -> None:
+    """Each sublayer has a LayerNorm and an attention of its own, and there is nothing else to learn."""
+    census = made.census()
+    wanted = made.n_attentions, 1, made.n_attentions + 1
+    came = len(census.attentions), len(census.feed_forwards), len(census.norms)
+    fewest, most = missing_numbers(census, wanted[0], wanted[2], made.d_model, made.d_ff)
+    numbers = sum(p.numel() for p in census.others)
+    fits = all(one <= other for one, other in zip(came, wanted, strict=True)) and fewest <= numbers <= most
+    expect(
+        fits,
+        "how many MultiHeadedAttention, FeedForward and LayerNorm the layer has",
+        "{}, {} and {}".format(*wanted),
+        "{}, {} and {}".format(*came) + (f", and {numbers} other numbers to learn" if numbers else ""),
+        "each sublayer has its own; build them in __init__",
+    )
+
+
+def check_without_masks(made: LayerCase) -> None:
+    """None as a mask is handed on."""
+    made.inputs = tuple(tensor if tensor.is_floating_point() else None for tensor in made.inputs)
+    find_sublayers(made, made.run())
+
+
+def check_small_sizes(made: LayerCase) -> None:
+    """One sentence; one position (and one of the memory)."""
+    parts = made.run()
+    made.inputs = tuple(tensor[:1] for tensor in made.inputs)
+    for name, part, whole in zip(made.names, made.run(), parts, strict=True):
+        expect_close(part, whole[:1], f"{name} of one sentence by itself", "sentences do not mix")
+    made.inputs = tuple(t[:, :1] if t.is_floating_point() else torch.ones_like(t[..., :1, :1]) for t in made.inputs)
+    find_sublayers(made, made.run())
+
+
+def check_dropout_acts_on_sublayers(submission, case: Case, kind: str, norm_first: bool = False) -> None:
+    """In training with a rate of almost 1, nothing of the sublayers survives, and the residuals do."""
+    made = make_layer(submission, case, kind, ALMOST_ALL, norm_first)
+    in_eval = made.run()
+    made.layer.train()
+    came = made.run(what="what forward returns in train mode")
+    expect_close(came[1], in_eval[1], f"{made.names[1]} in train mode", "the weights that the attention returned")
+    what = "the output in train mode with a dropout of almost 1"
+    x = made.inputs[0]
+    if norm_first:
+        expect_close(came[0], x, what, DROPOUT)
+        return
+    if made.is_crowded:
+        check_numbers(made)
+    found = [reduce(lambda state, norm: norm(state), order, x) for order in norm_orders(made)]
+    expect_equal_to_one(came[0], found, what, DROPOUT)
+
+
+def check_dropout_entries(submission, case: Case, kind: str, norm_first: bool = False) -> None:
+    """In training each entry of a sublayer's output is dropped or scaled up, whatever happens to the others.
+
+    For every position all patterns of the attention's dropped entries are tried; the last sublayer's show in the
+    output, where the LayerNorm stand-in can be turned back.
+    """
+    rate = case.number(0.3, 0.6)
+    made = make_layer(submission, case, kind, rate, norm_first, d_head=2)
+    sublayers = find_sublayers(made, made.run())
+    if made.is_written_out or not all(norm.is_stand_in for norm in sublayers.norms):
+        return  # too many entries to try all patterns, or LayerNorms that mix them
+    made.layer.train()
+    came = made.run(what="what forward returns in train mode")[0]
+    keep = 1 / (1 - rate)
+    patterns = torch.tensor(list(product([0.0, keep], repeat=made.d_model)), dtype=torch.float64)  # (2^d, d)
+    look_at = f"{DROPOUT}; what survives is divided by 1 - rate, each entry by itself"
+    chosen = torch.empty(came.shape[:2], dtype=torch.int64)  # (b, t): a pattern for each position
+    for b, t in product(range(came.size(0)), range(came.size(1))):
+        pattern = _explain(sublayers, patterns, came, b, t, keep)
+        fits = pattern is not None
+        what = f"the output in train mode with a dropout of {rate:.2f}"
+        expect(fits, what, "each entry of a sublayer's output dropped or scaled", "something else", look_at)
+        chosen[b, t] = pattern
+    for axis, what in enumerate(("sentences", "positions")):
+        own_fate = bool((chosen != chosen.select(axis, 0).unsqueeze(axis)).any())
+        came = f"the same entries at all {what}"
+        expect(own_fate, f"dropout at different {what}", "other entries at each", came, look_at)
+
+
+def _explain(sublayers: Sublayers, patterns: Tensor, came: Tensor, b: int, t: int, keep: float) -> int | None:
+    """Which pattern of the first sublayer's dropped entries explains the output of position t; None = none does."""
+    made = sublayers.made
+    first, *later = sublayers.norms
+    x = made.inputs[0]
+    out, _ = sublayers.sublayer(0, first(x) if made.norm_first else x)
+    states = x[b, t] + patterns * out[b, t]  # (n, d), n patterns
+    number = torch.arange(len(patterns))
+    states = states if made.norm_first else first(states)
+    if made.is_decoder:
+        _, memory, src_mask, _ = made.inputs
+        norm = later.pop(0)
+        query, source = (norm(states) if made.norm_first else states)[None], memory[b : b + 1]
+        out, _ = sublayers.attentions[1](query, source, source, None if src_mask is None else src_mask[b : b + 1])
+        states = (states[:, None] + patterns[None] * out[0][:, None]).flatten(0, 1)  # (n n, d)
+        states = states if made.norm_first else norm(states)
+        number = number.repeat_interleave(len(patterns))
+    [norm] = later
+    out = sublayers.network(norm(states) if made.norm_first else states)
+    dropped, kept = states, states + keep * out
+    if not made.norm_first:
+        dropped, kept = norm(dropped), norm(kept)
+    error = torch.minimum((came[b, t] - dropped).abs(), (came[b, t] - kept).abs()).amax(dim=-1).detach()
+    best, index = error.min(dim=0)
+    return int(number[index]) if best < 1e-6 else None
+
+
+def check_no_dropout_is_deterministic(submission, case: Case, kind: str, norm_first: bool = False) -> None:
+    """With a rate of 0 training and eval agree."""
+    made = make_layer(submission, case, kind, 0.0, norm_first)
+    in_eval = made.run()
+    look_at = "the dropout rate is the constructor's; nothing else is random"
+    made.layer.train()
+    in_training = made.run()
+    for name, one, other in zip(made.names, in_training, in_eval, strict=True):
+        expect_close(one, other, f"{name} in train mode with dropout 0", look_at)
+
+
+def check_dropout_is_random_in_training_only(made: LayerCase) -> None:
+    """Two passes differ in training and agree in eval; the weights are those of the attention in both."""
+    first, second = made.run(), made.run()
+    expect_close(second[0], first[0], "two passes in eval mode", "dropout does nothing in eval mode")
+    made.layer.train()
+    passes = [made.run()[0] for _ in range(2)]
+    agree = torch.equal(*passes)
+    expect(not agree, "two passes in train mode", "different ones: dropout is random", "equal ones", made.rule)
+
+
+def check_gradients(made: LayerCase, case: Case) -> None:
+    """The gradient reaches every parameter and the inputs, and has the right value."""
+    floats = [tensor.requires_grad_() for tensor in made.inputs if tensor.is_floating_point()]
+    output, *_ = made.run()
+    direction = case.normal(*output.shape)
+    run_backward(output, direction, "the output of the layer")
+    parameters = list(made.layer.parameters())
+    expect_gradients([*parameters, *floats], "gradients of the parameters and inputs", made.rule)
+    actual = [tensor.grad for tensor in (*parameters, *floats)]
+    others = [tensor.detach().clone().requires_grad_() for tensor in parameters]
+    made.inputs = tuple(i.detach().clone().requires_grad_() if i.is_floating_point() else i for i in made.inputs)
+    try:
+        sublayers = find_sublayers(made, [output, *_], others)
+    except CheckFailed:
+        return  # wrong values are another test's business
+    run_backward(sublayers.run()[0], direction, "the expected output")
+    inputs = [tensor for tensor in made.inputs if tensor.is_floating_point()]
+    for came, wanted in zip(actual, [*others, *inputs], strict=True):
+        if wanted.grad is not None:  # the layer's own vectors count as constants where it writes its attention out
+            expect_close(came, wanted.grad, "a gradient", "nothing is detached on the way, residuals included")
+
+
+def check_arguments_stay(made: LayerCase) -> None:
+    """Inputs are not changed, and no state is kept."""
+    before = copies(made.inputs)
+    first = made.run()
+    expect_unchanged(made.inputs, before, made.argument_names)
+    for name, part, old in zip(made.names, made.run(), first, strict=True):
+        expect_close(part, old, f"{name}: the same call again", "no state is kept between calls")

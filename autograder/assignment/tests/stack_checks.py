@@ -1,0 +1,160 @@
+"""What the tests of encoder, decoder and pre-norm stacks share; the layers inside are stand-ins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import torch
+from torch import Tensor, nn
+
+from autograder.assignment.readings.parts import norm_readings, take_census
+from autograder.sandbox.worker.stand_ins import decoder_layer, encoder_layer, trace
+from autograder.testing.case import Case
+from autograder.testing.comparison import (
+    copies,
+    expect,
+    expect_close,
+    expect_equal_to_one,
+    expect_gradients,
+    expect_parts,
+    expect_shape,
+    expect_unchanged,
+    run_backward,
+)
+
+
+@dataclass
+class StackCase:
+    """One stack with random parameters, and random inputs for it."""
+
+    stack: nn.Module
+    inputs: tuple[Tensor, ...]  # x and mask; or x, memory, src_mask, tgt_mask
+    n_heads: int
+    n_layers: int
+    extra: float  # what shows in a layer's output that it was given the right settings
+    norm_first: bool
+
+    @property
+    def is_decoder(self) -> bool:
+        return len(self.inputs) == 4
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        return ("x", "memory", "src_mask", "tgt_mask") if self.is_decoder else ("x", "mask")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("x", "self_weights", "cross_weights") if self.is_decoder else ("x", "weights")
+
+    def run(self, *inputs: Tensor | None) -> list:
+        """The parts that forward returns: x (b, t, d), and a list of tensors for each kind of weights."""
+        inputs = inputs or self.inputs
+        x, *lists = expect_parts(self.stack(*inputs), self.names, "what forward returns")
+        expect_shape(x, inputs[0].shape, "the output of the stack", dtype=inputs[0].dtype)
+        labels = [f"weights of layer {number + 1}" for number in range(self.n_layers)]
+        keys = inputs[0].size(1), inputs[1].size(1) if self.is_decoder else 0
+        for name, came, k in zip(self.names[1:], lists, keys, strict=False):
+            for label, part in zip(labels, expect_parts(came, labels, f"{name} of the stack"), strict=True):
+                shape = (inputs[0].size(0), self.n_heads, inputs[0].size(1), k)
+                expect_shape(part, shape, f"{name}: {label}", dtype=inputs[0].dtype)
+        return [x, *lists]
+
+
+def make_stack(submission, case: Case, kind: str, norm_first: bool = False, n_layers: int = 3) -> StackCase:
+    """Builds "Encoder" or "Decoder" of the submission among stand-ins, in eval mode."""
+    n_heads = case.size(2, 4)
+    d_model, d_ff, dropout = n_heads * case.size(2, 3), case.size(14, 20), case.number(0.2, 0.7)
+    settings = {"n_heads": n_heads, "d_ff": d_ff, "n_layers": n_layers, "dropout": dropout}
+    if norm_first:
+        settings["norm_first"] = True
+    stack = submission.build(f"model.{kind}", d_model, **settings, dtype=torch.float64).eval()
+    case.randomise(stack.parameters())
+    b, s, t = case.sizes(3, 3, 6)
+    if kind == "Encoder":
+        inputs = case.normal(b, s, d_model), case.mask(b, 1, s, s)
+    else:
+        src_mask, tgt_mask = case.padding_mask(b, s), case.mask(b, 1, t, t)
+        inputs = case.normal(b, t, d_model), case.normal(b, s, d_model), src_mask, tgt_mask
+    return StackCase(stack, inputs, n_heads, n_layers, trace(d_ff, dropout, norm_first), norm_first)
+
+
+def expected_outputs(made: StackCase) -> list[tuple[Tensor, list[list[Tensor]]]]:
+    """Output, and the lists of weights, for each order in which the layers may be applied."""
+    census = take_census([p.detach() for p in made.stack.parameters()], made.inputs[0].size(-1))
+    layers = census.decoder_layers if made.is_decoder else census.encoder_layers
+    if len(layers) != made.n_layers:  # of very many there would be no end of orders
+        return []
+    found = []
+    for mixes in permutations(layers):
+        x, seen = made.inputs[0], []
+        for mix in mixes:
+            if made.is_decoder:
+                x, *weights = decoder_layer(x, *made.inputs[1:], mix, made.n_heads, made.extra)
+            else:
+                x, *weights = encoder_layer(x, made.inputs[1], mix, made.n_heads, made.extra)
+            seen.append(weights)
+        lists = [list(by_layer) for by_layer in zip(*seen, strict=True)]
+        norms = [norm for [norm], _ in norm_readings(census, 1, x.size(-1))] if made.norm_first else [lambda x: x]
+        found += [(norm(x), lists) for norm in norms]
+    return found
+
+
+def check_values(made: StackCase, case: Case) -> None:
+    """Output in eval mode and the weights of each layer in order, also after a call with other inputs."""
+    made.run(*(case.normal(*i.shape) if i.is_floating_point() else i for i in made.inputs))
+    x, *lists = made.run()
+    found = expected_outputs(made)
+    if not found:
+        check_layers_have_their_own_parameters(made)
+    look_at = (
+        "every layer once, each with the output of the one before, the masks, and the settings of the constructor; "
+        + ("then one LayerNorm" if made.norm_first else "nothing after the last layer in post-norm")
+    )
+    index = expect_equal_to_one(x, [outputs[0] for outputs in found], "the output of the stack", look_at)
+    for name, came, wanted in zip(made.names[1:], lists, found[index][1], strict=True):
+        for number, (one, other) in enumerate(zip(came, wanted, strict=True), start=1):
+            expect_close(one, other, f"{name} of layer {number}", "one entry a layer, first layer first")
+
+
+def check_layers_have_their_own_parameters(made: StackCase) -> None:
+    """As many different layers as n_layers says, and nothing else to learn but a pre-norm stack's LayerNorm."""
+    census = take_census(list(made.stack.parameters()), made.inputs[0].size(-1))
+    layers = census.decoder_layers if made.is_decoder else census.encoder_layers
+    look_at = "an nn.ModuleList of n_layers new layers; a plain list hides them from parameters()"
+    what = "how many layers with parameters of their own the stack has"
+    expect(len(layers) == made.n_layers, what, f"{made.n_layers}", f"{len(layers)}", look_at)
+    beside = sum(p.numel() for p in made.stack.parameters()) - sum(layer.numel() for layer in layers)
+    wanted = 2 * made.inputs[0].size(-1) if made.norm_first else 0
+    look_at = "a LayerNorm ends the stack where norm_first, and only there"
+    expect(beside == wanted, "how many numbers the stack learns beside its layers", f"{wanted}", f"{beside}", look_at)
+
+
+def check_gradients(made: StackCase, case: Case) -> None:
+    """The gradient reaches every parameter and the inputs."""
+    floats = [tensor.requires_grad_() for tensor in made.inputs if tensor.is_floating_point()]
+    output, *_ = made.run()
+    run_backward(output, case.normal(*output.shape), "the output of the stack")
+    expect_gradients([*made.stack.parameters(), *floats], "gradients of the parameters and inputs")
+
+
+def check_repeats(made: StackCase) -> None:
+    """The same call gives the same result, in train mode too, and changes no argument."""
+    before = copies(made.inputs)
+    first = made.run()
+    expect_unchanged(made.inputs, before, made.argument_names)
+    again = made.run()
+    expect_close(again[0], first[0], "the same call again", "no state is kept between calls")
+    lengths = [[len(part) for part in parts[1:]] for parts in (first, again)]
+    expect(
+        lengths[0] == lengths[1], "the weights of both calls", f"{lengths[1]} entries", f"{lengths[0]}", "a new list"
+    )
+    made.stack.train()
+    what = "the output in train mode"
+    expect_close(made.run()[0], first[0], what, "dropout is inside the layers, which are stand-ins without it here")
+
+
+def check_small_sizes(made: StackCase) -> None:
+    """One sentence by itself."""
+    whole = made.run()
+    small: Sequence[Tensor] = [tensor[:1] for tensor in made.inputs]
+    expect_close(made.run(*small)[0], whole[0][:1], "the output of one sentence by itself", "sentences do not mix")

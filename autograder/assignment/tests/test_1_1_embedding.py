@@ -1,0 +1,111 @@
+"""Task 1.1: token embedding times sqrt(d_model)."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from autograder.testing.comparison import (
+    expect,
+    expect_close,
+    expect_equal_to_one,
+    expect_shape,
+    expect_unchanged,
+    run_backward,
+)
+
+pytestmark = pytest.mark.task_1_1
+
+COMPONENT = "embedding.InputEmbedding"
+SCALE = "the vectors are multiplied by sqrt(d_model) (section 3.4 of the paper)"
+
+
+def draw_sizes(case):
+    """Vocabulary and d_model, which is no square."""
+    d_model = case.choose([5, 6, 7, 8, 10, 11, 12])
+    return d_model + case.size(3, 12), d_model
+
+
+def tables(parameters, vocab_size, d_model):
+    """The parameter that holds one vector a token, however it is laid out."""
+    for parameter in parameters:
+        if tuple(parameter.shape) == (vocab_size, d_model):
+            yield parameter
+        elif tuple(parameter.shape) == (d_model, vocab_size):
+            yield parameter.T
+
+
+def make(submission, case):
+    vocab_size, d_model = draw_sizes(case)
+    module = submission.build(COMPONENT, vocab_size, d_model, dtype=torch.float64).eval()
+    case.randomise(module.parameters())
+    return module, vocab_size, d_model
+
+
+def expected(module, tokens, vocab_size, d_model):
+    """Looked up and scaled, for each parameter that may be the table."""
+    parameters = [p.detach() for p in module.parameters() if p.dtype == torch.float64]
+    return [F.embedding(tokens, table) * math.sqrt(d_model) for table in tables(parameters, vocab_size, d_model)]
+
+
+@pytest.mark.core
+def test_vectors_are_looked_up_and_scaled(submission, case):
+    module, vocab_size, d_model = make(submission, case)
+    tokens = case.tokens(vocab_size, 3, case.size(2, 9))
+    found = expected(module, tokens, vocab_size, d_model)
+    expect_equal_to_one(module(tokens), found, "the embedding of random tokens", SCALE)
+
+
+def test_keyword_arguments_and_float32(submission, case):
+    vocab_size, d_model = draw_sizes(case)
+    module = submission.build(COMPONENT, vocab_size=vocab_size, d_model=d_model)
+    tokens = case.tokens(vocab_size, 2, 7)
+    expect_shape(module(tokens), (2, 7, d_model), "the embedding of tokens (2, 7)", dtype=torch.float32)
+
+
+def test_one_table_is_learned(submission, case):
+    module, vocab_size, d_model = make(submission, case)
+    total = sum(parameter.numel() for parameter in module.parameters())
+    wanted = vocab_size * d_model
+    expect(
+        total == wanted,
+        "the learned parameters of the embedding",
+        f"vocab_size * d_model = {wanted} numbers",
+        f"{total}",
+        "one vector of d_model features for each token, registered as a parameter or a submodule",
+    )
+
+
+def test_gradient_reaches_the_tokens_that_occur(submission, case):
+    module, vocab_size, d_model = make(submission, case)
+    # The last token does not occur, and token 0 is padding: whether its vector is learned is free.
+    tokens = case.tokens(vocab_size - 1, 2, 6, low=1)
+    direction = case.normal(2, 6, d_model)
+    run_backward(module(tokens), direction, "the embedding")
+    wanted = torch.zeros(vocab_size, d_model, dtype=torch.float64)
+    wanted.index_add_(0, tokens.flatten(), direction.flatten(0, 1) * math.sqrt(d_model))
+    gradients = [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
+    found = next(tables(gradients, vocab_size, d_model), None)
+    expect_close(found, wanted, "the gradient of the table", SCALE)
+
+
+def test_single_token_and_batch_of_one(submission, case):
+    module, vocab_size, d_model = make(submission, case)
+    tokens = case.tokens(vocab_size, 4, 5)
+    whole, part = module(tokens), module(tokens[1:2, 3:4])
+    expect_shape(whole, (4, 5, d_model), "the embedding of tokens (4, 5)")
+    expect_close(part, whole[1:2, 3:4], "a token by itself and the same token in a batch")
+
+
+def test_tokens_stay_as_they_are(submission, case):
+    module, vocab_size, d_model = make(submission, case)
+    tokens = case.tokens(vocab_size, 2, 5)
+    module((tokens + 1) % vocab_size)
+    before = tokens.clone()
+    first = module(tokens)
+    expect_unchanged([tokens], [before], ["tokens"])
+    found = expected(module, tokens, vocab_size, d_model)
+    look_at = "no state is kept between calls"
+    expect_equal_to_one(first, found, "the embedding after a call with other tokens", look_at)
+    expect_close(module(tokens), first.detach(), "the same tokens a second time", look_at)

@@ -1,0 +1,180 @@
+"""Task 1.2: softmax(Q K^T / sqrt(d_k)) V."""
+
+import pytest
+import torch
+
+from autograder.assignment.readings.projections import true_attention
+from autograder.testing.comparison import (
+    copies,
+    expect_close,
+    expect_parts,
+    expect_shape,
+    expect_unchanged,
+    run_backward,
+)
+
+pytestmark = pytest.mark.task_1_2
+
+COMPONENT = "attention.scaled_dot_product_attention"
+PARTS = ("context", "weights")
+NAMES = ("query", "key", "value", "mask")
+
+
+def draw(case, grad=False):
+    """Query, key and value of different lengths; d_k is no square."""
+    b, h, q, k = case.sizes(4, 2, 6)
+    k = max(k, 3)
+    d = case.choose([3, 5, 6, 7, 8])
+    tensors = case.normal(b, h, q, d), case.normal(b, h, k, d), case.normal(b, h, k, d)
+    return [tensor.requires_grad_(grad) for tensor in tensors]
+
+
+def attend(submission, query, key, value, mask=None, look_at="the values are averaged"):
+    """Context and weights, of the right shapes."""
+    inputs = (query, key, value) if mask is None else (query, key, value, mask)
+    context, weights = expect_parts(submission.call(COMPONENT, *inputs), PARTS, "what the function returns")
+    expect_shape(context, (*query.shape[:3], value.size(3)), "context", look_at, query.dtype)
+    expect_shape(weights, (*query.shape[:3], key.size(2)), "weights", "one for each query and key", query.dtype)
+    return context, weights
+
+
+@pytest.mark.core
+def test_context_without_a_mask(submission, case):
+    inputs = draw(case)
+    context, _ = attend(submission, *inputs)
+    look_at = "the scores are divided by sqrt(d_k), the softmax runs over the keys, the values are averaged"
+    expect_close(context, true_attention(*inputs)[0], "context without a mask", look_at)
+
+
+@pytest.mark.core
+def test_weights_without_a_mask(submission, case):
+    inputs = draw(case)
+    _, weights = attend(submission, *inputs)
+    expect_close(
+        weights.sum(dim=-1),
+        torch.ones(weights.shape[:3], dtype=torch.float64),
+        "the weights of each query, summed over the keys",
+        "the softmax runs over the last axis, the keys",
+    )
+    expect_close(weights, true_attention(*inputs)[1], "weights without a mask", "they are returned after the softmax")
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("kind", ["padding (b, 1, 1, k)", "causal (q, k)", "any (b, h, q, k)", "any (1, h, q, k)"])
+def test_masks_of_every_shape(submission, case, kind):
+    query, key, value = draw(case)
+    b, h, q, k = *query.shape[:3], key.size(2)
+    mask = {
+        "padding (b, 1, 1, k)": lambda: case.padding_mask(b, k),
+        "causal (q, k)": lambda: torch.ones(q, k, dtype=torch.bool).tril(),
+        "any (b, h, q, k)": lambda: case.mask(b, h, q, k),
+        "any (1, h, q, k)": lambda: case.mask(1, h, q, k),
+    }[kind]()
+    context, weights = attend(submission, query, key, value, mask)
+    expected_context, expected_weights = true_attention(query, key, value, mask)
+    look_at = "True means may attend; a forbidden key has weight 0 and the others still sum to 1"
+    expect_close(weights, expected_weights, f"weights with the mask {kind}", look_at)
+    expect_close(context, expected_context, f"context with the mask {kind}", look_at)
+
+
+def test_masked_keys_cannot_matter(submission, case):
+    query, key, value = draw(case)
+    mask = case.padding_mask(query.size(0), key.size(2))
+    context, weights = attend(submission, query, key, value, mask)
+    hidden = ~mask.expand(*query.shape[:2], 1, key.size(2)).transpose(-1, -2)
+    other_key = torch.where(hidden, 50 * torch.ones_like(key), key)
+    other_value = torch.where(hidden, -1000 * torch.ones_like(value), value)
+    other_context, other_weights = attend(submission, query, other_key, other_value, mask)
+    look_at = "the mask acts on the scores, before the softmax, and makes them very negative"
+    expect_close(other_weights, weights, "weights after the masked keys were changed", look_at)
+    expect_close(other_context, context, "context after the masked keys and values were changed", look_at)
+
+
+def test_masked_keys_among_very_negative_scores(submission, case):
+    _, key, value = draw(case)
+    query = 100 * case.number(1, 3) * torch.ones_like(key[:, :, :2])
+    key = -key.abs() - 0.5  # each score is below -100
+    mask = case.mask(2, key.size(2))
+    _, weights = attend(submission, query, key, value, mask)
+    look_at = "the number that stands for a forbidden score must lie far below every true one"
+    expected = true_attention(query, key, value, mask)[1]
+    expect_close(weights, expected, "weights where every score is very negative", look_at)
+
+
+def test_query_without_any_key_stays_finite(submission, case):
+    query, key, value = draw(case, grad=True)
+    mask = case.mask(query.size(0), query.size(1), query.size(2), key.size(2))
+    mask[0, 0, 0] = False
+    look_at = "the softmax of a row of -inf is NaN, and its gradient stays NaN whatever is done to the result"
+    context, weights = attend(submission, query, key, value, mask, look_at)
+    seen = mask.any(dim=-1, keepdim=True)
+    expected = true_attention(query, key, value, mask | ~seen)[0]
+    expect_close(context * seen, (expected * seen).detach(), "context of the other queries", look_at)
+    run_backward(context, case.normal(*context.shape), "context where a query may attend to nothing")
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        what = f"gradient of {name} where a query may attend to nothing"
+        expect_shape(tensor.grad, tensor.shape, what, look_at)
+
+
+def test_gradients(submission, case):
+    inputs = draw(case, grad=True)
+    others = [tensor.detach().clone().requires_grad_() for tensor in inputs]
+    mask = case.mask(inputs[0].size(2), inputs[1].size(2))
+    context, weights = attend(submission, *inputs, mask)
+    direction = case.normal(*context.shape)
+    run_backward(context, direction, "context")
+    expected, _ = true_attention(*others, mask)
+    run_backward(expected, direction, "the expected context")
+    for name, actual, other in zip(NAMES, inputs, others, strict=False):
+        expect_close(actual.grad, other.grad, f"gradient of {name}", "nothing is detached or rounded on the way")
+
+
+def test_large_scores(submission, case):
+    query, key, value = draw(case)
+    context, _ = attend(submission, 60 * query, 60 * key, value)
+    expected = true_attention(60 * query, 60 * key, value)[0]
+    expect_close(context, expected, "context of large scores", "use a softmax that does not overflow: torch.softmax")
+
+
+def test_small_sizes(submission, case):
+    one = case.normal(1, 1, 1, case.size(1, 6))
+    context, weights = attend(submission, one, one, 2 * one)
+    expect_close(context, 2 * one, "context of a single key")
+    expect_close(weights, torch.ones(1, 1, 1, 1, dtype=torch.float64), "weight of a single key")
+
+
+def test_tensors_that_are_not_contiguous(submission, case):
+    b, h, q, k, d = case.sizes(5, 2, 7)
+    shapes = (b, q, h, d), (b, k, h, d), (b, k, h, d)
+    query, key, value = (case.normal(*shape).transpose(1, 2) for shape in shapes)
+    context, _ = attend(submission, query, key, value)
+    look_at = "heads come out of a transpose; reshape copies where view cannot"
+    expected = true_attention(query, key, value)[0]
+    expect_close(context, expected, "context of tensors that are not contiguous", look_at)
+
+
+def test_float32(submission, case):
+    inputs = [tensor.float() for tensor in draw(case)]
+    attend(submission, *inputs, case.mask(inputs[0].size(2), inputs[1].size(2)))
+
+
+def test_arguments_stay_as_they_are(submission, case):
+    inputs = [*draw(case)]
+    shape = inputs[0].size(2), inputs[1].size(2)
+    attend(submission, *(case.normal(*tensor.shape) for tensor in inputs), case.mask(*shape))
+    inputs.append(case.mask(*shape))
+    before = copies(inputs)
+    first, weights = attend(submission, *inputs)
+    expect_unchanged(inputs, before, NAMES)
+    expect_close(attend(submission, *inputs)[0], first, "the same call again", "no state is kept between calls")
+    expected = true_attention(*inputs)[1]
+    expect_close(weights, expected, "weights after a call with another mask", "no state is kept between calls")
+
+
+def test_order_of_the_keys_does_not_matter(submission, case):
+    query, key, value = draw(case)
+    order = case.order(key.size(2))
+    context, weights = attend(submission, query, key, value)
+    shuffled_context, shuffled_weights = attend(submission, query, key[:, :, order], value[:, :, order])
+    expect_close(shuffled_context, context, "context after keys and values were put in another order together")
+    expect_close(shuffled_weights, weights[..., order], "weights after the keys were put in another order")

@@ -1,0 +1,226 @@
+"""Task 1.3: projections, heads, attention in each head, output projection.
+
+The attention inside is a stand-in, so that a fault of task 1.2 costs nothing here; attention that is
+written out in the class is accepted just as well.
+"""
+
+from functools import partial
+
+import pytest
+import torch
+
+from autograder.assignment.readings.laws import check_weights
+from autograder.assignment.readings.parts import learned
+from autograder.assignment.readings.projections import find_attention
+from autograder.testing.comparison import (
+    copies,
+    describe,
+    expect,
+    expect_close,
+    expect_gradients,
+    expect_parts,
+    expect_shape,
+    expect_unchanged,
+    fail,
+    run_backward,
+)
+
+pytestmark = pytest.mark.task_1_3
+
+COMPONENT = "attention.MultiHeadedAttention"
+PARTS = ("output", "weights")
+NAMES = ("query", "key", "value", "mask")
+SPLIT = "each head takes d_head features in a row of the projected ones, then heads and positions swap axes"
+
+
+def make(submission, case, n_heads=None, d_head=None):
+    n_heads = n_heads or case.size(4, 5)  # more than roles in a fused projection, lest one be taken for the other
+    d_model = n_heads * (d_head or case.size(3, 5))
+    module = submission.build(COMPONENT, d_model, n_heads, dtype=torch.float64).eval()
+    case.randomise(module.parameters())
+    return module, d_model, n_heads
+
+
+def attend(module, n_heads, *inputs, what="what forward returns"):
+    """Output and weights, of the right shapes."""
+    output, weights = expect_parts(module(*inputs), PARTS, what)
+    query, key, *_ = inputs
+    expect_shape(output, query.shape, "output", SPLIT, query.dtype)
+    shape = query.size(0), n_heads, query.size(1), key.size(1)
+    expect_shape(weights, shape, "weights", "the weights of every head, as the attention returns them", query.dtype)
+    return output, weights
+
+
+def draw(case, d_model):
+    """Query, key and value that differ; keys are more or fewer than queries."""
+    b, q, k = case.sizes(3, 2, 6)
+    k = max(k, 3)
+    return case.normal(b, q, d_model), case.normal(b, k, d_model), case.normal(b, k, d_model)
+
+
+def recognise(module, case, d_model, n_heads, parameters=None):
+    """Finds the roles of the parameters; fails where no roles explain what the module returns."""
+    inputs = draw(case, d_model)
+    output, weights = attend(module, n_heads, *inputs)
+    if parameters is None:
+        parameters = [p.detach() for p in learned(module)]
+    check_numbers(parameters, d_model, n_heads)
+    search = find_attention(parameters, n_heads, inputs, output.detach(), weights.detach())
+    if search.found is not None:
+        expected_output, expected_weights = search.found(*inputs)
+        expect_close(weights, expected_weights, "weights for query, key and value that differ", SPLIT)
+        expect_close(output, expected_output, "output for query, key and value that differ", SPLIT)
+        return search.found
+    shapes = ", ".join(str(tuple(p.shape)) for p in parameters)
+    look_at = "an nn.Linear or nn.Parameter for each projection, for each head of it, or for several projections"
+    expect(search.is_known_layout, "the projections", "parameters that make up four matrices", shapes, look_at)
+    known = "query, key and value that differ: "
+    if not search.weights_fit:
+        look_at = "which argument each projection gets, how features are split into heads, the attention's arguments"
+        fail(f"{known}weights", "those of a projected query and key in heads", "others", look_at)
+    look_at = "the projection of the value, how the heads are joined, and the output projection"
+    fail(f"{known}output", "the projected heads, projected again", "another", look_at)
+
+
+def check_numbers(parameters, d_model, n_heads):
+    """Four projections with their biases (one for each head's part of the output at most), and little else."""
+    total = sum(p.numel() for p in parameters)
+    expect(
+        4 * d_model**2 <= total <= 4 * d_model**2 + (4 + n_heads) * d_model,
+        "the learned parameters",
+        f"four d_model x d_model projections, {4 * d_model**2} numbers, and biases",
+        f"{total} numbers",
+        "query, key, value and output each have a projection of their own",
+    )
+
+
+def check_laws(module, case, d_model, n_heads, mask=None):
+    """What holds for any parameters."""
+    query, key, value = draw(case, d_model)
+    run = partial(attend, module, n_heads)
+    output, weights = run(query, key, value)
+    check_weights(weights, weights.shape, None, "weights")
+    order = case.order(key.size(1))
+    shuffled_output, shuffled_weights = run(query, key[:, order], value[:, order])
+    expect_close(shuffled_output, output, "output for keys and values in another order", "keys are treated alike")
+    expect_close(shuffled_weights, weights[..., order], "weights for keys and values in another order")
+    other = case.normal(*value.shape)
+    other_output, other_weights = run(query, key, other)
+    expect_close(other_weights, weights, "weights for another value", "weights depend on query and key alone")
+    halfway = run(query, key, (value + other) / 2)[0]
+    look_at = "the output is a weighted mean of projected values, projected"
+    expect_close(halfway, (output + other_output) / 2, "output for the mean of two values", look_at)
+
+
+@pytest.mark.core
+def test_self_attention(submission, case):
+    module, d_model, n_heads = make(submission, case)
+    found = recognise(module, case, d_model, n_heads)
+    x = case.normal(case.size(2, 4), case.size(5, 7), d_model)
+    output, weights = attend(module, n_heads, x, x, x)
+    expect_close(weights, found(x, x, x)[1], "self-attention: weights", SPLIT)
+    expect_close(output, found(x, x, x)[0], "self-attention: output", SPLIT)
+
+
+@pytest.mark.core
+def test_query_key_and_value_differ(submission, case):
+    module, d_model, n_heads = make(submission, case)
+    recognise(module, case, d_model, n_heads)
+    check_laws(module, case, d_model, n_heads)
+
+
+@pytest.mark.parametrize("kind", ["(b, 1, 1, k)", "(q, k)", "(b, 1, q, k)", "(b, h, q, k)"])
+def test_mask_reaches_every_head(submission, case, kind):
+    module, d_model, n_heads = make(submission, case)
+    found = recognise(module, case, d_model, n_heads)
+    b, q, k = case.sizes(3, 3, 7)
+    shapes = {"(q, k)": (q, k), "(b, 1, q, k)": (b, 1, q, k), "(b, h, q, k)": (b, n_heads, q, k)}
+    mask = case.mask(*shapes[kind]) if kind in shapes else case.padding_mask(b, k)
+    inputs = case.normal(b, q, d_model), case.normal(b, k, d_model), case.normal(b, k, d_model)
+    output, weights = attend(module, n_heads, *inputs, mask)
+    look_at = "the mask is handed on to the attention as it is"
+    check_weights(weights, weights.shape, mask, f"weights with the mask {kind}")
+    expect_close(weights, found(*inputs, mask)[1], f"weights with the mask {kind}", look_at)
+    expect_close(output, found(*inputs, mask)[0], f"output with the mask {kind}", look_at)
+
+
+def test_heads_that_do_not_divide_are_refused(submission, case):
+    n_heads = case.size(3, 5)
+    for d_model in (n_heads * 4 + 1, n_heads - 1):
+        try:
+            submission.build(COMPONENT, d_model, n_heads)
+        except ValueError:
+            continue
+        what = f"{n_heads} heads for d_model = {d_model}"
+        fail(what, "a ValueError from __init__", "no error", "d_model is shared out among the heads")
+
+
+@pytest.mark.parametrize("n_heads", [1, 6, 8])
+def test_number_of_heads(submission, case, n_heads):
+    module, d_model, _ = make(submission, case, n_heads, d_head=case.size(2, 3) if n_heads > 2 else case.size(5, 6))
+    found = recognise(module, case, d_model, n_heads)
+    x = case.normal(2, 4, d_model)
+    output, weights = attend(module, n_heads, x, x, x)
+    expect_close(weights, found(x, x, x)[1], f"weights for n_heads = {n_heads}", SPLIT)
+    expect_close(output, found(x, x, x)[0], f"output for n_heads = {n_heads}", SPLIT)
+
+
+def test_small_sizes(submission, case):
+    module, d_model, n_heads = make(submission, case)
+    found = recognise(module, case, d_model, n_heads)
+    x = case.normal(1, 1, d_model)
+    output, weights = attend(module, n_heads, x, x, x)
+    expect_close(weights, torch.ones_like(weights), "weights of one position", "a single key gets all the weight")
+    expect_close(output, found(x, x, x)[0], "output for one sentence of one position", SPLIT)
+    query, key, value = draw(case, d_model)
+    whole, _ = attend(module, n_heads, query, key, value)
+    part, _ = attend(module, n_heads, query[:1, 1:2], key[:1], value[:1])
+    expect_close(part, whole[:1, 1:2], "output for one query of one sentence by itself", "queries do not mix")
+
+
+def test_four_projections_are_learned(submission, case):
+    module, d_model, n_heads = make(submission, case)
+    check_numbers(learned(module), d_model, n_heads)
+
+
+def test_gradients(submission, case):
+    module, d_model, n_heads = make(submission, case)
+    inputs = [x.requires_grad_() for x in draw(case, d_model)]
+    output, _ = attend(module, n_heads, *inputs)
+    direction = case.normal(*output.shape)
+    run_backward(output, direction, "output")
+    parameters = learned(module)
+    # With a true softmax the gradient of the key's bias is zero by nature: only matrices must have one.
+    matrices = [p for p in parameters if p.numel() > d_model]
+    expect_gradients([*matrices, *inputs], "gradients of the projections and inputs")
+    gradients = [tensor.grad for tensor in (*parameters, *inputs)]
+    others = [tensor.detach().clone().requires_grad_() for tensor in parameters]
+    found = recognise(module, case, d_model, n_heads, others)
+    copied = [tensor.detach().clone().requires_grad_() for tensor in inputs]
+    run_backward(found(*copied)[0], direction, "the expected output")
+    for came, wanted in zip(gradients, [*others, *copied], strict=True):
+        if came is not None and wanted.grad is not None:
+            expect_close(came, wanted.grad, "a gradient", "nothing is detached on the way")
+
+
+def test_arguments_stay_as_they_are(submission, case):
+    module, d_model, n_heads = make(submission, case)
+    found = recognise(module, case, d_model, n_heads)
+    inputs = [*(case.normal(2, 4, d_model) for _ in range(3)), case.mask(4, 4)]
+    attend(module, n_heads, *(case.normal(2, 4, d_model) for _ in range(3)), case.mask(4, 4))
+    before = copies(inputs)
+    first, _ = attend(module, n_heads, *inputs)
+    expect_unchanged(inputs, before, NAMES)
+    again, _ = attend(module, n_heads, *inputs)
+    expect_close(again, first, "the same call again", "no state is kept between calls")
+    expect_close(first, found(*inputs)[0], "output after a call with other arguments", "no state is kept")
+
+
+def test_keyword_arguments_and_float32(submission, case):
+    module = submission.build(COMPONENT, d_model=12, n_heads=3)
+    make_input = partial(case.normal, 2, 5, 12, dtype=torch.float32)
+    scattered = make_input().transpose(0, 1).contiguous().transpose(0, 1)
+    parts = expect_parts(module(query=make_input(), key=scattered, value=make_input(), mask=None), PARTS, "the result")
+    for name, part in zip(PARTS, parts, strict=True):
+        came = getattr(part, "dtype", describe(part))
+        expect(came == torch.float32, f"dtype of {name}", "float32 as the inputs", str(came))

@@ -1,0 +1,106 @@
+"""Task 1.5: W_2 relu(W_1 x + b_1) + b_2 at every position."""
+
+import pytest
+import torch
+
+from autograder.assignment.readings.parts import formula_readings
+from autograder.testing.comparison import (
+    expect,
+    expect_close,
+    expect_equal_to_one,
+    expect_gradients,
+    expect_shape,
+    expect_unchanged,
+    run_backward,
+)
+
+pytestmark = pytest.mark.task_1_5
+
+COMPONENT = "layers.FeedForward"
+FORMULA = "first map, relu, second map; both maps have a bias"
+
+
+def make(submission, case):
+    d_model = case.size(3, 6)
+    d_ff = case.choose([size for size in range(7, 13) if size != 2 * d_model])
+    module = submission.build(COMPONENT, d_model, d_ff, dtype=torch.float64).eval()
+    case.randomise(module.parameters())
+    return module, d_model, d_ff
+
+
+def expected(module, x, d_model, d_ff, parameters=None):
+    """The formula for each way in which the parameters may be laid out."""
+    parameters = [p.detach() for p in module.parameters()] if parameters is None else parameters
+    parameters = [p for p in parameters if p.dtype == torch.float64]
+    return [network(x) for network in formula_readings(parameters, d_model, d_ff)]
+
+
+@pytest.mark.core
+def test_formula(submission, case):
+    module, d_model, d_ff = make(submission, case)
+    x = case.normal(3, case.size(2, 6), d_model, scale=2.0)
+    expect_equal_to_one(module(x), expected(module, x, d_model, d_ff), "the feed-forward network", FORMULA)
+
+
+def test_large_values(submission, case):
+    module, d_model, d_ff = make(submission, case)
+    x = case.normal(3, 4, d_model, scale=50.0)
+    look_at = "relu has no upper limit"
+    expect_equal_to_one(module(x), expected(module, x, d_model, d_ff), "the network for large values", look_at)
+
+
+def test_keyword_arguments_and_float32(submission, case):
+    d_model, d_ff = case.sizes(2, 3, 12)
+    module = submission.build(COMPONENT, d_model=d_model, d_ff=d_ff)
+    y = module(case.normal(2, 5, d_model, dtype=torch.float32))
+    expect_shape(y, (2, 5, d_model), "the output", dtype=torch.float32)
+
+
+def test_number_of_parameters(submission, case):
+    module, d_model, d_ff = make(submission, case)
+    wanted = 2 * d_model * d_ff + d_model + d_ff
+    total = sum(p.numel() for p in module.parameters())
+    expect(
+        total == wanted,
+        "the learned parameters",
+        f"two maps d_model -> d_ff -> d_model with biases, {wanted} numbers",
+        f"{total}",
+        FORMULA,
+    )
+
+
+def test_positions_do_not_mix(submission, case):
+    module, d_model, _ = make(submission, case)
+    x = case.normal(3, 5, d_model)
+    whole = module(x)
+    expect_shape(whole, x.shape, "the output")
+    expect_close(module(x[1:2, 3:4]), whole[1:2, 3:4], "one position by itself", "every position by itself")
+
+
+def test_gradients(submission, case):
+    module, d_model, d_ff = make(submission, case)
+    x = case.normal(6, 7, d_model, scale=2.0).requires_grad_()
+    direction = case.normal(6, 7, d_model)
+    run_backward(module(x), direction, "the output")
+    parameters = list(module.parameters())
+    expect_gradients([*parameters, x], "gradients of the parameters and of x")
+    leaves = [tensor.detach().clone().requires_grad_() for tensor in (x, *parameters)]
+    wanted = []
+    for output in expected(module, leaves[0], d_model, d_ff, leaves[1:]):
+        wanted.append(torch.autograd.grad((output * direction).sum(), leaves))
+    index = expect_equal_to_one(x.grad, [grads[0] for grads in wanted], "the gradient of x", FORMULA)
+    for parameter, one in zip(parameters, wanted[index][1:], strict=True):
+        expect_close(parameter.grad, one, "the gradient of a parameter", "nothing is detached on the way")
+
+
+def test_argument_stays_as_it_is(submission, case):
+    module, d_model, d_ff = make(submission, case)
+    x = case.normal(2, 5, d_model)
+    module(case.normal(2, 5, d_model))
+    before = x.clone()
+    first = module(x)
+    expect_unchanged([x], [before], ["x"])
+    look_at = "no state is kept between calls"
+    found = expected(module, x, d_model, d_ff)
+    expect_equal_to_one(first, found, "the output after a call with another x", look_at)
+    expect_close(module(x), first.detach(), "the same call again", look_at)

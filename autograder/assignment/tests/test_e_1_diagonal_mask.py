@@ -1,0 +1,80 @@
+"""Extension E.1: the band around the diagonal and random cells."""
+
+import pytest
+import torch
+
+from autograder.testing.comparison import describe, expect
+
+pytestmark = pytest.mark.task_e_1
+
+COMPONENT = "masks.diagonal_mask"
+
+
+def distance(length):
+    positions = torch.arange(length)
+    return (positions[:, None] - positions[None, :]).abs()
+
+
+def draw(submission, *args, **options):
+    mask = submission.call(COMPONENT, *args, **options)
+    length = args[0]
+    good = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (length, length)
+    came = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
+    expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", came)
+    return mask
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_band(submission, case, width):
+    length = case.size(6, 12)
+    wrong = int((draw(submission, length, width) != (distance(length) < width)).sum())
+    expect(wrong == 0, f"the band of width {width}", "True where abs(i - j) < width", f"{wrong} other cells")
+
+
+def test_default_is_the_diagonal(submission, case):
+    length = case.size(2, 9)
+    same = torch.equal(draw(submission, length), torch.eye(length, dtype=torch.bool))
+    expect(same, "the mask by default", "the diagonal alone: width 1, no random cells", "another mask")
+
+
+def test_greatest_sizes(submission, case):
+    length = case.size(2, 9)
+    expect(bool(draw(submission, length, length).all()), "a band as wide as the mask", "True everywhere", "some False")
+    everything = draw(submission, length, 1, 1.0)
+    expect(bool(everything.all()), "random_prob = 1", "True everywhere", "some False")
+    one = draw(submission, 1)
+    expect(bool(one.all()), "the mask of one position", "True", "False")
+
+
+@pytest.mark.core
+def test_random_cells(submission, case):
+    length, width, probability = 150, case.size(1, 4), case.number(0.1, 0.9)
+    mask = draw(submission, length, width, probability)
+    band = distance(length) < width
+    expect(bool(mask[band].all()), "the band with random cells", "True within the band", "some False")
+    share = mask[~band].double().mean().item()
+    spread = (probability * (1 - probability) / int((~band).sum())) ** 0.5
+    expect(
+        abs(share - probability) < 7 * spread,
+        "the share of random cells beside the band",
+        f"about {probability:.3f}",
+        f"{share:.3f}",
+        "each cell is drawn by itself with probability random_prob",
+    )
+    chance = probability**2 + (1 - probability) ** 2  # that two cells agree
+    others = {"(j, i)": mask.T, "(i + 1, j)": mask.roll(-1, 0), "(i, j + 1)": mask.roll(-1, 1)}
+    beside = distance(length) >= width
+    beside = beside & beside.roll(-1, 0) & beside.roll(-1, 1) & ~torch.eye(length, dtype=torch.bool)
+    for cell, other in others.items():
+        agree = (mask == other)[beside].double().mean().item()
+        what = f"random cells (i, j) and {cell}"
+        expect(agree < 1 - (1 - chance) / 2, what, "drawn by themselves", "mostly equal ones")
+
+
+def test_generator(submission, case):
+    seed = case.size(0, 10**6)
+    masks = [draw(submission, 40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
+    look_at = "hand the generator on to torch.rand"
+    expect(torch.equal(masks[0], masks[1]), "two masks from equal generators", "equal ones", "different ones", look_at)
+    expect(not torch.equal(masks[0], masks[2]), "masks from other seeds", "different ones", "equal ones", look_at)

@@ -1,0 +1,199 @@
+"""Extension E.3: beam search, on tables of probabilities whose best translation is known."""
+
+import math
+
+import pytest
+import torch
+
+from autograder.testing.comparison import describe, expect, expect_parts, expect_shape, fail
+
+pytestmark = pytest.mark.task_e_3
+
+COMPONENT = "decode.beam_decode"
+VOCAB, PAD, BOS, EOS = 16, 4, 1, 3  # not the assignment's, which a search might have written out
+ALMOST_NEVER = -30.0  # log-probability of whatever a table does not name
+
+
+class Tables:
+    """Next-token probabilities of several sentences, named by their first source token."""
+
+    def __init__(self, n_sentences, n_positions=8):
+        self.table = torch.full((n_sentences, n_positions, VOCAB, VOCAB), ALMOST_NEVER, dtype=torch.float64)
+        self.table[..., EOS] = 2 * ALMOST_NEVER  # what strays from the tables does not end
+        self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in (PAD, BOS, EOS)]
+        self.model = None
+
+    def say(self, sentence, position, after, **probabilities):
+        """Sets what follows the token `after` at a position; keys are `eos` or `w0`, `w1`, …"""
+        row = self.table[sentence, position, after]
+        row.fill_(ALMOST_NEVER)
+        for name, probability in probabilities.items():
+            row[EOS if name == "eos" else self.words[int(name[1:])]] = math.log(probability)
+
+    def search(self, submission, sentences, is_training=True, masks=None, encoder_masks=None, max_length=7, **options):
+        """Runs the submission's search for these sentences as one batch.
+
+        Args:
+            submission: to judge.
+            sentences: their numbers.
+            is_training: the mode in which the model is handed over.
+            masks: (sentences, 1, 1, 3), the source mask that belongs to each; None = everything.
+            encoder_masks: (sentences, 1, 3, 3), handed over as encoder_mask; None = no such argument.
+            max_length: of the search.
+            options: further arguments.
+        """
+        if masks is None:
+            masks = torch.ones(self.table.size(0), 1, 1, 3, dtype=torch.bool)
+        expected_masks = masks if encoder_masks is None else encoder_masks
+        self.model = submission.stand_in("Oracle", self.table, self.words[-1], expected_masks, masks)
+        self.model.train(is_training)
+        src = torch.tensor([[sentence, 3, 4] for sentence in sentences])
+        if encoder_masks is not None:
+            options["encoder_mask"] = encoder_masks[sentences]
+        ids = {"bos_id": BOS, "eos_id": EOS, "pad_id": PAD}
+        found = submission.call(COMPONENT, self.model, src, masks[sentences], **ids, max_length=max_length, **options)
+        return read_lines(found, len(sentences))
+
+    def ids(self, *numbers):
+        return [self.words[number] for number in numbers]
+
+
+def read_lines(found, count):
+    """Lists of ids; fails where the search returns something else."""
+    what, wanted = "what the search returns", f"a list of {count} lists of ids"
+    if not isinstance(found, (list, tuple)) or len(found) != count:
+        fail(what, wanted, describe(found))
+    for line in found:
+        if not isinstance(line, (list, tuple)) or not all(type(token) is int for token in line):
+            fail(what, wanted, f"{describe(line)} in the list", "ids are whole numbers: .tolist()")
+    return [list(line) for line in found]
+
+
+def garden_path(tables, sentence, p=0.6):
+    """The most probable first word leads into ten equal endings; the other one into a sure ending."""
+    tables.say(sentence, 0, BOS, w0=p, w1=1 - p)
+    tables.say(sentence, 1, tables.words[0], **{f"w{i}": 0.1 for i in range(2, 12)})
+    tables.say(sentence, 1, tables.words[1], w2=1.0)
+    for word in range(2, 12):
+        tables.say(sentence, 2, tables.words[word], eos=1.0)
+
+
+@pytest.mark.core
+def test_finds_what_greedy_search_misses(submission, case):
+    tables = Tables(1)
+    garden_path(tables, 0, case.number(0.55, 0.75))
+    found = tables.search(submission, [0], beam_size=case.size(2, 4))
+    look_at = "a beginning of lower probability must stay in the beam, with its probability so far"
+    expect(found == [tables.ids(1, 2)], "a sentence on a garden path", f"{[tables.ids(1, 2)]}", f"{found}", look_at)
+
+
+@pytest.mark.core
+def test_beam_of_one_is_greedy(submission, case):
+    tables = Tables(2)
+    garden_path(tables, 0)
+    tables.say(1, 0, BOS, w3=0.9, w4=0.1)
+    tables.say(1, 1, tables.words[3], eos=1.0)
+    found = tables.search(submission, [1, 1], beam_size=1)
+    expect(found == [tables.ids(3)] * 2, "beam_size=1", f"{[tables.ids(3)] * 2}", f"{found}")
+    found = tables.search(submission, [0], beam_size=1)
+    first = found[0][:1]
+    expect(first == tables.ids(0), "beam_size=1 on a garden path", f"begins with {tables.ids(0)}", f"{first}")
+
+
+def test_rows_of_a_batch_do_not_mix(submission, case):
+    tables = Tables(3)
+    garden_path(tables, 0)
+    tables.say(1, 0, BOS, eos=1.0)
+    tables.say(2, 0, BOS, w5=1.0)
+    for position, (before, after) in enumerate(((5, 6), (6, 7), (7, 8)), start=1):
+        tables.say(2, position, tables.words[before], **{f"w{after}": 1.0})
+    tables.say(2, 4, tables.words[8], eos=1.0)
+    masks = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])[:, None, None]
+    found = tables.search(submission, [2, 0, 1, 0], masks=masks, beam_size=2)
+    wanted = [tables.ids(5, 6, 7, 8), tables.ids(1, 2), [], tables.ids(1, 2)]
+    look_at = "each row has its own memory, source mask, hypotheses and end"
+    expect(found == wanted, "four sentences of different length", f"{wanted}", f"{found}", look_at)
+
+
+@pytest.mark.parametrize(
+    "penalty, step, is_long",
+    [(0.0, 0.9, False), (1.0, 0.9, True), (1.0, 0.605, False), (1.0, 0.75, True), (0.5, 0.9, True)],
+)
+def test_length_penalty(submission, case, penalty, step, is_long):
+    tables = Tables(1)
+    tables.say(0, 0, BOS, w0=0.5, w1=0.5)
+    tables.say(0, 1, tables.words[0], eos=1.0)  # log p = log 0.5 at length 2, eos counted
+    for position, (before, after) in enumerate(((1, 2), (2, 3), (3, 4)), start=1):
+        tables.say(0, position, tables.words[before], **{f"w{after}": step, "w9": 1 - step})
+        tables.say(0, position + 1, tables.words[9], eos=1.0)
+    tables.say(0, 4, tables.words[4], eos=1.0)  # log p = log(0.5 * step ** 3) at length 5
+    found = tables.search(submission, [0], beam_size=6, length_penalty=penalty)
+    wanted = [tables.ids(1, 2, 3, 4) if is_long else tables.ids(0)]
+    look_at = "score = log p / length ** length_penalty; eos counts as a token, bos does not"
+    expect(found == wanted, f"length_penalty={penalty}", f"{wanted}", f"{found}", look_at)
+
+
+def test_default_penalty_and_beam(submission, case):
+    tables = Tables(1)
+    garden_path(tables, 0)
+    found = tables.search(submission, [0])
+    expect(found == [tables.ids(1, 2)], "beam_size and length_penalty left out", f"{[tables.ids(1, 2)]}", f"{found}")
+
+
+def test_stops_at_max_length(submission, case):
+    tables = Tables(1)
+    for position in range(8):
+        for word in (BOS, tables.words[0]):
+            tables.say(0, position, word, w0=0.9, w1=0.1)
+        tables.say(0, position, tables.words[1], w0=0.9, w1=0.1)
+    limit = case.size(2, 5)
+    found = tables.search(submission, [0], beam_size=2, max_length=limit)
+    wanted = [tables.ids(*[0] * limit)]
+    expect(found == wanted, f"a sentence without an end, max_length={limit}", f"{wanted}", f"{found}")
+
+
+def test_ends_with_the_last_place_of_the_beam(submission, case):
+    tables = Tables(1)
+    likely = case.number(0.55, 0.8)
+    tables.say(0, 0, BOS, eos=0.5, w0=0.5)
+    tables.say(0, 1, tables.words[0], eos=likely, w1=1 - likely)
+    for position in (2, 3, 4, 5):  # worth more than what has ended by then, but too late
+        tables.say(0, position, tables.words[position - 1], **{f"w{position}": 1.0})
+    tables.say(0, 6, tables.words[5], eos=1.0)
+    found = tables.search(submission, [0], beam_size=2, length_penalty=2.0)
+    look_at = "the search for a sentence ends when beam_size hypotheses have ended, live ones or not"
+    expect(found == [tables.ids(0)], "a beam of two, both ended", f"{[tables.ids(0)]}", f"{found}", look_at)
+
+
+def test_encoder_mask_is_handed_on(submission, case):
+    tables = Tables(2)
+    garden_path(tables, 0)
+    garden_path(tables, 1)
+    masks = torch.tensor([[True, True, True], [True, True, False]])[:, None, None]
+    encoder_masks = masks & torch.eye(3, dtype=torch.bool)
+    wanted = [tables.ids(1, 2)] * 2
+    look_at = "encode gets encoder_mask, or src_mask where that is None; decode gets src_mask"
+    for given in (encoder_masks, None):
+        found = tables.search(submission, [1, 0], masks=masks, encoder_masks=given, beam_size=2)
+        what = "a search with" + ("out a mask for the encoder" if given is None else " a diagonal mask for the encoder")
+        expect(found == wanted, what, f"{wanted}", f"{found}", look_at)
+
+
+@pytest.mark.parametrize("is_training", [True, False])
+def test_mode_is_restored(submission, case, is_training):
+    tables = Tables(1)
+    garden_path(tables, 0)
+    tables.search(submission, [0], is_training, beam_size=2)  # in train mode the model says the odd one
+    src, everything = torch.tensor([[0, 3, 4]]), torch.ones(1, 1, 1, 3, dtype=torch.bool)
+    what = "what the model says after the search"
+    memory, _ = expect_parts(tables.model.encode(src, everything), ("memory", "weights"), what)
+    start, causal = torch.tensor([[BOS]]), torch.ones(1, 1, dtype=torch.bool)
+    names = ("output", "self_weights", "cross_weights")
+    output, *_ = expect_parts(tables.model.decode(start, memory, everything, causal), names, what)
+    said = tables.model.get_predictions(output)
+    expect_shape(said, (1, 1, VOCAB), what)
+    is_now = int(said[0, -1].argmax()) == tables.words[-1]
+    modes = {True: "train", False: "eval"}
+    look_at = "model.training, before model.eval()"
+    what = "the mode of the model after the search"
+    expect(is_now == is_training, what, f"{modes[is_training]}, as it was before", modes[is_now], look_at)

@@ -1,0 +1,178 @@
+"""Reads the catalogue of misconceptions and applies its patches to sources.
+
+A patch is one or more edits, `find` -> `replace`, within the definition of the fault's component (or of another
+function, or a whole module: `within`). Each must apply exactly once: a reference that has moved on is an error
+that names file and fault, never a fault that silently tests nothing.
+"""
+
+import ast
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.places import MISCONCEPTIONS
+
+from ..sandbox.worker.contract import COMPONENTS, CONTRACT
+
+SEVERITIES = ("blatant", "subtle", "edge")
+
+Sources = Mapping[str, tuple[str, str]]
+"""Module name -> path, text."""
+
+
+class CatalogueError(ValueError):
+    """A catalogue that cannot be used; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One replacement within a definition "module.Name" or a whole "module"."""
+
+    find: str
+    replace: str
+    within: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One misconception.
+
+    Attributes:
+        id: unique, for people and tables.
+        component: of the contract, which loses points for it.
+        task: number of the task that must find it.
+        when: completes "this is what comes out when ...".
+        hint: what the student should look at; it leads and does not give the line away.
+        severity: "blatant" (any use shows it), "subtle" (only some uses), "edge" (only limits such as length one).
+        edits: the patch.
+        file: name of the catalogue's file.
+    """
+
+    id: str
+    component: str
+    task: str
+    when: str
+    hint: str
+    severity: str
+    edits: tuple[Edit, ...]
+    file: str
+
+
+def read_catalogue(folder: Path = MISCONCEPTIONS, assignment: Assignment | None = None) -> list[Fault]:
+    """Reads all files, in the order of the tasks.
+
+    Raises:
+        CatalogueError: naming the file, the fault, and what would be right.
+    """
+    assignment = assignment or read_assignment()
+    order = [task.number for task in assignment.tasks]
+    faults: list[Fault] = []
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise CatalogueError(f"{path.name}: {error}") from None
+        _check_keys(content, {"component", "task", "fault"}, set(), path.name)
+        for table in content["fault"]:
+            faults.append(_fault(table, content, path.name, assignment))
+    seen: dict[str, str] = {}
+    for fault in faults:
+        if fault.id in seen:
+            raise CatalogueError(f"{fault.file}: fault {fault.id}: the id occurs in {seen[fault.id]} too")
+        seen[fault.id] = fault.file
+    if not faults:
+        raise CatalogueError(f"{folder}: no faults: expected files *.toml with [[fault]] tables")
+    return sorted(faults, key=lambda fault: order.index(fault.task))
+
+
+def _fault(table: dict, content: dict, file: str, assignment: Assignment) -> Fault:
+    where = f"{file}: fault {table.get('id', '?')}"
+    required = {"id", "when", "hint", "severity", "find", "replace"}
+    _check_keys(table, required, {"component", "within", "also"}, where)
+    component, task = table.get("component", content["component"]), content["task"]
+    if component not in COMPONENTS:
+        raise CatalogueError(f"{where}: unknown component {component!r}{_suggest(component, COMPONENTS)}")
+    judged = {t.number: t.judges for t in assignment.tasks}
+    if component not in judged.get(task, ()):
+        raise CatalogueError(f"{where}: task {task} does not judge {component}")
+    if table["severity"] not in SEVERITIES:
+        raise CatalogueError(f"{where}: severity = {table['severity']!r}: expected one of {', '.join(SEVERITIES)}")
+    edits = []
+    for edit in (table, *table.get("also", ())):
+        if edit is not table:
+            _check_keys(edit, {"find", "replace"}, {"within"}, where)
+        within = edit.get("within", component)
+        if within.split(".")[0] not in CONTRACT:
+            raise CatalogueError(f"{where}: within = {within!r}: expected `module.Name` or `module`")
+        edits.append(Edit(edit["find"], edit["replace"], within))
+    texts = (table["id"], table["when"], table["hint"])
+    return Fault(texts[0], component, task, texts[1], texts[2], table["severity"], tuple(edits), file)
+
+
+def apply(fault: Fault, sources: Sources) -> dict[str, tuple[str, str]]:
+    """The sources with the fault in them.
+
+    Raises:
+        CatalogueError: where an edit does not apply exactly once, or what comes out is no Python.
+    """
+    patched = dict(sources)
+    where = f"{fault.file}: fault {fault.id}"
+    for edit in fault.edits:
+        module = edit.within.split(".")[0]
+        path, text = patched[module]
+        start, end = _extent(text, edit.within, where)
+        scope = text[start:end]
+        count = scope.count(edit.find)
+        if count != 1:
+            raise CatalogueError(
+                f"{where}: `find` occurs {count} times in {edit.within}, and must occur exactly once: {edit.find!r}"
+            )
+        patched[module] = (path, text[:start] + scope.replace(edit.find, edit.replace) + text[end:])
+        if edit.find == edit.replace:
+            raise CatalogueError(f"{where}: `replace` is the same as `find`")
+    for module in {edit.within.split(".")[0] for edit in fault.edits}:
+        try:
+            ast.parse(patched[module][1])
+        except SyntaxError as error:
+            line = (error.text or "").strip()
+            raise CatalogueError(f"{where}: what comes out is no Python: {error.msg}: {line!r}") from None
+    return patched
+
+
+def definition(text: str, within: str) -> str:
+    """The source of one definition of a module's text; a bare module is the whole text."""
+    start, end = _extent(text, within, "definition")
+    return text[start:end]
+
+
+def _extent(text: str, within: str, where: str) -> tuple[int, int]:
+    """Where a definition begins and ends in a module's text; a bare module is the whole text."""
+    _, _, name = within.partition(".")
+    if not name:
+        return 0, len(text)
+    lines = text.splitlines(keepends=True)
+    for node in ast.parse(text).body:
+        if getattr(node, "name", None) == name:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            return sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))
+    raise CatalogueError(f"{where}: there is no {name} in {within.split('.')[0]}.py")
+
+
+def _check_keys(table: dict, required: set[str], optional: set[str], where: str) -> None:
+    for key in table:
+        if key not in required | optional:
+            raise CatalogueError(f"{where}: unknown key {key!r}{_suggest(key, sorted(required | optional))}")
+    for key in sorted(required):
+        if key not in table:
+            raise CatalogueError(f"{where}: {key} is missing")
+        expected = list if key == "fault" else str
+        if not isinstance(table[key], expected):
+            raise CatalogueError(f"{where}: {key}: expected a {'list' if expected is list else 'string'}")
+
+
+def _suggest(name: str, known: list[str] | tuple[str, ...]) -> str:
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""

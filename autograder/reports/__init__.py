@@ -1,0 +1,1 @@
+"""Shows records to people and other programs: terminal, class summary, Gradescope, nbgrader's gradebook."""

@@ -1,0 +1,125 @@
+"""Which layers of containment there are, which of them are asked for, and how the zygote is launched in them.
+
+Layers are found by trying. Namespaces are tried here, before the zygote starts; the others by each worker, which
+reports what it reached before it sees submitted code. What is required and missing stops the grading; nothing is
+weakened silently.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import SandboxUnavailable
+from .namespaces import PACKAGE_INSIDE, find_bubblewrap
+from .seccomp import filter_for_this_machine
+
+LEVELS = {
+    "auto": "seccomp at least, and every further layer that the machine offers",
+    "require-namespaces": "as auto, but refuse without bubblewrap's namespaces",
+    "require-landlock": "as auto, but refuse without Landlock",
+    "require-uid": "as auto, but refuse without a change to another user",
+    "unsafe": "whatever the machine offers, even if that is only resource limits; said in every result",
+}
+LAYERS = ("seccomp", "namespaces", "uid", "landlock")
+BOOT = """
+import importlib.util, sys
+sys.path[:] = [entry for entry in sys.path if entry]
+spec = importlib.util.spec_from_file_location("worker", {init!r}, submodule_search_locations=[{folder!r}])
+sys.modules["worker"] = package = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(package)
+from worker.zygote import main
+main()
+"""
+UIDS = range(200_000, 260_000)
+"""Users that no account has."""
+
+
+@dataclass(frozen=True)
+class Containment:
+    """A choice of layers.
+
+    Attributes:
+        layers: name -> "required" or "wanted", of those that the worker applies itself.
+        bubblewrap: the arguments that run a command in namespaces; empty without them.
+        uids: the users that workers change to, another one each time; empty where that is impossible.
+    """
+
+    layers: dict[str, str]
+    bubblewrap: tuple[str, ...] = ()
+    uids: Sequence[int] = ()
+
+    def command(self, package: Path) -> list[str]:
+        """The command that starts the zygote."""
+        folder = PACKAGE_INSIDE if self.bubblewrap else str(package)
+        code = BOOT.format(init=f"{folder}/__init__.py", folder=folder)
+        return [*self.bubblewrap, sys.executable, "-s", "-B", "-c", code]
+
+    def environment(self) -> dict[str, str]:
+        """All of the zygote's environment."""
+        threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "VECLIB")}
+        fixed = {
+            "PYTHONHASHSEED": "0",
+            "PYTHONSAFEPATH": "1",
+            "LC_ALL": "C.UTF-8",
+            "CUDA_VISIBLE_DEVICES": "",
+        }
+        places = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TMPDIR": "/tmp"}
+        loader = {key: os.environ[key] for key in ("LD_LIBRARY_PATH",) if key in os.environ}
+        return {**threads, **fixed, **places, **loader}
+
+    def plan(self) -> dict:
+        """The part of a fork message that says how the worker hardens itself."""
+        uid = random.SystemRandom().choice(self.uids) if self.uids else None
+        return {"layers": self.layers, "uid": uid, "seccomp": filter_for_this_machine().hex()}
+
+    def describe(self, reached: list[str]) -> str:
+        """The level for the record, from what a worker reported before it ran submitted code."""
+        present = [*reached, "namespaces"] if self.bubblewrap else reached
+        names = "+".join(layer for layer in LAYERS if layer in present)
+        return names if "seccomp" in reached else f"{names or 'rlimits only'} (unsafe)"
+
+
+def satisfies(level: str, described: str) -> bool:
+    """Whether what `Containment.describe` said of a run is as much as a level asks for.
+
+    Nothing was said where no submitted code has run, and then none had to be contained.
+    """
+    if level == "unsafe" or not described:
+        return True
+    needed = {"seccomp", level.removeprefix("require-")} - {"auto"}
+    return needed <= set(described.split("+"))  # "rlimits only (unsafe)" and the like name no layer "seccomp"
+
+
+def choose_containment(level: str, package: Path, *, use_namespaces: bool = True) -> Containment:
+    """The containment for a level.
+
+    Args:
+        level: one of LEVELS.
+        package: the worker's package, to be visible inside.
+        use_namespaces: False to do without them as on a machine that lacks them (for trials).
+
+    Raises:
+        ValueError: for an unknown level.
+        SandboxUnavailable: where namespaces are required and missing.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"sandbox level {level!r} is unknown; known are {', '.join(LEVELS)}")
+    must = "wanted" if level == "unsafe" else "required"
+    layers = {"no_new_privs": must, "seccomp": must, "landlock": "wanted"}
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    bubblewrap, keeps_root, reason = (), is_root, "they were not tried"
+    if use_namespaces:
+        bubblewrap, keeps_root, reason = find_bubblewrap(package, UIDS[0] if is_root else None)
+    if level == "require-namespaces" and not bubblewrap:
+        raise SandboxUnavailable(f"level {level}: this machine offers no namespaces ({reason})")
+    uids = UIDS if keeps_root else ()
+    if uids:
+        layers["uid"] = "required" if bubblewrap else "wanted"  # tried already inside bubblewrap
+    if level in ("require-landlock", "require-uid"):
+        layers[level.removeprefix("require-")] = "required"
+    return Containment(layers, bubblewrap, uids)

@@ -1,0 +1,175 @@
+"""Starting the zygote, and workers from it. Imports no torch, so that it can come before that."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from foundation.limits import Limits
+
+from ..errors import SandboxUnavailable
+from .layers import Containment, choose_containment
+
+START_SECONDS = 180.0
+KILL_SECONDS = 20.0
+WORKER_PACKAGE = Path(__file__).resolve().parents[1] / "worker"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a worker ended: wait status, CPU seconds, greatest resident size in KiB, and whether by itself."""
+
+    status: int
+    cpu: float
+    peak_kb: int
+    had_ended: bool = False
+
+
+class Worker:
+    """Our ends of one worker's pipes, and its warden.
+
+    Attributes:
+        pid: as the zygote sees it, in its own namespace if it has one.
+    """
+
+    def __init__(self, requests: int, replies: int, output: int, warden: socket.socket) -> None:
+        self.requests, self.replies, self.output = requests, replies, output
+        self._warden = warden
+        self.pid = 0
+
+    def cpu_seconds(self) -> float:
+        """CPU time so far."""
+        return float(self._ask("cpu", "cpu", KILL_SECONDS).get("cpu", 0.0))
+
+    def kill(self) -> Ending:
+        """End the worker, however it is, and close our ends."""
+        answer = self._ask("kill", "status", KILL_SECONDS)
+        for descriptor in (self.requests, self.replies, self.output):
+            os.close(descriptor)
+        self._warden.close()
+        figures = answer.get("status", 0), answer.get("cpu", 0.0), answer.get("peak_kb", 0)
+        return Ending(*figures, had_ended=answer.get("had_ended", False))
+
+    def wait_for_fork(self, seconds: float) -> bool:
+        """Wait until the zygote has forked; False if it has not, or is gone."""
+        self.pid = self._receive("pid", seconds).get("pid", 0)
+        return self.pid != 0
+
+    def _ask(self, word: str, key: str, seconds: float) -> dict:
+        with contextlib.suppress(OSError):
+            self._warden.send(word.encode())
+            return self._receive(key, seconds)
+        return {}
+
+    def _receive(self, key: str, seconds: float) -> dict:
+        """The next message that has `key`; {} if none comes."""
+        deadline = time.monotonic() + seconds
+        with contextlib.suppress(OSError, ValueError):
+            while (left := deadline - time.monotonic()) > 0:
+                self._warden.settimeout(left)
+                data = self._warden.recv(4096)
+                if not data:
+                    break
+                message = json.loads(data)
+                if key in message:
+                    return message
+        return {}
+
+
+class Zygote:
+    """A contained process with torch loaded. Start it early; several graders may share one, also after a fork.
+
+    Args:
+        level: see `containment.LEVELS`. Raises SandboxUnavailable where the machine cannot offer it.
+        containment: instead of a level, for trials of particular layers.
+    """
+
+    def __init__(self, level: str = "auto", *, containment: Containment | None = None) -> None:
+        self.containment = containment or choose_containment(level, WORKER_PACKAGE)
+        self._control, theirs = socket_pair()
+        self._errors = tempfile.TemporaryFile()
+        self._owner = os.getpid()
+        try:
+            self._process = subprocess.Popen(
+                self.containment.command(WORKER_PACKAGE),
+                stdin=theirs,
+                stdout=self._errors,
+                stderr=self._errors,
+                env=self.containment.environment(),
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SandboxUnavailable(f"the zygote could not be started: {error}") from error
+        finally:
+            theirs.close()
+
+    def fork(self, limits: Limits, imports: list[str], cpu_left: float) -> Worker:
+        """Start a worker; returns once it exists (on the first call, once torch is loaded)."""
+        plan = {
+            **self.containment.plan(),
+            "imports": imports,
+            "limits": {"memory_bytes": limits.memory_mb << 20, "cpu_seconds": max(1, round(cpu_left))},
+        }
+        pipes = [os.pipe() for _ in range(3)]
+        (their_requests, requests), (replies, their_replies), (output, their_output) = pipes
+        warden, their_warden = socket_pair()
+        sent = [their_requests, their_replies, their_output, their_warden.fileno()]
+        try:
+            note = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", sent))
+            self._control.sendmsg([json.dumps(plan).encode()], [note])
+        except OSError:
+            pass  # told below: no fork is reported
+        finally:
+            for descriptor in sent[:3]:
+                os.close(descriptor)
+            their_warden.close()
+        for descriptor in (requests, replies, output):
+            os.set_blocking(descriptor, False)
+        worker = Worker(requests, replies, output, warden)
+        if not worker.wait_for_fork(START_SECONDS):
+            worker.kill()
+            raise SandboxUnavailable(f"the zygote did not start a worker{self._last_words()}")
+        return worker
+
+    def is_alive(self) -> bool:
+        """Whether it could still fork; asked in the process that started it."""
+        return self._process.poll() is None
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
+        return ": " + lines[-1][:300] if lines else ""
+
+    def close(self) -> None:
+        """End the zygote and with it all its workers."""
+        self._control.close()
+        if os.getpid() == self._owner:
+            try:
+                self._process.wait(KILL_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._errors.close()
+
+    def __enter__(self) -> Zygote:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+
+def socket_pair() -> tuple[socket.socket, socket.socket]:
+    """A pair that keeps messages apart where the system can (not macOS)."""
+    try:
+        return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    except OSError:
+        return socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

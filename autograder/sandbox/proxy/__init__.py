@@ -1,0 +1,1 @@
+"""Shows a submission in another process to the tests as ordinary modules and functions."""

@@ -1,0 +1,56 @@
+"""What is done with the arguments of a call besides sending them: which need gradients, and which were changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import torch
+from torch import Tensor
+
+from ..replies import Breach
+from ..worker.values import Encoder
+
+
+def draw_seed() -> int:
+    """A seed for one call, from torch's global generator, hashed so that it does not tell the generator's state."""
+    drawn = int(torch.randint(2**62, ()))
+    return int.from_bytes(hashlib.blake2b(drawn.to_bytes(8, "little"), digest_size=6).digest(), "little")
+
+
+def mark_gradients(encoder: Encoder) -> list[Tensor]:
+    """Note in the records which tensors need a gradient; return these tensors, in order."""
+    inputs = []
+    for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
+        if tensor.requires_grad:
+            record["grad"] = "leaf" if tensor.is_leaf else "branch"
+            inputs.append(tensor)
+    return inputs
+
+
+def spoil(tensors: list[Tensor]) -> None:
+    """Make a change that the submission has made to its arguments visible in the caller's tensors.
+
+    Its own values are not written there: a test that computes what it expects from the same tensor after the call
+    would then compute it from the submission's choice. Floats become NaN, other values random ones that differ
+    somewhere and stay within the range that was there.
+    """
+    generator = torch.Generator().manual_seed(int.from_bytes(os.urandom(7), "little"))
+    for tensor in tensors:
+        if not tensor.numel() or any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.shape, strict=True)):
+            raise Breach("a change to a tensor that cannot be changed")
+        with torch.no_grad():
+            tensor.copy_(_other_values(tensor, generator))
+
+
+def _other_values(tensor: Tensor, generator: torch.Generator) -> Tensor:
+    if tensor.is_floating_point():
+        return torch.full_like(tensor, float("nan"))
+    whole = tensor.to(torch.int64)
+    low, high = (0, 1) if tensor.dtype == torch.bool else (int(whole.min()), int(whole.max()))
+    other = torch.randint(low, high + 1, tensor.shape, generator=generator)
+    if torch.equal(other, whole):
+        other = low + high - whole
+    if torch.equal(other, whole):
+        other = torch.where(whole > 0, whole - 1, whole + 1)
+    return other.to(tensor.dtype)

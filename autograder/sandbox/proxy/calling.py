@@ -1,0 +1,119 @@
+"""Calls into the worker: what is sent along, and how results are connected with what they were computed from."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..replies import Breach, read_call, read_gradients, read_object, read_value
+from ..session import Session
+from ..supervisor import Supervisor
+from ..worker.values import Decoder, Encoder
+from .arguments import draw_seed, mark_gradients, spoil
+from .gradient import RemoteCall, RemoteGraph
+from .mirror import Handle, RemoteModule, RemoteObject, modules_of, number_of
+
+
+class Caller:
+    """Makes objects in the worker and calls them. `component` is always what a lost worker is put down to."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+
+    def make(self, verb: str, component: str, content: dict, args: tuple, kwargs: dict) -> RemoteModule | RemoteObject:
+        """Make an object, as `verb` and `content` say."""
+        session = self._supervisor.session(component)
+        parts: list[Handle] = []
+        encoder = Encoder(lambda value: number_of(value, session, parts))
+        content |= {"args": encoder.encode(args), "kwargs": encoder.encode(kwargs), "seed": draw_seed()}
+        result, decoder = self._ask(session, component, verb, content, encoder, modules_of(parts))
+        try:
+            reply = read_object(result, decoder)
+            handle = Handle(self.call, session, reply.number, component, parts)
+            return RemoteModule(handle, reply, decoder) if reply.is_module else RemoteObject(handle)
+        except Breach as error:
+            raise self._breach(session, component, error) from None
+
+    def call(
+        self, session: Session, component: str, target: dict, parts: list[Handle], args: tuple, kwargs: dict
+    ) -> object:
+        """Send what has changed, call, and connect the result with what it was computed from."""
+        encoder = Encoder(lambda value: number_of(value, session, parts))
+        content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
+        modules = modules_of(parts)
+        arguments = len(encoder.tensors)
+        inputs: list[Tensor] = []
+        parameters: list[tuple[int, int]] = []
+        if torch.is_grad_enabled():
+            inputs = mark_gradients(encoder)
+            for module in modules:
+                for index, parameter in module.trainable_parameters():
+                    inputs.append(parameter)
+                    parameters.append((module.number, index))
+        content |= {"grad": torch.is_grad_enabled(), "parameters": parameters, "seed": draw_seed()}
+        result, decoder = self._ask(session, component, "call", content, encoder, modules)
+        try:
+            reply = read_call(result, decoder, arguments)
+            if reply.graph is not None:
+                self._connect(session, component, reply.graph, decoder, inputs)
+            spoil([encoder.tensors[index] for index in reply.changed])
+            return read_value(reply.value, decoder)
+        except Breach as error:
+            raise self._breach(session, component, error) from None
+
+    def refresh(self, module: RemoteModule) -> None:
+        """Fetch a module's parameters anew."""
+        handle = module._handle
+        content = {"object": handle.number}
+        result, decoder = self._ask(handle.session, handle.component, "get_parameters", content, Encoder(), [module])
+        try:
+            module.adopt(read_object(result, decoder), decoder)
+        except Breach as error:
+            raise self._breach(handle.session, handle.component, error) from None
+
+    def _connect(self, session: Session, component: str, number: int, decoder: Decoder, inputs: list[Tensor]) -> None:
+        """Replace those outputs that depend on the inputs by nodes of this process's graph."""
+        indices = [i for i, record in enumerate(decoder.records) if record.get("grad") is True]
+        outputs = tuple(decoder.tensors[index] for index in indices)
+        if not inputs or not outputs or not all(output.is_floating_point() for output in outputs):
+            raise Breach("a graph without inputs or without outputs")
+        shapes = [(tensor.shape, tensor.dtype) for tensor in inputs]
+
+        def backward(seeds: dict[int, Tensor]) -> list[Tensor | None]:
+            encoder = Encoder()
+            content = {
+                "graph": number,
+                "seeds": [[index, encoder.add(seed)] for index, seed in seeds.items()],
+            }
+            result, gradients = self._supervisor.request(session, component, "backward", content, encoder)
+            try:
+                return read_gradients(result, gradients, shapes)
+            except Breach as error:
+                raise self._breach(session, component, error) from None
+
+        graph = RemoteGraph(indices, backward, lambda: session.release("graphs", number))
+        for index, output in zip(indices, RemoteCall.apply(graph, outputs, *inputs), strict=True):
+            decoder.tensors[index] = output
+
+    def _ask(
+        self,
+        session: Session,
+        component: str,
+        verb: str,
+        content: dict,
+        encoder: Encoder,
+        modules: list[RemoteModule],
+    ) -> tuple[object, Decoder]:
+        """Ask, and send along the parameters of the modules that were changed on this side."""
+        changed = [(module, index, p) for module in modules for index, p in module.changed_parameters()]
+        places = [[module.number, index, encoder.add(parameter)] for module, index, parameter in changed]
+        try:
+            return self._supervisor.request(session, component, verb, {**content, "changed": places}, encoder)
+        finally:  # they were taken over also where the submission raised something then
+            for module, index, _ in changed:
+                module.note_sent(index)
+
+    def _breach(self, session: Session, component: str, error: Exception) -> Exception:
+        raised = session.breach(str(error))
+        self._supervisor.note_failure(component, session)
+        return raised

@@ -1,0 +1,149 @@
+"""What a test holds of an object that lives in the worker: an ordinary `nn.Module` with real parameters."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from ..errors import SubmissionDied
+from ..replies import ObjectReply
+from ..session import Session
+from ..text import clean
+from ..worker.contract import MODEL_METHODS
+from ..worker.values import Decoder
+
+
+class Handle:
+    """Which object of which worker, the component it counts for, and the mirrors that it was made from."""
+
+    def __init__(self, call: Callable, session: Session, number: int, component: str, parts: list[Handle]) -> None:
+        self._call = call
+        self.session, self.number, self.component, self.parts = session, number, component, parts
+        self.mirror: weakref.ref | None = None
+        weakref.finalize(self, session.release, "objects", number).atexit = False
+
+    def call(self, method: str, *args: object, **kwargs: object) -> object:
+        """Call a method of the object."""
+        target = {"object": self.number, "method": method}
+        return self._call(self.session, self.component, target, [self], args, kwargs)
+
+
+class RemoteObject:
+    """An object in the worker that is no module; any public name is taken for a method."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return self._handle.call("forward", *args, **kwargs)
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return partial(self._handle.call, name)
+
+
+class RemoteModule(nn.Module):
+    """A module in the worker. Its parameters are here and there; what is changed here is sent before a call.
+
+    Parameters are named by number, p0, p1, ... in the module's own order; `parameter_names` holds the names that
+    the submission gave them, as data.
+    """
+
+    def __init__(self, handle: Handle, reply: ObjectReply, decoder: Decoder) -> None:
+        super().__init__()
+        self._handle = handle
+        handle.mirror = weakref.ref(self)
+        self.adopt(reply, decoder)
+
+    def adopt(self, reply: ObjectReply, decoder: Decoder) -> None:
+        """Take over the worker's values; parameters that are here already stay the same objects."""
+        values = decoder.tensors
+        mine = list(self._parameters.values())
+        if [p.shape for p in mine] != [v.shape for v in values] or [p.dtype for p in mine] != [v.dtype for v in values]:
+            self._parameters.clear()
+            for index, (value, record) in enumerate(zip(values, decoder.records, strict=True)):
+                needs = record.get("grad") is True
+                self.register_parameter(f"p{index}", nn.Parameter(value.contiguous(), requires_grad=needs))
+        else:
+            with torch.no_grad():
+                for parameter, value in zip(mine, values, strict=True):
+                    parameter.copy_(value)
+        self.training = reply.training
+        self.parameter_names = [clean(name, 200) for name in reply.names]
+        self._sent = [_state(parameter) for parameter in self._parameters.values()]
+
+    @property
+    def number(self) -> int:
+        """The worker's number for this module."""
+        return self._handle.number
+
+    def trainable_parameters(self) -> list[tuple[int, nn.Parameter]]:
+        """The parameters that need a gradient, by number."""
+        return [(i, p) for i, p in enumerate(self._parameters.values()) if p.requires_grad]
+
+    def changed_parameters(self) -> list[tuple[int, nn.Parameter]]:
+        """The parameters whose values here are not those last sent or received, by number."""
+        changed = []
+        for index, parameter in enumerate(self._parameters.values()):
+            version, copy = self._sent[index]
+            if parameter._version != version or not torch.equal(parameter, copy):
+                changed.append((index, parameter))
+        return changed
+
+    def note_sent(self, index: int) -> None:
+        """Remember that the worker has this parameter's present value."""
+        self._sent[index] = _state(self._parameters[f"p{index}"])
+
+    def train(self, mode: bool = True) -> RemoteModule:
+        """Training or evaluation, there and here."""
+        self._handle.session.set_mode(self.number, bool(mode))
+        self.training = bool(mode)
+        return self
+
+    def forward(self, *args: object, **kwargs: object) -> object:
+        """The forward pass, in the worker."""
+        return self._handle.call("forward", *args, **kwargs)
+
+    def __getattr__(self, name: str) -> object:
+        if name in MODEL_METHODS:
+            return partial(self._handle.call, name)
+        return super().__getattr__(name)
+
+    def _apply(self, *args: object, **kwargs: object) -> RemoteModule:
+        raise TypeError("a module of a submission is converted when it is built: build(..., dtype=torch.float64)")
+
+    def __deepcopy__(self, memo: dict) -> RemoteModule:
+        raise TypeError("a module of a submission cannot be copied; build another one")
+
+
+def _state(parameter: nn.Parameter) -> tuple[int, Tensor]:
+    return parameter._version, parameter.detach().clone()
+
+
+def number_of(value: object, session: Session, parts: list[Handle]) -> int | None:
+    """The worker's number for a mirror, whose handle is added to `parts`; None for any other value."""
+    if not isinstance(value, (RemoteModule, RemoteObject)):
+        return None
+    handle = value._handle
+    if handle.session is not session:
+        raise SubmissionDied(f"the process of this object has ended: {handle.session.ended_because}")
+    parts.append(handle)
+    return handle.number
+
+
+def modules_of(handles: list[Handle]) -> list[RemoteModule]:
+    """The mirrored modules among the handles and among all that these were made from, each once."""
+    found: dict[int, RemoteModule] = {}
+    waiting = list(handles)
+    while waiting:
+        handle = waiting.pop(0)
+        waiting += handle.parts
+        mirror = handle.mirror and handle.mirror()
+        if mirror is not None:
+            found[handle.number] = mirror
+    return list(found.values())

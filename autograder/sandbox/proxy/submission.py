@@ -1,0 +1,130 @@
+"""A submission in a sandboxed worker, with the same methods as the one in this process (`autograder.in_process`)."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from foundation.limits import Limits
+
+from ..containment.zygote import Zygote
+from ..errors import SubmissionError
+from ..session import Locate, in_module
+from ..supervisor import Supervisor
+from ..tape import Tape
+from ..worker.values import DTYPE_NAMES
+from .calling import Caller
+from .mirror import RemoteModule, RemoteObject
+
+MODULES = ("embedding", "attention", "layers", "model")
+"""The modules of the contract whose classes are nn.Modules; tests use them as such."""
+
+
+class Sandbox:
+    """What tests may ask of a submission that lives in another process.
+
+    A worker is started when it is first needed, and again after one has died; objects of a dead worker raise
+    SubmissionDied. A component that has cost `limits.failures_a_component` workers is not called again.
+
+    Args:
+        sources: module name -> path, source text; the submission's merged with the release's.
+        limits: of this submission.
+        level: of containment, where no zygote is given; see `containment.LEVELS`.
+        zygote: to fork from; without it one is started, and ended with this object.
+        tape: records what is asked and answered.
+        locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
+
+    Raises:
+        SandboxUnavailable: where the machine lacks what the level requires (also later, when a worker starts).
+    """
+
+    def __init__(
+        self,
+        sources: dict[str, tuple[str, str]],
+        limits: Limits | None = None,
+        level: str = "auto",
+        zygote: Zygote | None = None,
+        tape: Tape | None = None,
+        locate: Locate = in_module,
+    ) -> None:
+        self.tape = tape
+        self._own_zygote = Zygote(level) if zygote is None else None
+        self._supervisor = Supervisor(sources, limits or Limits(), zygote or self._own_zygote, tape, locate)
+        self._caller = Caller(self._supervisor)
+
+    def build(
+        self,
+        component: str,
+        *args: object,
+        dtype: torch.dtype | None = None,
+        isolated: bool = True,
+        **kwargs: object,
+    ) -> RemoteModule | RemoteObject:
+        """Make an object of the submission's class "module.Name".
+
+        Args:
+            component: a class of the contract.
+            dtype: of its parameters and buffers; None = as made.
+            isolated: every other component is replaced by its stand-in, now and in later calls.
+            args, kwargs: for its constructor.
+
+        Raises:
+            SubmissionError: what the constructor raised, or why there was no answer.
+        """
+        content = {"component": component, "isolated": isolated, "dtype": dtype and DTYPE_NAMES[dtype]}
+        made = self._caller.make("build", component, content, args, kwargs)
+        if isinstance(made, RemoteObject) and component.partition(".")[0] in MODULES:
+            raise SubmissionError(f"{component} is no nn.Module: its class must derive from it")
+        if dtype and isinstance(made, RemoteModule) and any(p.dtype != dtype for p in made.parameters()):
+            raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
+        return made
+
+    def stand_in(self, name: str, *args: object, **kwargs: object) -> RemoteModule | RemoteObject:
+        """Make one of the trusted stand-ins in the worker, to be passed as an argument."""
+        return self._caller.make("stand_in", f"stand_ins.{name}", {"name": name}, args, kwargs)
+
+    def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
+        """Call the submission's function "module.name"."""
+        target = {"function": component, "isolated": isolated}
+        return self._caller.call(self._supervisor.session(component), component, target, [], args, kwargs)
+
+    def parameters(self, module: RemoteModule) -> list[nn.Parameter]:
+        """The parameters with their present values in the worker, which training there may have changed."""
+        self._caller.refresh(module)
+        return list(module.parameters())
+
+    @property
+    def level(self) -> str:
+        """The containment reached, for the record."""
+        return self._supervisor.level
+
+    @property
+    def output(self) -> str:
+        """What the submission has printed so far, cleaned and cut."""
+        return self._supervisor.output.text()
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of the submission's workers so far."""
+        return self._supervisor.cpu_seconds
+
+    @property
+    def seconds(self) -> float:
+        """Wall time spent waiting for the submission so far."""
+        return self._supervisor.seconds
+
+    def restart(self) -> None:
+        """End the worker; the next call gets a fresh one. All objects are gone."""
+        self._supervisor.end("it was restarted")
+
+    def close(self) -> None:
+        """End the worker, and the zygote if it is our own."""
+        self._supervisor.end("it was closed")
+        if self._own_zygote is not None:
+            self._own_zygote.close()
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()

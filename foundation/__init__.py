@@ -1,0 +1,8 @@
+"""What every package of the kit stands on; it imports none of them.
+
+    places.py           where the parts of the kit lie        whole_files.py     written in one piece or not at all
+    assignment_file.py  reads the tasks                       printable_text.py  text from strangers, made harmless
+    limits.py           of one submission                     command_line.py    what command lines share
+    term_secret.py      what seeds are drawn from             child_processes.py jobs in forked children
+    time_limit.py       limits for our own code
+"""

@@ -1,0 +1,1 @@
+"""Packs what students, instructors and Gradescope get."""

@@ -1,0 +1,82 @@
+"""What goes to Gradescope: the two programs that it runs, the grader, the skeleton, the references and the secret.
+
+`setup.sh` and `run_autograder` lie beside this file and travel as they are. Which packages the image gets stands in
+`requirements.txt`, where `release.pins` writes the versions that the gates have just been passed with.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from foundation.term_secret import REFERENCES, SECRET, term_secret
+
+from ..problems import Problem, ReleaseError
+from .archive import make_tar_xz
+from .needed_modules import needed_modules
+from .pins import pin
+from .student import ASSIGNMENT, FOUNDATION, GRADER, TESTS, read_packages
+
+PROGRAMS = ("run_autograder", "setup.sh")
+
+GRADER_ARCHIVE = "grader.tar.xz"
+"""The grader and the skeleton; `setup.sh` unpacks it beside itself."""
+
+FILES = Path(__file__).with_name("gradescope_files")
+
+ENTRY = f"{GRADER}/reports/gradescope/__main__.py"
+
+CATALOGUE = f"{GRADER}/assignment/misconceptions/"
+EQUIVALENTS = f"{GRADER}/assignment/equivalents.toml"
+"""Quotes the reference, so neither travels: failures are not named there, and a smallest case stands in their place."""
+
+PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors", "tqdm")
+"""What grading imports; students' notebooks, plots and training need more."""
+
+
+def collect_gradescope(root: Path, package: str, skeleton: Mapping[str, bytes], index: str) -> dict[str, bytes]:
+    """All files of the archive by path.
+
+    Args:
+        root: of the project.
+        package: name of the students' folder.
+        skeleton: its files by path: what a submission lacks is taken from there.
+        index: of CPU-only builds of PyTorch, for pip; empty: whatever pip's own settings there lead to.
+
+    Raises:
+        ReleaseError: where a file that belongs in it is missing.
+    """
+    grader = read_packages(root)
+    problems = []
+    if ENTRY not in grader:
+        problems.append(Problem(ENTRY, 0, "does not exist", "Gradescope's run_autograder calls it"))
+    if not (root / REFERENCES).is_file():
+        what = "make the corpus: python -m data generate"
+        problems.append(Problem(REFERENCES.as_posix(), 0, "does not exist", what))
+    if problems:
+        raise ReleaseError(problems)
+    inner = {path: grader[path] for path in _needed(grader)}
+    inner |= {f"{package}/{path}": content for path, content in skeleton.items()}
+    files = {GRADER_ARCHIVE: make_tar_xz(inner)}
+    files |= {name: (FILES / name).read_bytes() for name in PROGRAMS}
+    files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
+    files[SECRET.as_posix()] = term_secret(root)
+    files["requirements.txt"] = _requirements(index)
+    return files
+
+
+def _needed(grader: Mapping[str, bytes]) -> set[str]:
+    """The modules that the entry and the tests import, and the workers' package, which is loaded by its path."""
+    starts = [
+        path
+        for path in grader
+        if path.endswith(".py") and path.startswith((TESTS, f"{GRADER}/sandbox/worker/"))
+    ]
+    modules = needed_modules(grader, (GRADER, FOUNDATION), [ENTRY, *starts])
+    modules = {path for path in modules if not path.startswith(CATALOGUE)}
+    folders = {path.rpartition("/")[0] for path in modules}
+    beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
+    return (modules | beside | {ASSIGNMENT}) - {EQUIVALENTS}
+
+
+def _requirements(index: str) -> bytes:
+    lines = [f"--extra-index-url {index}"] if index else []
+    return "".join(f"{line}\n" for line in [*lines, *pin(PACKAGES)]).encode()

@@ -1,0 +1,104 @@
+"""The handout, README.md of the students' package: prose from handout.md, the rest from the assignment."""
+
+import string
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+
+from foundation.assignment_file import Assignment, Task
+
+from ..notebooks.cells import stars
+from ..notebooks.prose import TaskHead
+from ..skeleton.build import Skeleton, coded_tasks
+
+TEMPLATE = Path(__file__).with_name("handout.md")
+
+
+CREDITS = {
+    "share": "A task earns points in proportion to the tests that pass, and none where a test marked `core` fails.",
+    "all": "A task earns its points where all of its tests pass, and none else.",
+}
+
+
+def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> bytes:
+    """Fills the template; an unknown `$name` in it is an error and not shipped as it is.
+
+    Args:
+        assignment: tasks, points, thresholds.
+        skeleton: whose files the tasks are in.
+        efforts: difficulty and minutes of tasks by number; {} where nobody has said them.
+    """
+    regular = [task for task in assignment.tasks if not task.extension]
+    extensions = [task for task in assignment.tasks if task.extension]
+    first = coded_tasks(assignment)[0]
+    filled = string.Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        **words_of(assignment),
+        package=assignment.package,
+        first=first.number,
+        marker=first.marker,
+        effort_head="difficulty | minutes |" if efforts else "",
+        effort_rule="---|---|" if efforts else "",
+        effort_note=_effort_note(regular, efforts),
+        tasks="\n".join(_row(task, assignment, skeleton, efforts) for task in regular),
+        credit=CREDITS[assignment.credit],
+        bleu=_bleu(assignment),
+        extensions=_extensions(extensions, efforts),
+    )
+    return filled.encode("utf-8")
+
+
+def words_of(assignment: Assignment) -> dict[str, str]:
+    """What the instructor has put into words for students, by its name in the handouts' templates."""
+    return {
+        "title": assignment.title,
+        "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
+        "contact": f" ({assignment.contact})" if assignment.contact else "",
+    }
+
+
+def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> str:
+    where = _files(task, assignment, skeleton) if task.threshold is None else "`translations.txt`"
+    cells = [task.number, task.title, f"{task.points:g}"]
+    if efforts:
+        effort = efforts.get(task.number)
+        cells += [stars(effort.difficulty), str(effort.minutes)] if effort else ["", ""]
+    return f"| {' | '.join([*cells, where])} |"
+
+
+def _effort_note(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
+    minutes = sum(efforts[task.number].minutes for task in tasks if task.number in efforts)
+    if not minutes:
+        return "Take them in this order: each one builds on ideas of those before it."
+    return f"About {round(minutes / 60)} hours in all, and more where the ideas are new to you."
+
+
+def _files(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:
+    paths = [
+        path for path, found in skeleton.regions.items() if any(region.hint.number == task.number for region in found)
+    ]
+    return ", ".join(f"`{assignment.package}/{path}`" for path in sorted(paths))
+
+
+def _bleu(assignment: Assignment) -> str:
+    goals = [
+        f"{task.points:g} points from {assignment.thresholds[task.threshold]:.2f} on ({task.threshold})"
+        for task in assignment.tasks
+        if task.threshold is not None
+    ]
+    return f"BLEU of your `translations.txt`: {', '.join(goals)}." if goals else "BLEU is shown and earns no points."
+
+
+def _extensions(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
+    if not tasks:
+        return ""
+    named = ", ".join(_extension(task, efforts.get(task.number)) for task in tasks)
+    worth = "" if any(task.points for task in tasks) else "They earn no points. "
+    test = f"`-m {tasks[0].marker}`"
+    said = f"- Extensions, for who wants more: {named}. {worth}Each has its TODO and its tests ({test}, …)."
+    return textwrap.fill(said, 118, subsequent_indent="  ") + "\n"
+
+
+def _extension(task: Task, effort: TaskHead | None) -> str:
+    said = [f"{task.points:g} points on top"] if task.points else []
+    said += [f"{effort.minutes} minutes"] if effort else []
+    return f"{task.number} {task.title.lower()}" + (f" ({', '.join(said)})" if said else "")

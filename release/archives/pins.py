@@ -1,0 +1,41 @@
+"""Exact versions of packages and of all that they need, as they are installed here.
+
+A release is pinned to the environment that its gates were passed in, so that it still installs in a year.
+"""
+
+import re
+from collections.abc import Iterable
+from importlib import metadata
+
+from packaging.requirements import Requirement
+
+from ..problems import ReleaseError
+
+_ACCELERATORS = re.compile(r"(nvidia|cuda|triton|pytorch-triton)\b")
+"""What PyTorch's builds for graphics cards bring along: a build for CPUs has no use for it."""
+
+
+def pin(packages: Iterable[str]) -> list[str]:
+    """`name==version` of the packages and of everything that they need here, sorted.
+
+    Raises:
+        ReleaseError: where one of the packages is not installed.
+    """
+    versions: dict[str, str] = {}
+    waiting = list(packages)
+    while waiting:
+        name = _normal(waiting.pop())
+        if name in versions or _ACCELERATORS.match(name):
+            continue
+        try:
+            found = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            raise ReleaseError(f"{name} is not installed here; install it: make install") from None
+        versions[name] = found.version.partition("+")[0]  # 2.13.0+cpu is a build of 2.13.0
+        needs = map(Requirement, found.requires or ())
+        waiting += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    return [f"{name}=={versions[name]}" for name in sorted(versions)]
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,126 @@
+"""Which files students get beside their package, and nothing else.
+
+All in one folder, `assignment/`:
+
+    README.md · requirements.txt · grade.py · student/ · data/corpus/ · autograder/ (tests, in-process part)
+
+What stays: `reference/`, `release/`, `tests/`, `data/private/`, the generator of the corpus, and all of
+`autograder/` that neither the tests nor `grade.py` import: what only a grading server needs.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..problems import Problem, ReleaseError
+from ..skeleton.build import read_folder
+from ..update.folder import HANDED_OUT, remember
+from .needed_modules import needed_modules
+
+CORPUS = "data/corpus"
+REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
+
+GRADER, FOUNDATION = "autograder", "foundation"
+ASSIGNMENT = f"{GRADER}/assignment/assignment.toml"
+TESTS = f"{GRADER}/assignment/tests/"
+SCORER = "grade.py"
+
+HANDOUT = "README.md"
+REQUIREMENTS = "requirements.txt"
+
+ARCHIVE_FOLDER = "assignment"
+"""The one folder at the top of the archive, so that unpacking it spills nothing."""
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """From `pyproject.toml`: the kit's version, the Python it needs, and what students install.
+
+    Args:
+        index: of CPU-only builds of PyTorch, for pip; empty: whatever pip's own settings lead to.
+    """
+
+    version: str
+    python: str
+    packages: tuple[str, ...]
+    index: str = ""
+
+    def as_file(self) -> bytes:
+        """The students' requirements.txt."""
+        lines = [f"--extra-index-url {self.index}"] if self.index else []
+        return "".join(f"{line}\n" for line in [*lines, *self.packages]).encode()
+
+
+def read_requirements(root: Path, index: str = "") -> Requirements:
+    """Reads `[project]`. Raises: ReleaseError where something is missing."""
+    path = root / "pyproject.toml"
+    try:
+        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+        return Requirements(project["version"], project["requires-python"], tuple(project["dependencies"]), index)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ReleaseError([Problem(path.name, 0, f"cannot be read ({error})", "mend it")]) from None
+    except KeyError as error:
+        right = "a release needs [project] version, requires-python and dependencies"
+        raise ReleaseError([Problem(path.name, 0, f"has no {error}", right)]) from None
+
+
+def versions_of(requirements: Requirements) -> dict[str, str]:
+    """For the manifest: the kit, Python and every package, each as required."""
+    versions = {"kit": requirements.version, "python": requirements.python}
+    for requirement in requirements.packages:
+        match = re.fullmatch(r"\s*([\w.-]+)\s*(.*)", requirement)
+        if match:
+            versions[match[1]] = match[2] or "any"
+    return versions
+
+
+def read_packages(root: Path) -> dict[str, bytes]:
+    """The files of the grader and of what it stands on, by path from the project's root."""
+    return {
+        f"{package}/{path}": content
+        for package in (GRADER, FOUNDATION)
+        for path, content in read_folder(root / package).items()
+    }
+
+
+def collect_kit(
+    root: Path, package: str, skeleton: Mapping[str, bytes], handout: bytes, requirements: Requirements
+) -> dict[str, bytes]:
+    """All files of the students' archive by path.
+
+    Args:
+        root: of the project.
+        package: name of the students' folder.
+        skeleton: its files by path.
+        handout: the text that students read first.
+        requirements: what they install.
+
+    Raises:
+        ReleaseError: where a file that belongs in it is missing.
+    """
+    problems = [
+        Problem(f"{CORPUS}/{name}", 0, "does not exist", "make the corpus: python -m data generate")
+        for name in REQUIRED_CORPUS
+        if not (root / CORPUS / name).is_file()
+    ]
+    files = read_packages(root)
+    tests = [path for path in files if path.startswith(TESTS) and path.endswith(".py")]
+    if not tests:
+        problems.append(Problem(TESTS, 0, "is empty", "students need the tests"))
+    if (root / SCORER).is_file():
+        files[SCORER] = (root / SCORER).read_bytes()
+    else:
+        problems.append(Problem(SCORER, 0, "does not exist", "students need it to score their translations"))
+    if problems:
+        raise ReleaseError(problems)
+    others = [path for path in files if path.startswith(TESTS) and not path.endswith(".py")]
+    names = {*needed_modules(files, (GRADER, FOUNDATION), [*tests, SCORER]), *others, ASSIGNMENT}
+    kit = {path: files[path] for path in names}
+    kit |= {f"{package}/{path}": content for path, content in skeleton.items()}
+    kit |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
+    kit[HANDOUT] = handout
+    kit[REQUIREMENTS] = requirements.as_file()
+    kit[HANDED_OUT] = remember(kit, package)
+    return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}

@@ -1,0 +1,1 @@
+"""Looks for pieces of the solutions in everything that leaves the house."""

@@ -1,0 +1,121 @@
+"""All passes over one folder: the reference in, the students' package out, both as bytes by path."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from foundation.assignment_file import Assignment, Task
+
+from ..problems import Problem, ReleaseError
+from .imports import drop_imports
+from .regions import Region, find_regions
+from .source import Source, parse_source, read_source
+from .strip import strip_regions
+
+TRANSLATIONS = "translations.txt"
+
+IGNORED_FOLDERS = {"__pycache__", "runs"}
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """What the passes made, with what the gates compare it against.
+
+    Args:
+        files: what students get, by path within the package.
+        sources: every Python file of the reference that is shipped stripped, by path.
+        regions: all solutions, by path.
+        withheld: the Python files that stay with the instructor, by path.
+    """
+
+    files: Mapping[str, bytes]
+    sources: Mapping[str, Source]
+    regions: Mapping[str, tuple[Region, ...]]
+    withheld: Mapping[str, Source]
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder by its relative path, in order; caches and hidden files left out."""
+    files: dict[str, bytes] = {}
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if path.is_file() and not any(part.startswith(".") or part in IGNORED_FOLDERS for part in parts):
+            files["/".join(parts)] = path.read_bytes()
+    return files
+
+
+def coded_tasks(assignment: Assignment) -> list[Task]:
+    """The tasks that are judged by code, and therefore have a TODO; the others are judged by translations."""
+    return [task for task in assignment.tasks if task.threshold is None]
+
+
+def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown: str) -> Skeleton:
+    """Strips every file.
+
+    Args:
+        reference: the folder's files.
+        assignment: tasks, and what is not shipped.
+        shown: the folder's name for messages, such as `reference`.
+
+    Raises:
+        ReleaseError: with every problem of every file.
+    """
+    problems: list[Problem] = []
+    files: dict[str, bytes] = {}
+    sources: dict[str, Source] = {}
+    regions: dict[str, tuple[Region, ...]] = {}
+    withheld: dict[str, Source] = {}
+    numbers = [task.number for task in coded_tasks(assignment)]
+    for name in assignment.instructor_only:
+        if name not in reference:
+            what = f"[release] instructor_only names {name}, which is not in {shown}/"
+            problems.append(Problem("autograder/assignment/assignment.toml", 0, what, "remove it there"))
+    for path, content in sorted(reference.items()):
+        if path == TRANSLATIONS:
+            continue  # of the instructor's own model: the gates count BLEU where they are
+        if not path.endswith(".py"):
+            what = "only Python files are made into the skeleton"
+            problems.append(Problem(f"{shown}/{path}", 0, what, "move it out of the package"))
+            continue
+        try:
+            source = read_source(f"{shown}/{path}", content)
+        except ReleaseError as error:
+            problems += error.problems
+            continue
+        if path in assignment.instructor_only:
+            withheld[path] = source
+            continue
+        found, more = find_regions(source, numbers)
+        problems += more
+        sources[path], regions[path] = source, tuple(found)
+        if not more:
+            files[path] = strip_file(source, found).encode("utf-8")
+    if not problems:  # a fault in a region would show up here a second time
+        problems += _tasks_without_region(assignment, regions, shown)
+    if problems:
+        raise ReleaseError(problems)
+    return Skeleton(files, sources, regions, withheld)
+
+
+def strip_file(source: Source, regions: list[Region]) -> str:
+    """One file through all passes; a file without regions comes back as it is."""
+    if not regions:
+        return source.text
+    stripped = parse_source(source.path, strip_regions(source, regions))
+    return drop_imports(before=source, after=stripped)
+
+
+def _tasks_without_region(
+    assignment: Assignment, regions: Mapping[str, tuple[Region, ...]], shown: str
+) -> list[Problem]:
+    present = {region.hint.number for found in regions.values() for region in found}
+    return [
+        Problem(
+            "autograder/assignment/assignment.toml",
+            0,
+            f"task {task.number} ({task.name}) has no `# TODO {task.number}:` region in {shown}/",
+            "mark its solution, or remove the task",
+        )
+        for task in coded_tasks(assignment)
+        if task.number not in present
+    ]

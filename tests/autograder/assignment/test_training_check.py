@@ -1,0 +1,108 @@
+"""The short training run: correct submissions learn, those that cannot work as a whole do not."""
+
+from dataclasses import replace
+
+import pytest
+
+from autograder.assignment import training_check as trainability
+from autograder.assignment.training_check import Trainability, missing_for, try_training
+from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.grading.marks import TaskResult
+from autograder.sandbox import Sandbox
+from autograder.testing.in_process import InProcessSubmission, read_sources
+from foundation import places
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from validity.proof.variants import read_variants
+
+REFERENCE = read_sources(ROOT / "reference", ROOT / "reference")
+FATAL = (
+    "transformer-no-source-positions",
+    "transformer-memory-ignored",
+    "decoder-layer-no-memory",
+    "decoder-target-mask-dropped",
+    "attention-softmax-over-queries",
+    "training-labels-shifted-again",
+    "training-no-step",
+    "decoder-plain-list",
+)
+VARIANTS = ("fused", "head_modules", "raw_left", "all_inline", "feed_forward_left", "tied", "norm_moments", "clones")
+
+
+def train(sources: dict, seed: int = 0, norm_first: bool = False) -> Trainability:
+    submission = InProcessSubmission(dict(sources))
+    try:
+        return try_training(submission, seed, norm_first)
+    finally:
+        submission.close()
+
+
+def test_a_short_run_in_the_sandbox(zygote, monkeypatch):
+    monkeypatch.setattr(trainability, "EPOCHS", 2)
+    monkeypatch.setattr(trainability, "BATCHES", 4)
+    monkeypatch.setattr(trainability, "ENOUGH", 0.0)
+    verdicts = []
+    for _ in range(2):
+        with Sandbox(REFERENCE, read_assignment().limits, zygote=zygote) as submission:
+            verdicts.append(try_training(submission))
+    assert [verdict.state for verdict in verdicts] == ["passed", "passed"]
+    assert verdicts[0].losses == verdicts[1].losses, "it is the same run each time"
+    assert verdicts[0].losses[1] < verdicts[0].losses[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "state"),
+    [
+        ("return sum(losses) / len(losses)", "return float('nan')", "failed"),
+        ("return sum(losses) / len(losses)", "return 'all is well'", "error"),
+        ("return sum(losses) / len(losses)", "raise KeyError('no')", "error"),
+        ("    model.train()\n", "    import time\n    time.sleep(9)\n", "error"),
+    ],
+)
+def test_hostile_training(zygote, monkeypatch, old, new, state):
+    monkeypatch.setattr(trainability, "EPOCHS", 1)
+    monkeypatch.setattr(trainability, "BATCHES", 1)
+    limits = replace(read_assignment().limits, call_seconds=1.5)
+    path, text = REFERENCE["train"]
+    assert text.count(old) == 1
+    sources = {**REFERENCE, "train": (path, text.replace(old, new))}
+    with Sandbox(sources, limits, zygote=zygote) as submission:
+        verdict = try_training(submission)
+    assert verdict.state == state
+    assert verdict.message
+    assert all(loss is None or loss == loss for loss in verdict.content()["losses"])
+
+
+def test_not_run_where_a_part_is_missing():
+    tasks = read_assignment().tasks
+    results = [TaskResult(task, "passed", task.points, "") for task in tasks]
+    assert missing_for(results) == ""
+    results[2] = TaskResult(tasks[2], "not attempted", 0.0, "")
+    assert tasks[2].number in missing_for(results)
+    results[2] = TaskResult(tasks[2], "failed", 0.0, "")
+    assert missing_for(results) == ""
+    extension = next(task for task in tasks if task.extension)
+    results.append(TaskResult(extension, "not attempted", 0.0, ""))
+    assert missing_for(results) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_reference_learns_with_every_seed(norm_first):
+    verdicts = [train(REFERENCE, seed, norm_first) for seed in range(6)]
+    assert [verdict.state for verdict in verdicts] == ["passed"] * 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VARIANTS)
+def test_correct_variants_learn(name):
+    variants = read_variants(places.VARIANTS, REFERENCE)
+    [variant] = (variant for variant in variants if variant.name == name)
+    assert [train(variant.sources, seed).state for seed in range(2)] == ["passed"] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault_id", FATAL)
+def test_what_cannot_work_does_not_learn(fault_id):
+    [fault] = (fault for fault in read_catalogue() if fault.id == fault_id)
+    assert train(apply(fault, REFERENCE)).state == "failed"

@@ -1,0 +1,121 @@
+"""A class of submissions, graded once for all tests, and what single tests grade by themselves."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import grading as class_grading
+from autograder.classroom.grading import ClassGrading, submissions_in
+from autograder.grading.one import grade
+from autograder.grading.record import read_record
+from autograder.intake import take_in
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+
+REFERENCE, SKELETON = ROOT / "reference", ROOT / "student"
+GRADED = ("embedding", "attention", "layers", "model", "masks", "train", "decode")
+SUITE = "0123456789abcdef"
+PERFECT = "".join(f"the cat number {i} sleeps on the mat .\n" for i in range(4))
+
+FAULTS = {  # one for each of these tasks
+    "1.1": ("embedding", "* math.sqrt(self.d_model)", ""),
+    "1.2": ("attention", " / math.sqrt(query.size(-1))", ""),
+    "1.3": ("attention", "split_heads(self.project_key(key))", "split_heads(self.project_key(query))"),
+    "1.4": ("layers", "torch.sqrt(variance + self.epsilon)", "(torch.sqrt(variance) + self.epsilon)"),
+    "1.5": ("layers", "torch.relu(self.expand(x))", "self.expand(x)"),
+    "2.3": ("model", "            x, weights = layer(x, mask)\n", "            _, weights = layer(x, mask)\n"),
+    "3.1": ("train", "        optimizer.zero_grad()\n", ""),
+}
+SLEEP = "        __import__('time').sleep(99)\n        centred = x - x.mean"
+TROUBLE = (  # what ends a process, and what would end a terminal
+    ("layers", "        centred = x - x.mean", SLEEP),
+    ("layers", "torch.relu(self.expand(x))", "__import__('os')._exit(0)"),
+    ("embedding", "* math.sqrt(self.d_model)", "@ torch.zeros(10**6, 10**6)"),
+    ("train", "        optimizer.zero_grad()\n", "        raise KeyError('\\x1b[2J</pre><script>\\u202e' * 999)\n"),
+)
+
+
+def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tuple[str, ...] = GRADED) -> Path:
+    """The reference's graded files, some of them changed: module, old text, new text."""
+    folder.mkdir()
+    for module in modules:
+        text = (REFERENCE / f"{module}.py").read_text(encoding="utf-8")
+        for name, old, new in changes:
+            if name == module:
+                assert text.count(old) == 1, old
+                text = text.replace(old, new)
+        (folder / f"{module}.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+def in_a_hurry(**limits: float):
+    """The assignment with other limits."""
+    assignment = read_assignment()
+    return replace(assignment, limits=replace(assignment.limits, **limits))
+
+
+@pytest.fixture(scope="session")
+def references(tmp_path_factory) -> Path:
+    """Four reference lines."""
+    path = tmp_path_factory.mktemp("references") / "test.bpe"
+    path.write_text("".join(f"a|||{line}\n" for line in PERFECT.splitlines()))
+    return path
+
+
+class Shared:
+    """In the place of the class's own zygotes: the one that all tests share."""
+
+    def __init__(self, zygote: object) -> None:
+        self.present = zygote
+
+    def __call__(self, level: str) -> "Shared":
+        return self
+
+    def __enter__(self) -> "Shared":
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        pass
+
+    def renew(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def class_folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("class")
+    (write_submission(folder / "good") / "translations.txt").write_text(PERFECT)
+    write_submission(folder / "faulty", *FAULTS.values())
+    write_submission(folder / "trouble", *TROUBLE)
+    write_submission(folder / "attention only", modules=("attention",))
+    broken = write_submission(folder / "broken")
+    (broken / "layers.py").write_text("def broken(:\n")
+    (broken / "train.py").write_text("raise RuntimeError('oops')\n")
+    shutil.copytree(SKELETON, folder / "skeleton", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "no archive.zip").write_bytes(b"not an archive")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def graded(zygote, references, class_folder, tmp_path_factory) -> dict[str, dict]:
+    """The records of the class, by file name."""
+    output = tmp_path_factory.mktemp("marks")
+    submissions = submissions_in(class_folder, output)
+    assignment = in_a_hurry(call_seconds=1.5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(class_grading, "_Zygotes", Shared(zygote))
+        ClassGrading(assignment, SKELETON, references, SUITE).run(submissions)
+    return {submission.path.name: read_record(submission.record) for submission in submissions}
+
+
+@pytest.fixture
+def grade_folder(zygote, references):
+    """Grades one folder."""
+
+    def run(folder: Path, **options: object):
+        assignment = options.pop("assignment", read_assignment())
+        return grade(take_in(folder, SKELETON), assignment, references, suite=SUITE, zygote=zygote, **options)
+
+    return run

@@ -1,0 +1,179 @@
+"""`python -m autograder grade` as its user types it, and the assignment file."""
+
+import argparse
+import importlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.grading.marks import Outcome, judge_task
+from autograder.grading.record import read_record
+from autograder.reports.results import as_results
+from foundation.assignment_file import DEFAULT_PATH, AssignmentError, read_assignment
+from validity.__main__ import main as prove
+
+from .conftest import ROOT, SKELETON
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ([], "No such file or directory"),
+        (["--assignment", "nowhere.toml"], "nowhere.toml: No such file or directory"),
+        (["--release", "nowhere"], "nowhere: not the assignment's skeleton"),
+    ],
+)
+def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, options, message):
+    assert main(["grade", str(tmp_path / "anna"), "--results", str(tmp_path / "r.json"), *options]) == 2
+    printed = capsys.readouterr().err
+    assert message in printed and printed.count("\n") == 1
+    assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["grade", "anna", "--results", "folder"], "folder: is a folder; expected the name of a file"),
+        (["grade", "anna", "--results", "file/r.json"], "file/r.json: file is no folder"),
+        (["grade", "anna", "--record", "file/deep/r.json"], "file/deep/r.json: file is no folder"),
+        (["grade", "anna", "--references", "mising.bpe"], "mising.bpe"),
+        (["grade", "anna", "--references", "folder"], "folder"),
+        (["grade-class", ".", "--output", "file"], "file: is no folder"),
+        (["grade-class", ".", "--references", "mising.bpe"], "mising.bpe"),
+        (["prove-diagnosis", "--output", "folder"], "folder: is a folder; expected the name of a file"),
+        (["prove", "--output", "file/pages"], "file/pages: file is no folder"),
+        (["calibrate", "--output", "file"], "file: is no folder"),
+    ],
+)
+def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "anna").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    assert (main if arguments[0].startswith("grade") else prove)(arguments) == 2
+    printed = capsys.readouterr()
+    assert f": {message}" in printed.err and printed.err.count("\n") == 1 and not printed.out
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_without_the_default_references_grading_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("autograder.__main__.REFERENCES", tmp_path / "none.bpe")
+    (tmp_path / "anna.zip").write_bytes(b"not an archive")
+    assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(tmp_path / "new" / "r.json")]) == 0
+    assert (tmp_path / "new" / "r.json").is_file()
+
+
+@pytest.mark.parametrize("command", ["autograder", "autograder.reports.gradescope", "release", "data", "benchmarks"])
+def test_a_terminal_may_lack_characters(monkeypatch, command):
+    printed = io.BytesIO()
+
+    def say(*arguments: object) -> None:
+        print("\u2713 caf\u00e9", flush=True)
+        raise SystemExit(5)
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", say)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
+    with pytest.raises(SystemExit, match="5"):
+        importlib.import_module(f"{command}.__main__").main([])
+    assert printed.getvalue() == b"\\u2713 caf\\xe9\n"
+
+
+def test_a_refusal_is_printed_on_any_terminal(tmp_path):
+    path = tmp_path / "anna.zip"
+    path.write_bytes(b"not an archive")
+    command = [sys.executable, "-m", "autograder", "grade", str(path), "--results", str(tmp_path / "r")]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True)
+    assert done.returncode == 0 and not done.stderr and b"refused" in done.stdout
+
+
+def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("autograder.__main__.take_in", lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert main(["grade", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 130
+    assert capsys.readouterr().err == "autograder: stopped; what is finished is kept\n"
+
+
+def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys):
+    submission = tmp_path / "anna.zip"
+    submission.write_bytes(b"not an archive")
+    record = tmp_path / "records" / "anna.json"
+    assert main(["grade", str(submission), "--results", str(tmp_path / "r.json"), "--record", str(record)]) == 0
+    results = json.loads((tmp_path / "r.json").read_text())
+    assert results == as_results(read_record(record))
+    assert results["score"] == 0
+    assert set(results["extra_data"]["states"].values()) == {"refused"}
+    assert "expected a folder, a .zip" in results["output"]
+    assert "refused" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_grade_prints_and_writes_the_results(tmp_path, capsys):
+    results = tmp_path / "out" / "results.json"
+    status = main(["grade", str(SKELETON), "--results", str(results), "--json", "--seed", "3"])
+    assert status == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(results.read_text())
+    assert json.loads(results.read_text())["score"] == 0
+
+
+def test_the_default_assignment_adds_up():
+    assignment = read_assignment()
+    assert assignment.max_score == 100
+    assert [task.points for task in assignment.tasks] == [4, 14, 14, 10, 6, 10, 10, 8, 8, 6, 5, 5, 0, 0, 0]
+    assert assignment.thresholds == {"beginner": 0.30, "advanced": 0.45}
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("[limits]", "[limts]", "unknown key 'limts'; did you mean 'limits'?"),
+        ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
+        ("beginner = 0.30", "beginner = 30", "[thresholds] beginner = 30: expected a number between 0 and 1"),
+        ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
+        ("points = 14", "points = -14", "task 1.2: points = -14: expected a number of at least 0"),
+        ("points = 14", "point = 14", "task 1.2: unknown key 'point'; did you mean 'points'?"),
+        (
+            '"layers.LayerNorm"',
+            '"layers.Layernorm"',
+            "unknown component 'layers.Layernorm'; did you mean 'layers.LayerN",
+        ),
+        ('threshold = "advanced"', 'threshold = "advancd"', "unknown threshold 'advancd'; did you mean 'advanced'?"),
+        ('credit = "share"', 'credit = "half"', "credit = 'half': expected 'share' or 'all'"),
+        ("[thresholds]", "[thresholds", "Expected ']'"),
+    ],
+)
+def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, message):
+    text = DEFAULT_PATH.read_text()
+    assert old in text
+    path = tmp_path / "assignment.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(AssignmentError, match=re.escape(message)):
+        read_assignment(path)
+
+
+TASK = read_assignment().tasks[1]
+
+
+@pytest.mark.parametrize(
+    "outcomes, credit, state, score",
+    [
+        ([("passed", True), ("passed", False)], "share", "passed", 14),
+        ([("passed", True), ("failed", False)], "share", "failed", 7),
+        ([("failed", True), ("passed", False)], "share", "failed", 0),
+        ([("passed", True), ("failed", False)], "all", "failed", 0),
+        ([("passed", True), ("failed", False), ("timeout", False), ("error", False)], "share", "timeout", 3.5),
+        ([("not attempted", True), ("not attempted", False)], "share", "not attempted", 0),
+        ([("grader error", False), ("passed", True)], "share", "grader error", 7),
+        ([], "share", "grader error", 0),
+    ],
+)
+def test_points_of_a_task(outcomes, credit, state, score):
+    made = [Outcome(f"test_{i}", each, "message", core) for i, (each, core) in enumerate(outcomes)]
+    result = judge_task(TASK, made, credit)
+    assert (result.state, result.score) == (state, score)

@@ -1,0 +1,132 @@
+"""The reference in every form earns the same marks; what is forbidden earns none."""
+
+import ast
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.grading.one import grade
+from autograder.grading.record import Record
+from autograder.intake import take_in
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+
+from .conftest import answer, as_notebook, code
+
+pytestmark = pytest.mark.slow
+
+GRADED = ("embedding", "attention", "layers", "model", "masks", "train", "decode")
+SHARED = """%matplotlib inline
+import math
+from collections.abc import Iterable
+from itertools import islice
+
+import matplotlib.pyplot as plt
+import torch
+from torch import Tensor, nn
+"""
+
+
+@pytest.fixture
+def marks_of(zygote, tmp_path):
+    """Grades a path; points and states by task number."""
+    references = tmp_path / "references.bpe"
+    references.write_text("a|||b\n")
+
+    def run(path: Path) -> tuple[dict[str, tuple[float, str]], Record]:
+        record = grade(take_in(path, ROOT / "student"), read_assignment(), references, zygote=zygote)
+        return {result.task.number: (result.score, result.state) for result in record.results}, record
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """The reference's graded files."""
+    (tmp_path / "anna").mkdir()
+    for module in GRADED:
+        shutil.copy(ROOT / "reference" / f"{module}.py", tmp_path / "anna")
+    return tmp_path / "anna"
+
+
+def cells_of(folder: Path) -> list[dict]:
+    """An answer cell for each class and function."""
+    cells = [code(SHARED)]
+    for module in GRADED:
+        text = (folder / f"{module}.py").read_text()
+        for node in ast.parse(text).body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+                lines = text.split("\n")[first - 1 : node.end_lineno]
+                cells.append(answer("\n".join(lines), f"task_{module}_{node.name}"))
+    return [*cells, code("print(undefined)\nplt.plot([1])")]
+
+
+def test_every_form_earns_the_same(folder, tmp_path, marks_of):
+    expected, record = marks_of(folder)
+    assert record.score == 90
+    with zipfile.ZipFile(tmp_path / "anna.zip", "w") as archive:
+        for file in folder.iterdir():
+            archive.write(file, f"anna/student/{file.name}")
+    with tarfile.open(tmp_path / "anna.tar.gz", "w:gz") as archive:
+        archive.add(folder, "anna")
+    (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells_of(folder)))
+    for name in ("anna.zip", "anna.tar.gz", "anna.ipynb"):
+        found, record = marks_of(tmp_path / name)
+        assert found == expected, name
+        assert record.submission == "anna"
+
+
+def test_a_broken_and_a_deleted_cell(folder, tmp_path, marks_of):
+    cells = [cell for cell in cells_of(folder) if "task_train_" not in str(cell["metadata"])]
+    for cell in cells:
+        cell["source"] = cell["source"].replace("return self.gamma", "return self gamma")
+    (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells))
+    found, record = marks_of(tmp_path / "anna.ipynb")
+    lost = {number: state for number, (points, state) in found.items() if state != "passed" and number < "4"}
+    assert lost == {"1.4": "error", "3.1": "not attempted"}
+    [norm] = [result for result in record.results if result.task.number == "1.4"]
+    assert "(task_layers_LayerNorm), line" in norm.message and "return self gamma" in norm.traceback
+
+
+def test_an_error_names_the_cell_and_its_line(folder, tmp_path, marks_of):
+    cells = cells_of(folder)
+    for cell in cells:
+        cell["source"] = cell["source"].replace("return self.gamma", "return 0 / 0 + self.gamma")
+    number, norm = next((i, cell) for i, cell in enumerate(cells, 1) if "0 / 0" in cell["source"])
+    line = norm["source"][: norm["source"].index("0 / 0")].count("\n") + 1
+    (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells))
+    _, record = marks_of(tmp_path / "anna.ipynb")
+    [result] = [result for result in record.results if result.task.number == "1.4"]
+    assert result.state == "error"
+    where = f"anna.ipynb, cell {number} (task_layers_LayerNorm), line {line}, in forward"
+    assert result.traceback.splitlines()[-2] == where
+
+
+FOUND_IN_THE_TEXT = "F.layer_norm(x, x.shape[-1:])"
+FOUND_WHEN_IT_RUNS = "[v for k, v in vars(torch).items() if k[:3] == 'lay' and k[-4:] == 'norm'][0](x, x.shape[-1:])"
+
+
+@pytest.mark.parametrize("use", [FOUND_IN_THE_TEXT, FOUND_WHEN_IT_RUNS])
+def test_a_short_cut_costs_its_task(folder, marks_of, use):
+    layers = (folder / "layers.py").read_text()
+    start = layers.index("        centred = ")
+    end = layers.index("class FeedForward")
+    body = f"        import torch.nn.functional as F\n        return {use} * self.gamma + self.beta\n\n\n"
+    (folder / "layers.py").write_text(layers[:start] + body + layers[end:])
+    found, record = marks_of(folder)
+    assert found["1.4"] == (0.0, "refused")
+    assert {number for number, (_, state) in found.items() if state != "passed" and number < "4"} == {"1.4"}
+    [norm] = [result for result in record.results if result.task.number == "1.4"]
+    text = f"{norm.message}\n{norm.traceback}"
+    assert use[:30] in text and "layers.py, line" in text
+
+
+def test_a_trial_at_the_top_of_a_module_costs_nothing(folder, marks_of):
+    text = (folder / "layers.py").read_text()
+    text += "\n\nx = torch.randn(2, 8)\nassert torch.allclose(LayerNorm(8)(x), nn.LayerNorm(8)(x), atol=1e-3)\n"
+    (folder / "layers.py").write_text(text)
+    assert marks_of(folder)[1].score == 90

@@ -1,0 +1,295 @@
+"""A submission that is a notebook: cell by cell to the contract's modules. Nothing of it is run here but the result."""
+
+import json
+import sys
+import types
+
+import pytest
+
+from autograder.intake.limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES
+from autograder.sandbox.worker.contract import CONTRACT
+
+from .conftest import RELEASE, answer, as_notebook, code
+
+NORM = "class LayerNorm:\n    filled = True\n"
+TODO = "class LayerNorm:\n    def forward(self, x):\n        raise NotImplementedError('TODO 1.4')\n"
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """Imports the package of an intake; each module's error instead where it cannot be imported."""
+
+    def import_all(intake) -> dict[str, object]:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "taken"]:
+            del sys.modules[name]
+        package = types.ModuleType("taken")
+        package.__path__ = []
+        monkeypatch.setitem(sys.modules, "taken", package)
+        found = {}
+        order = ("config", "embedding", "attention", "layers", "model", "masks", "data", "vocab", "train", "decode")
+        for name in (*(set(intake.sources) - set(order) - {"__init__"}), *order):
+            module = types.ModuleType(f"taken.{name}")
+            module.__package__ = "taken"
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+            setattr(package, name, module)
+            exec(compile(intake.sources[name][1], name, "exec"), vars(module))
+            found[name] = module
+        return found
+
+    return import_all
+
+
+def test_definitions_go_to_their_modules(write_notebook, take, load):
+    path = write_notebook(
+        {"cell_type": "markdown", "source": "# Transformer"},
+        code("import torch\nimport math, json as j\nfrom torch import nn\n"),
+        code("EPSILON = 1e-6\ndef helper(x):\n    return math.sqrt(x) + EPSILON\n"),
+        answer("class LayerNorm(nn.Module):\n    def forward(self, x):\n        return helper(x)\n", "task_1_4_norm"),
+        answer("def scaled_dot_product_attention(q, k, v):\n    return helper(4)\n", "task_1_2_attention"),
+        answer("class EncoderLayer:\n    made = LayerNorm, MultiHeadedAttention\n", "task_2_1_layer"),
+        code("model = EncoderLayer()\nfor step in range(10**9):\n    print(step)\n"),
+    )
+    intake = take(path)
+    assert intake.submitted == {"attention", "layers"} and intake.name == "anna"
+    modules = load(intake)
+    layers, attention = modules["layers"], modules["attention"]
+    assert layers.LayerNorm().forward(9) == 3 + 1e-6
+    assert attention.scaled_dot_product_attention(1, 2, 3) == 2 + 1e-6
+    assert layers.EncoderLayer.made == (layers.LayerNorm, attention.MultiHeadedAttention)
+    assert layers.FeedForward  # the release's
+    assert not hasattr(layers, "model") and not hasattr(layers, "j")
+    assert modules["model"].LayerNorm is layers.LayerNorm
+    assert set(CONTRACT) < set(intake.sources) and "experiment" not in intake.sources
+    assert list(intake.hashes) == ["anna.ipynb"]
+    missing = "MultiHeadedAttention, FeedForward, batch_loss"
+    assert intake.notes == [f"no cell defines {missing}: the release's own was taken (deleted cells?)"]
+
+
+def test_lines_are_located_in_their_cells(write_notebook, take):
+    text = "\n\n@torch.no_grad()\nclass LayerNorm:\n    x = 1\n"
+    intake = take(write_notebook(code("import torch"), answer(text, "a")))
+    lines = intake.sources["layers"][1].split("\n")
+    assert intake.locate("layers", lines.index("    x = 1") + 1) == "anna.ipynb, cell 2 (a), line 5"
+    assert intake.locate("layers", 1) == "layers.py, line 1"
+
+
+def test_a_syntax_error_costs_what_its_cell_defines(write_notebook, take, load):
+    broken = "class LayerNorm:\n    def forward(self, x)\n        return x\n\ndef also():\n    pass\n"
+    intake = take(
+        write_notebook(
+            answer(broken, "task_1_4"),
+            answer("class FeedForward:\n    filled = True\n", "task_1_5"),
+            answer("class EncoderLayer:\n    def f(self):\n        return also()\n", "task_2_1"),
+        )
+    )
+    layers = load(intake)["layers"]
+    assert layers.FeedForward.filled
+    message = r"anna.ipynb, cell 1 \(task_1_4\), line 2: expected ':': def forward\(self, x\)"
+    with pytest.raises(SyntaxError, match=message):
+        layers.LayerNorm(8)
+    with pytest.raises(SyntaxError, match=message):
+        layers.EncoderLayer().f()
+
+
+class TestCopiedCells:
+    def test_the_last_one_counts(self, write_notebook, take, load):
+        first, last = answer(NORM, "task_1_4"), answer(NORM.replace("True", "'last'"), "task_1_4")
+        intake = take(write_notebook(first, last))
+        assert load(intake)["layers"].LayerNorm.filled == "last"
+        assert "cells 1 and 2 of anna.ipynb are copies: both have the id task_1_4" in intake.notes
+        where = "LayerNorm is defined in anna.ipynb, cell 1 (task_1_4) and in anna.ipynb, cell 2 (task_1_4)"
+        assert f"{where}: the one in anna.ipynb, cell 2 (task_1_4) counts" in intake.notes
+
+    def test_but_not_an_empty_one(self, write_notebook, take, load):
+        intake = take(write_notebook(answer(NORM, "task_1_4"), answer(TODO, "task_1_4")))
+        assert load(intake)["layers"].LayerNorm.filled
+
+    def test_nor_one_that_does_not_compile(self, write_notebook, take, load):
+        intake = take(write_notebook(answer(NORM, "task_1_4"), answer("class LayerNorm:\n  (", "task_1_4")))
+        assert load(intake)["layers"].LayerNorm.filled
+
+    def test_an_answer_cell_counts_more_than_a_scratch_cell(self, write_notebook, take, load):
+        intake = take(write_notebook(answer(NORM, "task_1_4"), code("class LayerNorm:\n    pass\n")))
+        assert load(intake)["layers"].LayerNorm.filled
+
+    def test_without_marks_the_last_one_counts(self, write_notebook, take, load):
+        intake = take(write_notebook(code("class LayerNorm:\n    pass\n"), code(NORM)))
+        assert load(intake)["layers"].LayerNorm.filled
+
+    def test_a_deleted_answer_cell_may_have_moved(self, write_notebook, take, load):
+        intake = take(write_notebook(answer("def scaled_dot_product_attention(): pass", "task_1_2"), code(NORM)))
+        assert load(intake)["layers"].LayerNorm.filled
+        assert "LayerNorm is defined in anna.ipynb, cell 2, which is not an answer cell; it was graded" in intake.notes
+
+    def test_locked_cells_are_the_releases(self, write_notebook, take):
+        given = code("class PositionalEncoding:\n    changed = True\n", "given_positions", locked=True)
+        intake = take(write_notebook(given, answer(NORM, "task_1_4")))
+        assert intake.sources["embedding"] == ("embedding.py", RELEASE["embedding"])
+
+    def test_test_cells_are_left_out(self, write_notebook, take, load):
+        test = code("class LayerNorm:\n    pass\n", "test_1_4", locked=True, grade=True)
+        assert load(take(write_notebook(answer(NORM, "task_1_4"), test)))["layers"].LayerNorm.filled
+
+
+class TestStyles:
+    def test_a_method_that_is_put_on_later(self, write_notebook, take, load):
+        intake = take(write_notebook(code(NORM), code("def f(self):\n    return 7\nLayerNorm.f = f\n")))
+        assert load(intake)["layers"].LayerNorm().f() == 7
+
+    def test_a_method_that_a_decorator_puts_on(self, write_notebook, take, load):
+        tool = "def add_to(kind):\n    return lambda f: setattr(kind, f.__name__, f)\n"
+        intake = take(write_notebook(code(tool), code(NORM), code("@add_to(LayerNorm)\ndef f(self):\n    return 7\n")))
+        assert load(intake)["layers"].LayerNorm().f() == 7
+
+    def test_an_own_name(self, write_notebook, take, load):
+        intake = take(write_notebook(code("class MyNorm:\n    filled = True\n"), code("LayerNorm = MyNorm")))
+        assert load(intake)["layers"].LayerNorm.filled
+
+    def test_a_wrapped_class(self, write_notebook, take, load):
+        wrapped = NORM + "LayerNorm = same(LayerNorm)\n"
+        intake = take(write_notebook(code("def same(x):\n    return x\n"), code(wrapped)))
+        assert load(intake)["layers"].LayerNorm.filled
+
+    def test_a_function_that_is_not_in_the_contract(self, write_notebook, take, load):
+        intake = take(write_notebook(answer("def batch_loss(model):\n    return 7\n", "task_3_1")))
+        assert load(intake)["train"].batch_loss(0) == 7 and load(intake)["train"].train_epoch
+
+    def test_a_trial_with_the_name_of_an_argument(self, write_notebook, take, load):
+        layer = "class DecoderLayer:\n    def f(self, memory):\n        return memory\n"
+        trial = "model = Transformer(5, 3)\nmemory = model.encode([4])\n"
+        intake = take(write_notebook(answer(layer, "task_2_2"), code(trial)))
+        assert "Transformer" not in intake.sources["layers"][1].replace('"""', "").split("class DecoderLayer")[-1]
+        assert load(intake)["layers"].DecoderLayer().f(7) == 7
+
+    def test_constants_that_need_what_is_not_there(self, write_notebook, take, load):
+        text = NORM + "    def f(self):\n        return vocabulary\n"
+        layers = load(take(write_notebook(code("vocabulary = open('nowhere').read()"), code(text))))["layers"]
+        assert layers.LayerNorm.filled
+        with pytest.raises(NameError, match="vocabulary"):
+            layers.LayerNorm().f()
+
+    def test_imports_of_the_package_by_name(self, write_notebook, take, load):
+        first = "from student.config import Config\nfrom student.layers import EncoderLayer\nimport student\n"
+        intake = take(write_notebook(code(first), code("class Decoder:\n    parts = Config, EncoderLayer\n")))
+        modules = load(intake)
+        assert modules["model"].Decoder.parts == (modules["config"].Config, modules["layers"].EncoderLayer)
+
+    def test_only_the_names_that_are_needed_are_imported(self, write_notebook, take, load):
+        first = "import os.path, no_such_thing, math as m\nfrom math import pi, sqrt as s\nfrom no_such import x\n"
+        text = NORM + "    def f(self):\n        return m.pi == pi and os.path\n"
+        assert load(take(write_notebook(code(first), code(text))))["layers"].LayerNorm().f()
+
+    def test_stars_and_futures(self, write_notebook, take, load):
+        first = "from __future__ import annotations\nfrom math import *\nfrom my_own import *\n"
+        text = "class LayerNorm:\n    def f(self, x: Nowhere):\n        return sqrt(x)\n"
+        assert load(take(write_notebook(code(first), code(text))))["layers"].LayerNorm().f(4) == 2
+
+    def test_classes_of_the_library_do_not_hide_the_releases(self, write_notebook, take):
+        intake = take(write_notebook(code("from torch.nn import *"), answer("class FeedForward:\n    pass\n", "a")))
+        text = intake.sources["layers"][1]
+        assert text.index("from torch.nn import *") < text.index("class LayerNorm")
+
+    def test_conditional_imports_and_main_guards(self, write_notebook, take, load):
+        first = "try:\n    import no_such_thing as tool\nexcept ImportError:\n    tool = None\n"
+        last = "if __name__ == '__main__':\n    LayerNorm = None\n"
+        text = NORM + "    def f(self):\n        return tool\n"
+        layers = load(take(write_notebook(code(first), code(text), code(last))))["layers"]
+        assert layers.LayerNorm().f() is None
+
+    def test_windows_newlines_and_lists_of_lines(self, write_notebook, take, load):
+        intake = take(write_notebook(code(["class LayerNorm:\r\n", "    filled = '''a\r\n", "b'''\r\n"])))
+        assert load(intake)["layers"].LayerNorm.filled == "a\nb"
+
+
+class TestMagics:
+    @pytest.mark.parametrize(
+        "command", ["%matplotlib inline", "!pip install x; echo it's", "?torch", "torch.nn?", "x = !ls", "y = %time 1"]
+    )
+    def test_commands_are_dropped(self, write_notebook, take, load, command):
+        intake = take(write_notebook(code(f"{command}\n{NORM}")))
+        assert load(intake)["layers"].LayerNorm.filled
+        assert f"commands of IPython were left out: {command}" in intake.notes[0]
+
+    def test_inside_a_block(self, write_notebook, take, load):
+        text = NORM + "    def f(self):\n        if True:\n            %time\n            !ls\n        return 7\n"
+        assert load(take(write_notebook(code(text))))["layers"].LayerNorm().f() == 7
+
+    @pytest.mark.parametrize("first, is_taken", [("%%time", True), ("%%capture out", True), ("%%bash", False)])
+    def test_whole_cells(self, write_notebook, take, first, is_taken):
+        intake = take(write_notebook(answer("class FeedForward: pass", "a"), code(f"\n{first}\n{NORM}")))
+        assert ("filled" in intake.sources["layers"][1]) == is_taken
+
+    def test_what_looks_like_one_but_is_none(self, write_notebook, take, load):
+        text = NORM + "    def f(self, x):\n        return (x\n            % 4, '''\n!ls\nreally?\n''')\n"
+        layers = load(take(write_notebook(code("%time\n" + text))))["layers"]
+        assert layers.LayerNorm().f(7) == (3, "\n!ls\nreally?\n")
+
+
+class TestFiles:
+    def test_in_a_folder_or_an_archive(self, write_folder, write_zip, write_tar, take, load):
+        files = {"work.ipynb": as_notebook([code(NORM)]), "translations.txt": b"a\n", ".ipynb_checkpoints/w.ipynb": b""}
+        for path in (write_folder(files), write_zip(list(files.items())), write_tar(list(files.items()))):
+            intake = take(path)
+            assert load(intake)["layers"].LayerNorm.filled and intake.translations == b"a\n"
+            assert "work.ipynb" in intake.hashes
+
+    def test_several_are_read_in_the_order_of_their_names(self, write_folder, take, load):
+        first = as_notebook([code("def helper():\n    return 7\n"), code("class LayerNorm:\n    pass\n")])
+        second = as_notebook([code(NORM + "    f = helper()\n"), code("def causal_mask():\n    pass\n")])
+        intake = take(write_folder({"2_b.ipynb": second, "1_a.ipynb": first}))
+        assert load(intake)["layers"].LayerNorm.f == 7 and intake.submitted == {"layers", "masks"}
+
+    def test_modules_count_more(self, write_folder, take):
+        intake = take(write_folder({"work.ipynb": as_notebook([code(NORM)]), "masks.py": ""}))
+        assert intake.submitted == {"masks"}
+        assert intake.notes == ["the .py files were graded; the notebook beside them was not looked at"]
+
+    @pytest.mark.parametrize(
+        "content, message",
+        [
+            (b"", "not a whole notebook: line 1: Expecting value"),
+            (as_notebook([code(NORM)])[:50], "not a whole notebook: line 1"),
+            (b"[]", "not a notebook: it has no cells"),
+            (b'{"cells": {}}', "not a notebook: it has no cells"),
+            (b'{"worksheets": []}', "a notebook of an old kind"),
+            (b"\xff\xff", "not a notebook (UnicodeDecodeError)"),
+            (b"[" * 100_000, "not a notebook (RecursionError)"),
+            (b"9" * 100_000, "not a notebook (ValueError)"),
+            (b'{"cells": []}', "no cell defines any of the assignment's classes and functions"),
+            (as_notebook([code("x = 1")]), "no cell defines any of the assignment's classes and functions"),
+            (as_notebook([code("x")] * (MAX_CELLS + 1)), "1,001 cells; at most 1,000 are read"),
+            (as_notebook([code("#" * MAX_CODE_CHARACTERS + "\n")]), "more than 200,000 characters of code"),
+        ],
+    )
+    def test_what_is_no_notebook(self, tmp_path, reason, content, message):
+        (tmp_path / "anna.ipynb").write_bytes(content)
+        assert message in reason(tmp_path / "anna.ipynb")
+
+    def test_a_bad_notebook_in_a_folder_is_named(self, write_folder, reason):
+        assert "'work.ipynb': not a whole notebook" in reason(write_folder({"work.ipynb": b"{"}))
+
+    def test_a_large_notebook(self, tmp_path, reason):
+        with open(tmp_path / "anna.ipynb", "wb") as file:
+            file.truncate(MAX_NOTEBOOK_BYTES + 1)
+        assert "at most 10,000,000 are read" in reason(tmp_path / "anna.ipynb")
+
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            7,
+            None,
+            {},
+            {"cell_type": "code"},
+            {"cell_type": "code", "source": 7},
+            {"cell_type": "code", "source": ["x", 7]},
+            {"cell_type": "code", "source": "x", "metadata": 7},
+            {"cell_type": "code", "source": "x", "metadata": {"nbgrader": [7]}},
+            {"cell_type": "code", "source": "\ud800 = 1\nclass FeedForward: pass"},
+            {"cell_type": "code", "source": "x = '\ud800'\ndef FeedForward(\u00b2): pass\ndef a\u00b2(): pass"},
+            {"cell_type": "code", "source": "x", "metadata": {"nbgrader": {"grade_id": "a\nb", "solution": "yes"}}},
+        ],
+    )
+    def test_odd_cells_cost_themselves_alone(self, tmp_path, take, load, cell):
+        notebook = {"cells": [cell, code(NORM), cell]}
+        (tmp_path / "anna.ipynb").write_text(json.dumps(notebook))
+        assert load(take(tmp_path / "anna.ipynb"))["layers"].LayerNorm.filled

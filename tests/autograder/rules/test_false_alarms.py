@@ -1,0 +1,43 @@
+"""What students get wrong is no short-cut, and neither is anything that they get right in another way."""
+
+
+import pytest
+
+from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.rules import find_short_cuts
+from autograder.testing.in_process import read_sources
+from foundation import places
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from validity.proof.variants import read_variants
+
+REFERENCE = read_sources(ROOT / "reference", ROOT / "student")
+FAULTS = read_catalogue()
+VARIANTS = read_variants(places.VARIANTS, REFERENCE)
+JUDGED = list(dict.fromkeys(component for task in read_assignment().tasks for component in task.judges))
+
+
+def alarms(versions: dict[str, dict]) -> dict[str, object]:
+    """What is found in which version."""
+    found = {}
+    for name, sources in versions.items():
+        notes: list[str] = []
+        short_cuts = find_short_cuts(sources, JUDGED, notes)
+        if short_cuts or notes:
+            found[name] = (short_cuts, notes)
+    return found
+
+
+def test_a_few_faults_and_variants_raise_no_alarm():
+    assert alarms({fault.id: apply(fault, REFERENCE) for fault in FAULTS[::80]}) == {}
+    assert alarms({variant.name: variant.sources for variant in VARIANTS[::9]}) == {}
+
+
+@pytest.mark.slow
+def test_no_fault_raises_an_alarm():
+    assert alarms({fault.id: apply(fault, REFERENCE) for fault in FAULTS}) == {}
+
+
+@pytest.mark.slow
+def test_no_correct_variant_raises_an_alarm():
+    assert alarms({variant.name: variant.sources for variant in VARIANTS}) == {}

@@ -1,0 +1,69 @@
+"""What a short-cut does to the marks: no points for its task, and the line is quoted."""
+
+import pytest
+
+from autograder.grading.marks import TaskResult
+from autograder.grading.one import refuse_short_cuts, short_cuts_of
+from autograder.intake import Intake
+from autograder.rules import explain_short_cuts, find_short_cuts
+from foundation.assignment_file import read_assignment
+
+ASSIGNMENT = read_assignment()
+LAYERS = """import torch.nn.functional as F
+
+
+def norm(x):
+    return F.layer_norm(x, (8,))
+
+
+class LayerNorm:
+    def forward(self, x):
+        return norm(x)
+
+
+class EncoderLayer:
+    def forward(self, x):
+        return LayerNorm()(x)
+"""
+
+
+def marks(text: str, state: str = "passed", origins: dict | None = None) -> dict[str, TaskResult]:
+    """Results after the search, by task number, where all tests ended in one state."""
+    results = [TaskResult(task, state, task.points, "") for task in ASSIGNMENT.tasks if task.judges]
+    intake = Intake("anna", {"layers": ("layers.py", text)}, origins=origins or {})
+    found = short_cuts_of(intake, ASSIGNMENT, [])
+    return {result.task.number: result for result in refuse_short_cuts(results, found, intake)}
+
+
+def test_the_task_is_refused_and_the_line_quoted():
+    found = marks(LAYERS)
+    assert (found["1.4"].state, found["1.4"].score) == ("refused", 0.0)
+    assert found["1.4"].message == (
+        "LayerNorm (layers.py) uses torch.nn.functional.layer_norm; the assignment asks you to write it yourself:\n"
+        "layers.py, line 5:\n    return F.layer_norm(x, (8,))"
+    )
+    assert {number for number, result in found.items() if result.state != "passed"} == {"1.4"}
+
+
+def test_a_component_of_two_tasks():
+    found = marks("from torch.nn import TransformerEncoderLayer as EncoderLayer")
+    assert {number for number, result in found.items() if result.state == "refused"} == {"2.1", "E.2"}
+
+
+def test_lines_of_notebooks_are_named_by_their_cells():
+    origins = {"layers": [""] * 4 + ["anna.ipynb, cell 7, line 2"]}
+    assert "anna.ipynb, cell 7, line 2:\n    return F.layer_norm" in marks(LAYERS, origins=origins)["1.4"].message
+
+
+def test_what_was_caught_when_it_ran_earns_nothing():
+    assert {result.score for result in marks("class LayerNorm: pass", state="refused").values()} == {0.0}
+    assert marks("class LayerNorm: pass", state="failed")["1.4"].score == 10.0
+
+
+@pytest.mark.parametrize("n_uses, n_lines", [(1, 3), (3, 7), (5, 8)])
+def test_a_few_lines_are_quoted(n_uses, n_lines):
+    text = "import torch\nclass LayerNorm:\n    def f(self, x):\n" + "        torch.layer_norm(x, (8,))\n" * n_uses
+    found = find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"])
+    message = explain_short_cuts(found.items(), lambda module, line: f"{module} {line}")
+    assert len(message.split("\n")) == n_lines
+    assert ("… and 2 more" in message) == (n_uses == 5)

@@ -1,0 +1,46 @@
+"""The search ends soon whatever it is given, and says where it has not come to the end."""
+
+import time
+
+import pytest
+
+from autograder.rules import find_short_cuts
+from autograder.sandbox.worker.contract import CONTRACT
+
+SECONDS = 6.0
+"""CPU time; about 2 on a machine that is not busy."""
+MANY = range(200)
+
+TANGLES = {
+    "paths": [f"x = x.a{i}" for i in range(30)],
+    "paths of two names": [f"y = x.a{i}; x = y.b{i}" for i in MANY],
+    "collections": [f"x = dict(a=x).get({i})" for i in MANY] + ["x = {1: x}[x]" for _ in MANY],
+    "joined texts": [f"x = x.join([{', '.join(['x'] * 50)}])" for _ in MANY] + ["x = 'abc'"],
+    "templates": ["x = '{}{}{}'"] + ["x = x.format(x, x, x)" for _ in MANY],
+    "long texts": [f"x = '{'a' * 150_000}'"] + ["x = x + x; y = x.upper(); x = x.replace('a', 'b')" for _ in MANY],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", TANGLES.values(), ids=TANGLES)
+def test_tangles_in_every_component_end_soon_and_are_said(lines: list[str]):
+    body = "".join(f"    {line}\n" for line in ["x = y = torch", *lines, "return x"])
+    sources = {
+        module: (f"{module}.py", "import torch\n" + "".join(f"def {name}(*a):\n{body}" for name in names))
+        for module, names in CONTRACT.items()
+    }
+    components = [f"{module}.{name}" for module, names in CONTRACT.items() for name in names]
+    started, notes = time.process_time(), []
+    assert find_short_cuts(sources, components, notes) == {}
+    assert time.process_time() - started < SECONDS
+    assert len(notes) == len(components) and all("too tangled" in note for note in notes)
+
+
+def test_one_tangle_hides_no_other_components_short_cut():
+    tangle = "".join(f"    x = x.a{i}\n" for i in range(30))
+    text = f"import torch\ndef diagonal_mask(x):\n    x = torch\n{tangle}    return x\n"
+    norm = "import torch\nclass LayerNorm:\n    def forward(self, x):\n        return torch.layer_norm(x, (4,))\n"
+    notes = []
+    sources = {"masks": ("masks.py", text), "layers": ("layers.py", norm)}
+    assert list(find_short_cuts(sources, ["masks.diagonal_mask", "layers.LayerNorm"], notes)) == ["layers.LayerNorm"]
+    assert notes == ["masks.diagonal_mask is too tangled to be searched for forbidden short-cuts to the end"]

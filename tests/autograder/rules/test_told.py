@@ -1,0 +1,30 @@
+"""What is refused has been told to students beforehand."""
+
+import re
+
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.rules.forbidden import CLASSES, FUNCTIONS, is_forbidden
+from foundation.places import ROOT
+
+HANDOUT = (ROOT / "release" / "archives" / "handout.md").read_text(encoding="utf-8")
+
+
+def family(name: str) -> str:
+    """LazyBatchNorm1d, SyncBatchNorm and BatchNorm2d are told as one; so is all that begins with Transformer."""
+    return re.sub("^Transformer.*", "Transformer", re.sub("^(Lazy|Sync)|[123]d$", "", name.removesuffix("…")))
+
+
+def test_the_handout_names_what_is_forbidden():
+    told = {f"{package}.{family(name)}" for package, name in re.findall(r"`(nn|F)\.(\w+…?)`", HANDOUT)}
+    classes = {f"nn.{family(name)}" for name in dir(nn) if CLASSES.fullmatch(name)}
+    functions = {f"F.{name}" for name in dir(F) if FUNCTIONS.fullmatch(name) and name[0] != "_"}
+    assert told == classes | functions and len(classes) > 6 and len(functions) > 5
+
+
+def test_what_the_handout_names_is_forbidden():
+    long = {"nn": "torch.nn", "F": "torch.nn.functional"}
+    for package, name in re.findall(r"`(nn|F)\.(\w+)…?`", HANDOUT):
+        assert is_forbidden(f"{long[package]}.{name}") or is_forbidden(f"{long[package]}.{name}1d"), name
+    assert is_forbidden("torch.native_layer_norm") and is_forbidden("torch.nn.attention.flex_attention")

@@ -1,0 +1,58 @@
+"""Fixtures of the sandbox's tests: one zygote for all of them, and submissions of text or of a folder."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox import Limits, Sandbox, Zygote
+from autograder.sandbox.containment.layers import choose_containment
+from autograder.sandbox.containment.zygote import WORKER_PACKAGE
+
+EXAMPLE = Path(__file__).with_name("example")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes more than a few seconds")
+    config.addinivalue_line("markers", "hostile: runs a submission that attacks the grader")
+
+
+def read(folder: Path) -> dict[str, tuple[str, str]]:
+    """The modules of a folder, as a sandbox takes them."""
+    sources = {path.stem: (path.name, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.py"))}
+    return {"__init__": ("__init__.py", ""), **sources}
+
+
+@pytest.fixture(scope="session")
+def bare_zygote() -> Iterator[Zygote]:
+    """As on a machine without bubblewrap."""
+    with Zygote(containment=choose_containment("auto", WORKER_PACKAGE, use_namespaces=False)) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def example_sources() -> dict[str, tuple[str, str]]:
+    return read(EXAMPLE)
+
+
+@pytest.fixture
+def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., Sandbox]]:
+    """Makes sandboxes: `sandbox(limit=...)` of the example, `sandbox({"layers": text})` of other modules."""
+    made = []
+
+    def make(texts: dict[str, str] | None = None, *, without: tuple[str, ...] = (), **limits: float) -> Sandbox:
+        sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in (texts or {}).items()}}
+        sources = {name: source for name, source in sources.items() if name not in without}
+        made.append(Sandbox(sources, Limits(**limits), zygote=zygote))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture(scope="session")
+def example(zygote: Zygote, example_sources: dict) -> Iterator[Sandbox]:
+    """One sandbox with the example for all tests that leave it as it is."""
+    with Sandbox(example_sources, Limits(), zygote=zygote) as submission:
+        yield submission

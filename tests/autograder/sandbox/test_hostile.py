@@ -1,0 +1,228 @@
+"""The hostile corpus: each submission beats a naive grader, and gains nothing here, in any set of layers.
+
+Each file in `hostile/` says in its first line what it attempts, and in `Bites:` how it beats the naive grader:
+it prints the grader's secret (loot), gets a mark for a wrong answer (mark), writes something (write), reaches something
+outside (reach), or ends the grader without a mark (stop). Those that attack our own protocol have no naive target.
+`Earns:` says what its LayerNorm is worth for what it computes: everything or nothing.
+"""
+
+import dataclasses
+import json
+import os
+import re
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+import torch
+from torch.nn import functional as F
+
+from autograder.classroom.grading import ClassGrading, submissions_in
+from autograder.grading.record import SCHEMA as SCHEMA_FILE
+from autograder.sandbox import Limits, Sandbox, SubmissionError, Zygote
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+
+HOSTILE = sorted(Path(__file__).with_name("hostile").glob("*.py"))
+NAIVE = Path(__file__).with_name("naive_grader.py")
+LIMITS = Limits(call_seconds=0.5, total_seconds=3, cpu_seconds=3, memory_mb=1024, output_kb=64)
+GRACE_SECONDS = 3.0
+SCHEMA = jsonschema.Draft202012Validator(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
+POINTS = {"1.2": 14, "1.3": 14, "1.4": 10}
+"""Of LayerNorm, which is attacked with, and of what stands beside it."""
+SECRET = "TOKEN-[0-9a-f]{32}"
+EVERY_LAYER, NO_NAMESPACES, FILTER_ALONE = "every layer", "no namespaces", "seccomp alone"
+
+pytestmark = [pytest.mark.slow, pytest.mark.hostile]
+
+
+@dataclasses.dataclass(frozen=True)
+class Scene:
+    """What there is to be gained: a secret in a file, in memory and in the environment, a target, a port."""
+
+    folder: Path
+    secret: str
+    port: int
+
+    @property
+    def secret_file(self) -> Path:
+        return self.folder / "expected.txt"
+
+    @property
+    def target(self) -> Path:
+        return self.folder / "target"
+
+    def fill_in(self, path: Path) -> str:
+        """The source of a submission, aimed at this scene."""
+        names = {"SECRET_FILE": self.secret_file, "FOLDER": self.folder, "TARGET": self.target}
+        text = path.read_text(encoding="utf-8")
+        for name, value in {**names, "PORT": self.port}.items():
+            text = text.replace(f"@{name}@", str(value))
+        return text
+
+
+def make_scene(folder: Path, port: int) -> Scene:
+    scene = Scene(folder, f"TOKEN-{secrets.token_hex(16)}", port)
+    scene.secret_file.write_text(scene.secret, encoding="utf-8")
+    return scene
+
+
+def bite_of(path: Path) -> str:
+    return re.search(r"^Bites: (?:the )?(\w+)\.$", path.read_text(encoding="utf-8"), re.MULTILINE)[1]
+
+
+def is_right(path: Path) -> bool:
+    earns = re.search(r"^Earns: (nothing|everything)\.$", path.read_text(encoding="utf-8"), re.MULTILINE)[1]
+    return earns == "everything"
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """A port that takes connections."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture(params=[EVERY_LAYER, NO_NAMESPACES, FILTER_ALONE])
+def layered_zygote(request, zygote: Zygote, bare_zygote: Zygote, monkeypatch) -> Zygote:
+    """A zygote for each set of layers."""
+    if request.param == EVERY_LAYER:
+        return zygote
+    if request.param == FILTER_ALONE:
+        layers = {name: "required" for name in ("no_new_privs", "seccomp")}
+        monkeypatch.setattr(bare_zygote, "containment", dataclasses.replace(bare_zygote.containment, layers=layers))
+    return bare_zygote
+
+
+def comparisons_passed(submission: Sandbox) -> int:
+    """Number of sound comparisons that LayerNorm passes, as a grader would make them."""
+    passed = 0
+    for attempt in range(3):
+        try:
+            module = submission.build("layers.LayerNorm", 6, dtype=torch.float64)
+            x = torch.randn(2, 6, dtype=torch.float64, requires_grad=True)
+            expected = F.layer_norm(x.detach(), (6,), eps=1e-6)
+            output = module(x)
+            if attempt == 1:  # a grader that computes from the same tensor after the call
+                expected = F.layer_norm(x.detach(), (6,), eps=1e-6)
+            if isinstance(output, torch.Tensor) and output.requires_grad:
+                output.sum().backward()
+            is_tensor = isinstance(output, torch.Tensor) and output.shape == expected.shape
+            passed += bool(is_tensor and output.isfinite().all() and torch.allclose(output, expected))
+        except SubmissionError as error:
+            assert not re.search(SECRET, error.student_traceback)  # else it quotes the source, REACHED and all
+            SAID.append(error.message)
+            continue
+        SAID.extend([repr(output), repr(module.parameter_names)])
+    return passed
+
+
+SAID: list[str] = []
+"""All that came back beside the output."""
+
+
+@pytest.mark.parametrize("path", HOSTILE, ids=lambda path: path.stem)
+def test_nothing_is_gained(path: Path, layered_zygote: Zygote, example_sources, tmp_path, port):
+    SAID.clear()
+    scene = make_scene(tmp_path, port)
+    os.environ["SECRET"] = scene.secret
+    sources = {name: example_sources[name] for name in ("__init__", "attention")}
+    sources["layers"] = ("layers.py", scene.fill_in(path))
+    with Sandbox(sources, LIMITS, zygote=layered_zygote) as submission:
+        assert submission.level.startswith("seccomp")
+        started = time.monotonic()
+        mark = comparisons_passed(submission)
+        submission.restart()  # as a grader does between tasks
+        query = torch.randn(1, 1, 3, 4)
+        other, _ = submission.call("attention.scaled_dot_product_attention", query, query, query)
+        said = "\n".join([submission.output, *SAID])
+    del os.environ["SECRET"]
+    assert mark == (3 if is_right(path) else 0)
+    assert torch.equal(other, torch.tanh(query @ query.transpose(-2, -1)) @ query), "another component lost its points"
+    assert not re.search(SECRET, said) and "REACHED" not in said
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["expected.txt"]
+    assert time.monotonic() - started < LIMITS.total_seconds + GRACE_SECONDS
+    assert len(submission.output) < 66_000 and not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", said)
+
+
+@pytest.fixture(scope="module")
+def naive_results(tmp_path_factory, port: int) -> dict[str, tuple[Scene, str]]:
+    """What each submission does to the naive grader: its scene afterwards, and what was printed."""
+    results, jobs = {}, []
+    for path in HOSTILE:
+        scene = make_scene(tmp_path_factory.mktemp(path.stem), port)
+        output = tmp_path_factory.mktemp("printed") / path.stem
+        job = {"source": scene.fill_in(path), "secret": scene.secret, "secret_file": str(scene.secret_file)}
+        jobs.append({**job, "output": str(output)})
+        results[path.stem] = (scene, output)
+    file = tmp_path_factory.mktemp("jobs") / "jobs.json"
+    file.write_text(json.dumps([job for job, path in zip(jobs, HOSTILE, strict=True) if bite_of(path) != "protocol"]))
+    subprocess.run([sys.executable, NAIVE, file], check=True, timeout=300, cwd=file.parent)
+    return {
+        name: (scene, output.read_text(errors="replace") if output.exists() else "")
+        for name, (scene, output) in results.items()
+    }
+
+
+@pytest.mark.parametrize("path", [p for p in HOSTILE if bite_of(p) != "protocol"], ids=lambda path: path.stem)
+def test_a_naive_grader_is_beaten(path: Path, naive_results):
+    scene, printed = naive_results[path.stem]
+    has_mark = re.search(r"MARK (\d) of 3", printed)
+    beaten = {
+        "loot": re.search(SECRET, printed),
+        "mark": bool(has_mark) and has_mark[1] != "0",
+        "write": os.path.lexists(scene.target) or scene.target.exists(),
+        "reach": "REACHED" in printed,
+        "stop": not has_mark,
+    }
+    assert beaten[bite_of(path)], printed[-2000:]
+
+
+@pytest.fixture(scope="module")
+def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[Scene, dict]]:
+    """The whole corpus, graded as a class: its scenes and records."""
+    folder, output = tmp_path_factory.mktemp("class"), tmp_path_factory.mktemp("marks")
+    scenes = {}
+    for path in HOSTILE:
+        scenes[path.stem] = make_scene(tmp_path_factory.mktemp(path.stem), port)
+        (folder / path.stem).mkdir()
+        (folder / path.stem / "layers.py").write_text(scenes[path.stem].fill_in(path), encoding="utf-8")
+        (folder / path.stem / "attention.py").write_text((ROOT / "reference" / "attention.py").read_text())
+    assignment = read_assignment()
+    limits = dataclasses.replace(LIMITS, call_seconds=1.0, total_seconds=5)
+    tasks = tuple(task for task in assignment.tasks if task.number in POINTS)
+    assignment = dataclasses.replace(assignment, limits=limits, tasks=tasks)
+    submissions = submissions_in(folder, output)
+    os.environ["SECRET"] = secret = f"TOKEN-{secrets.token_hex(16)}"
+    try:
+        ClassGrading(assignment, ROOT / "student", folder, "0" * 16).run(submissions)
+    finally:
+        del os.environ["SECRET"]
+    assert secret not in "".join(submission.record.read_text() for submission in submissions)
+    return {one.path.name: (scenes[one.path.name], json.loads(one.record.read_text())) for one in submissions}
+
+
+@pytest.mark.parametrize("path", HOSTILE, ids=lambda path: path.stem)
+def test_it_is_graded_for_what_it_computes(path: Path, graded):
+    scene, record = graded[path.stem]
+    SCHEMA.validate(record)
+    parts = {part["number"]: part for part in record["parts"]}
+    earned = {number: part["score"] for number, part in parts.items()}
+    assert earned == {**POINTS, "1.4": POINTS["1.4"] if is_right(path) else 0}, parts["1.4"]["message"]
+    assert record["finished"] and parts["1.4"]["state"] != "grader error"
+    assert is_right(path) or parts["1.4"]["message"]
+    assert scene.secret not in json.dumps(record) and "REACHED" not in record["printed"]
+    assert [entry.name for entry in scene.folder.iterdir()] == ["expected.txt"]
+
+
+def test_the_corpus_is_large_and_described():
+    assert len(HOSTILE) >= 90
+    assert 4 < sum(map(is_right, HOSTILE)) < 20
+    for path in HOSTILE:
+        assert re.match(r'"""[A-Z].{5,}\.\n', path.read_text(encoding="utf-8")), path.name

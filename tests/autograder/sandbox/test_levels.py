@@ -1,0 +1,235 @@
+"""Levels: what is required and missing is refused, what is reached is said, and nothing is weakened silently."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, Zygote
+from autograder.sandbox.containment import layers as containment
+from autograder.sandbox.containment import namespaces, seccomp
+from autograder.sandbox.containment.layers import LEVELS, Containment, choose_containment
+from autograder.sandbox.containment.seccomp_policy import ALLOWED, ALLOWED_WITH, compile_filter, policy_digest
+from autograder.sandbox.containment.zygote import WORKER_PACKAGE
+
+PROBE = """
+import ctypes
+
+from torch import nn
+
+EPERM = 1
+
+
+class LayerNorm(nn.Module):
+    def forward(self, allowed):
+        libc = ctypes.CDLL(None, use_errno=True)
+        passed = []
+        for number in range(480):
+            if number not in allowed:
+                ctypes.set_errno(0)
+                zeros = [ctypes.c_long(0)] * 6
+                if libc.syscall(ctypes.c_long(number), *zeros) != -1 or ctypes.get_errno() != EPERM:
+                    passed.append(number)
+        ctypes.set_errno(0)
+        owner = libc.fcntl(1, 8, 0), ctypes.get_errno()
+        return passed, owner
+"""
+
+
+def test_the_names_of_a_level_tell_what_was_reached():
+    full = Containment({}, bubblewrap=("bwrap",))
+    assert full.describe(["no_new_privs", "landlock", "uid", "seccomp"]) == "seccomp+namespaces+uid+landlock"
+    assert Containment({}).describe(["no_new_privs", "seccomp"]) == "seccomp"
+    assert Containment({}).describe(["uid", "landlock"]) == "uid+landlock (unsafe)"
+    assert Containment({}).describe([]) == "rlimits only (unsafe)"
+
+
+def test_an_unknown_level_is_refused():
+    with pytest.raises(ValueError, match="require-namespaces"):
+        Zygote("high")
+
+
+def test_namespaces_that_are_missing_are_refused_where_they_are_required(monkeypatch):
+    monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: None)
+    with pytest.raises(SandboxUnavailable, match="no bwrap"):
+        choose_containment("require-namespaces", WORKER_PACKAGE)
+    assert choose_containment("auto", WORKER_PACKAGE).bubblewrap == ()
+
+
+def test_a_bubblewrap_that_does_not_work_is_as_good_as_none(monkeypatch):
+    monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: "/bin/false")
+    assert namespaces.find_bubblewrap(WORKER_PACKAGE, None)[0] == ()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_only_the_unsafe_level_does_without_the_filter(level, monkeypatch):
+    monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: "/bin/true")
+    assert (choose_containment(level, WORKER_PACKAGE).layers["seccomp"] == "wanted") == (level == "unsafe")
+
+
+@pytest.mark.parametrize("layer", ["seccomp", "uid"])
+def test_a_worker_refuses_where_a_required_layer_fails(layer, zygote, example_sources, monkeypatch):
+    """As on a machine that lacks it; the submission is never loaded."""
+    broken = {"seccomp": "00" * 8, "uid": None}
+    plan = {**zygote.containment.plan(), "layers": {"no_new_privs": "required", layer: "required"}}
+    monkeypatch.setattr(Containment, "plan", lambda self: {**plan, layer: broken[layer]})
+    sources = {**example_sources, "layers": ("layers.py", "print('loaded')")}
+    with Sandbox(sources, Limits(), zygote=zygote) as submission:
+        with pytest.raises(SandboxUnavailable, match=f"lacks a required layer: {layer}"):
+            submission.build("layers.LayerNorm", 4)
+        assert submission.output == ""
+
+
+def test_a_layer_that_is_only_wanted_is_left_out_and_not_claimed(zygote, example_sources, monkeypatch):
+    plan = {**zygote.containment.plan(), "seccomp": "", "layers": {"seccomp": "wanted", "no_new_privs": "wanted"}}
+    monkeypatch.setattr(Containment, "plan", lambda self: plan)
+    with Sandbox(example_sources, Limits(), zygote=zygote) as submission:
+        assert submission.level.endswith("(unsafe)")
+        assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
+
+
+def test_a_level_that_falls_while_grading_is_refused(zygote, example_sources, monkeypatch):
+    with Sandbox(example_sources, Limits(), zygote=zygote) as submission:
+        assert "seccomp" in submission.level
+        submission.restart()
+        plan = {**zygote.containment.plan(), "layers": {}}
+        monkeypatch.setattr(Containment, "plan", lambda self: plan)
+        with pytest.raises(SandboxUnavailable, match="fell from"):
+            submission.build("layers.LayerNorm", 4)
+
+
+def test_a_machine_without_a_compiled_filter_has_none(monkeypatch):
+    monkeypatch.setattr(seccomp.platform, "machine", lambda: "riscv64")
+    assert seccomp.filter_for_this_machine() == b""
+
+
+def test_the_compiled_filters_are_those_of_the_policy():
+    filters = seccomp.read_filters()
+    assert filters["policy"] == policy_digest(), "run python -m autograder.sandbox.seccomp_policy"
+    for machine in ("X86_64", "AARCH64"):
+        assert len(bytes.fromhex(filters[machine])) % 8 == 0 < len(filters[machine])
+
+
+def test_the_policy_compiles_to_filters_of_the_same_size():
+    pytest.importorskip("pyseccomp", exc_type=ImportError)
+    for machine in ("X86_64", "AARCH64"):
+        assert len(compile_filter(machine)) == len(bytes.fromhex(seccomp.read_filters()[machine]))
+
+
+def test_every_other_system_call_is_denied_by_the_filter_alone(zygote, example_sources, monkeypatch):
+    pyseccomp = pytest.importorskip("pyseccomp", exc_type=ImportError)
+    layers = {"no_new_privs": "required", "seccomp": "required"}
+    monkeypatch.setattr(zygote, "containment", dataclasses.replace(zygote.containment, layers=layers))
+    names = [*ALLOWED.split(), *(name for name, _ in ALLOWED_WITH)]
+    allowed = [pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) for name in names]
+    sources = {"__init__": ("__init__.py", ""), "layers": ("layers.py", PROBE)}
+    if os.uname().machine == "x86_64":
+        allowed += [335, 336]  # uprobes: the kernel ends whoever calls these from elsewhere than a probe
+    with Sandbox(sources, Limits(), zygote=zygote) as submission:
+        passed, owner = submission.build("layers.LayerNorm")(allowed)
+    assert passed == []
+    assert owner == (-1, 1)
+
+
+def test_the_zygote_gets_a_clean_environment(monkeypatch):
+    monkeypatch.setenv("GRADER_TOKEN", "secret")
+    monkeypatch.setenv("PYTHONPATH", "/somewhere")
+    environment = Containment({}).environment()
+    assert "GRADER_TOKEN" not in environment and "PYTHONPATH" not in environment
+    assert environment["OMP_NUM_THREADS"] == "1"
+
+
+@pytest.mark.slow
+def test_a_zygote_that_cannot_start_says_why(example_sources, monkeypatch):
+    monkeypatch.setattr(containment, "BOOT", "raise SystemExit('no torch here')  # {init} {folder}")
+    with Zygote() as broken, Sandbox(example_sources, zygote=broken) as submission:
+        with pytest.raises(SandboxUnavailable, match="no torch here"):
+            submission.build("layers.LayerNorm", 4)
+
+
+def test_graders_may_share_a_zygote_across_a_fork(zygote, example_sources):
+    """Two forked graders and this one use it at once; none closes it for the others."""
+    reading, writing = os.pipe()
+    children = []
+    for number in range(2):
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                with Sandbox(example_sources, Limits(), zygote=zygote) as submission:
+                    for _ in range(3):
+                        module = submission.build("layers.LayerNorm", 4)
+                        value = float(module(torch.zeros(4) + number).sum().detach())
+                        submission.restart()
+                os.write(writing, json.dumps([number, value]).encode() + b"\n")
+                zygote.close()
+                status = 0
+            finally:
+                os._exit(status)
+        children.append(pid)
+    with Sandbox(example_sources, Limits(), zygote=zygote) as submission:
+        for _ in range(3):
+            assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
+            submission.restart()
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0, 0]
+    os.close(writing)
+    results = dict(json.loads(line) for line in os.read(reading, 1000).splitlines())
+    os.close(reading)
+    assert results[0] == pytest.approx(4e-6, rel=1e-3) and results[1] == pytest.approx(4 * 0.76159, rel=1e-3)
+    with Sandbox(example_sources, Limits(), zygote=zygote) as submission:
+        assert submission.level  # still there
+
+
+@pytest.mark.slow
+def test_a_worker_ends_when_its_grader_goes_away(bare_zygote, example_sources):
+    """Without namespaces, so that process numbers mean the same here and there."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        submission = Sandbox(example_sources, Limits(), zygote=bare_zygote)
+        assert submission.level
+        os.write(writing, str(submission._supervisor.session("")._worker.pid).encode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    worker = int(os.read(reading, 100))
+    os.close(reading), os.close(writing)
+    for _ in range(100):
+        if not os.path.exists(f"/proc/{worker}"):
+            break
+        time.sleep(0.05)
+    assert not os.path.exists(f"/proc/{worker}")
+    with Sandbox(example_sources, Limits(), zygote=bare_zygote) as submission:
+        assert submission.build("layers.LayerNorm", 4) is not None
+
+
+@pytest.mark.slow
+def test_a_zygote_and_its_workers_end_when_the_grader_is_killed(tmp_path):
+    script = tmp_path / "grader.py"
+    script.write_text(
+        "import os, sys, time\n"
+        "from autograder.sandbox import Limits, Zygote\n"
+        "from autograder.sandbox.containment import choose_containment\n"
+        "from autograder.sandbox.zygote import WORKER_PACKAGE\n"
+        "bare = choose_containment('auto', WORKER_PACKAGE, use_namespaces=False)\n"
+        "zygote = Zygote(containment=bare)\n"
+        "worker = zygote.fork(Limits(), [], 10)\n"
+        "print(zygote._process.pid, worker.pid, flush=True)\n"
+        "time.sleep(100)\n"
+    )
+    root = WORKER_PACKAGE.parents[2]
+    grader = subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(root)}
+    )
+    pids = [int(word) for word in grader.stdout.readline().split()]
+    grader.kill()
+    grader.communicate()
+    for _ in range(100):
+        if not any(os.path.exists(f"/proc/{pid}") for pid in pids):
+            break
+        time.sleep(0.05)
+    assert len(pids) == 2 and not any(os.path.exists(f"/proc/{pid}") for pid in pids)

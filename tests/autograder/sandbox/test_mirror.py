@@ -1,0 +1,323 @@
+"""The mirror: what a test sees through it is what it would see with the object itself, in this process."""
+
+import gc
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.sandbox import Sandbox, SubmissionError
+from autograder.testing.in_process import InProcessSubmission
+
+
+@pytest.fixture(scope="module")
+def local(example_sources: dict):
+    made = InProcessSubmission(example_sources)
+    yield made
+    made.close()
+
+
+def pair(example: Sandbox, local: InProcessSubmission, component: str, *args, **options):
+    """The same object in both ways, with the same random parameters."""
+    remote, here = example.build(component, *args, **options), local.build(component, *args, **options)
+    with torch.no_grad():
+        for one, other in zip(remote.parameters(), here.parameters(), strict=True):
+            one.copy_(torch.randn_like(one))
+            other.copy_(one)
+    return remote, here
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_forward_and_gradients_equal_those_in_process(example: Sandbox, local: InProcessSubmission, dtype):
+    remote, here = pair(example, local, "layers.LayerNorm", 6, dtype=dtype)
+    x = torch.randn(2, 3, 6, dtype=dtype, requires_grad=True)
+    x_here = x.detach().clone().requires_grad_()
+    seed = torch.randn(2, 3, 6, dtype=dtype)
+    y, y_here = remote(x), here(x_here)
+    (y * seed).sum().backward()
+    (y_here * seed).sum().backward()
+    assert torch.equal(y, y_here) and torch.equal(x.grad, x_here.grad)
+    for one, other in zip(remote.parameters(), here.parameters(), strict=True):
+        assert one.dtype == dtype and torch.equal(one.grad, other.grad)
+
+
+def test_gradients_flow_through_calls_in_a_row_and_through_work_done_here(example, local):
+    remote, here = pair(example, local, "layers.EncoderLayer", 4, 2)
+    results = []
+    x = torch.randn(2, 3, 4)
+    for module in (remote, here):
+        leaf = x.clone().requires_grad_()
+        y, weights = module(torch.sin(leaf) * 2)
+        z, _ = module(y + leaf)
+        (z.pow(2).sum() + weights.sum() + y.sum()).backward()
+        results.append([leaf.grad, *(p.grad for p in module.parameters())])
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_methods_tied_parameters_and_functions(example: Sandbox, local: InProcessSubmission):
+    remote, here = pair(example, local, "model.Transformer", 7, 4, isolated=False)
+    tokens, mask = torch.randint(7, (2, 3)), torch.ones(3, 3, dtype=torch.bool)
+    for module in (remote, here):
+        module.eval()
+        memory, _ = module.encode(tokens, mask)
+        module.get_predictions(memory)[0, 0, 1].backward()
+    assert len(list(remote.parameters())) == len(list(here.parameters()))
+    for one, other in zip(remote.parameters(), here.parameters(), strict=True):
+        torch.testing.assert_close(one.grad, other.grad)
+
+
+def test_a_function_and_its_mask(example: Sandbox, local: InProcessSubmission):
+    query, key, value = (torch.randn(1, 2, 3, 4, requires_grad=True) for _ in range(3))
+    mask = torch.rand(3, 3) > 0.5
+    name = "attention.scaled_dot_product_attention"
+    gradients = []
+    for submission in (example, local):
+        context, weights = submission.call(name, query, key, value, mask)
+        gradients.append(torch.autograd.grad((context.sum() + weights.pow(2).sum()), (query, key, value)))
+    for one, other in zip(*gradients, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_isolation_puts_stand_ins_inside(example: Sandbox):
+    alone = example.build("layers.EncoderLayer", 4, 2)
+    whole = example.build("layers.EncoderLayer", 4, 2, isolated=False)
+    assert alone.parameter_names == ["attention.mix", "norm.mix"]
+    assert whole.parameter_names == [
+        "attention.project.weight",
+        "attention.project.bias",
+        "norm.gain",
+        "norm.shift",
+    ]
+
+
+def test_results_of_every_kind_and_parameters_without_gradient(example: Sandbox):
+    module = example.build("layers.FeedForward", 3, 5).eval()
+    assert [p.requires_grad for p in module.parameters()] == [False, True, True]
+    result = module(torch.randn(2, 3))
+    total, rest = result["more"]
+    assert rest[1:] == (3, "text", None, 0.5) and rest[0].dtype == torch.bool
+    assert not rest[0].requires_grad and total.requires_grad and result["y"].requires_grad
+    total.backward()
+    assert [p.grad is None for p in module.parameters()] == [True, False, False]
+
+
+def test_modes_reach_the_worker(example: Sandbox):
+    module = example.build("layers.FeedForward", 8, 64)
+    x = torch.randn(4, 8)
+    assert module.training
+    assert not torch.equal(module(x)["y"], module(x)["y"])
+    assert not module.eval().training
+    assert torch.equal(module(x)["y"], module(x)["y"])
+
+
+def test_the_generator_here_decides_the_randomness_there(example: Sandbox):
+    drawn = []
+    for _ in range(2):
+        torch.manual_seed(5)
+        drawn.append([example.call("decode.greedy_decode", "random") for _ in range(2)])
+    (first, second), (first_again, second_again) = drawn
+    assert torch.equal(first[0], first_again[0]) and first[1] == first_again[1]
+    assert torch.equal(second[0], second_again[0]) and not torch.equal(first[0], second[0])
+    expected = torch.rand(3, generator=torch.Generator().manual_seed(9))
+    given = example.call("decode.greedy_decode", "generator", torch.Generator().manual_seed(9))
+    assert torch.equal(given, expected)
+
+
+def test_an_optimizer_here_moves_the_parameters_there(example: Sandbox, local: InProcessSubmission):
+    remote, here = pair(example, local, "layers.LayerNorm", 4)
+    x = torch.randn(5, 4)
+    for module in (remote, here):
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
+        for _ in range(3):
+            module.zero_grad()
+            module(x).pow(2).sum().backward()
+            optimizer.step()
+    assert torch.equal(remote(x), here(x))
+
+
+def test_writing_through_data_is_noticed(example: Sandbox):
+    module = example.build("layers.LayerNorm", 4)
+    x = torch.randn(2, 4)
+    module(x)
+    next(module.parameters()).data.zero_()
+    assert torch.equal(module(x), torch.full((2, 4), 1e-6))
+
+
+def test_training_there_is_seen_here(example: Sandbox, local: InProcessSubmission):
+    remote, here = pair(example, local, "layers.LayerNorm", 4)
+    remote.eval(), here.eval()
+    batches = [torch.randn(3, 4) for _ in range(2)]
+    before = list(remote.parameters())
+    losses = [s.call("train.train_epoch", batches, m, 0.1) for s, m in ((example, remote), (local, here))]
+    assert isinstance(losses[0], float) and losses[0] == losses[1]
+    after = example.parameters(remote)
+    assert all(one is other for one, other in zip(before, after, strict=True)) and remote.training
+    for one, other in zip(after, here.parameters(), strict=True):
+        assert torch.equal(one, other)
+    with torch.no_grad():
+        after[0].fill_(2)
+    assert torch.equal(remote(batches[0]), torch.tanh(batches[0]) * 2 + remote.p1 + 1e-6)
+
+
+def test_stand_ins_are_built_passed_and_called(example: Sandbox):
+    stand_in = example.stand_in("LayerNorm", 4)
+    assert isinstance(stand_in, nn.Module) and len(list(stand_in.parameters())) == 1
+    loss = example.call("train.train_epoch", [torch.randn(2, 4)], stand_in, 0.1)
+    assert loss > 0
+
+
+def test_layouts_and_identity_arrive(example: Sandbox):
+    base = torch.randn(3, 4)
+    sent = [base.t(), base[:1].expand(3, 4), base]
+    assert example.call("decode.greedy_decode", "layout", sent) == [[1, 4], [0, 1], [4, 1]]
+    assert example.call("decode.greedy_decode", "identity", [base, base])[0] is True
+    assert example.call("decode.greedy_decode", "identity", [base, base.clone()])[0] is False
+
+
+def test_a_view_of_an_argument_may_be_returned(example: Sandbox):
+    x = torch.randn(3, requires_grad=True)
+    _, returned = example.call("decode.greedy_decode", "identity", [x, x])
+    returned.sum().backward()
+    assert torch.equal(returned, x) and torch.equal(x.grad, torch.ones(3))
+
+
+def test_changed_arguments_are_seen_and_say_nothing(example: Sandbox):
+    tensors = [
+        torch.zeros(3),
+        torch.zeros(3, dtype=torch.int64),
+        torch.zeros(3, dtype=torch.bool),
+        torch.ones(3),
+    ]
+    before = [tensor.clone() for tensor in tensors]
+    example.call("decode.greedy_decode", "change", tensors)
+    assert not any(torch.equal(one, other) for one, other in zip(tensors, before, strict=True))
+    assert tensors[0].isnan().all() and tensors[3].isnan().all()
+    assert tensors[1].abs().max() <= 1
+    untouched = torch.zeros(3)
+    example.call("decode.greedy_decode", "layout", [untouched])
+    assert torch.equal(untouched, torch.zeros(3))
+
+
+CHANGES = """
+import torch
+
+
+def greedy_decode(kind, tensor):
+    if kind == "write":
+        tensor.data[0] = 7
+    elif kind == "swap":
+        tensor.data = torch.zeros(5)
+    elif kind == "same":
+        tensor.data[0] = tensor.data[0].clone()
+"""
+
+
+@pytest.mark.parametrize("kind, is_changed", [("write", True), ("swap", True), ("same", False), ("none", False)])
+def test_changes_of_arguments_through_data_are_seen(sandbox, kind: str, is_changed: bool):
+    tensors = [torch.ones(3), torch.ones(3, requires_grad=True), torch.tensor([1, 2, 3]), torch.tensor([1, torch.nan])]
+    before = [tensor.detach().clone() for tensor in tensors]
+    submission = sandbox({"decode": CHANGES})
+    for tensor in tensors:
+        submission.call("decode.greedy_decode", kind, tensor)
+    same = [torch.equal(one.nan_to_num(), other.nan_to_num()) for one, other in zip(tensors, before, strict=True)]
+    assert same == [not is_changed] * 4
+
+
+def test_changing_a_leaf_raises_as_in_process(example: Sandbox, local: InProcessSubmission):
+    for submission in (example, local):
+        with pytest.raises(RuntimeError, match="leaf"):
+            submission.call("decode.greedy_decode", "change", [torch.zeros(3, requires_grad=True)])
+
+
+def test_without_gradients_no_graph_is_kept(example: Sandbox):
+    module = example.build("layers.LayerNorm", 4)
+    with torch.no_grad():
+        assert not module(torch.randn(2, 4)).requires_grad
+    for parameter in module.parameters():
+        parameter.requires_grad_(False)
+    assert not module(torch.randn(2, 4)).requires_grad
+
+
+def test_a_second_backward_pass_and_an_unused_output(example: Sandbox):
+    x = torch.randn(2, 4, requires_grad=True)
+    y = example.build("layers.LayerNorm", 4)(x)
+    (first,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+    (second,) = torch.autograd.grad(y.sum(), x)
+    assert torch.equal(first, second)
+    with pytest.raises(RuntimeError, match="once_differentiable|once differentiable|does not require grad"):
+        z = example.build("layers.LayerNorm", 4)(x).sum()
+        (first,) = torch.autograd.grad(z, x, create_graph=True)
+        first.sum().backward()
+
+
+def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
+    session = example._supervisor.session("")
+    module = example.build("layers.LayerNorm", 4)
+    y = module(torch.randn(2, 4))
+    number = module._handle.number
+    del module, y
+    gc.collect()
+    released = session._released
+    assert number in released["objects"] and len(released["graphs"]) >= 1
+    example.call("decode.greedy_decode", "layout", [])
+    assert session._released == {"objects": [], "graphs": []}
+
+
+def test_what_a_mirror_cannot_do_is_said(example: Sandbox):
+    module = example.build("layers.LayerNorm", 4)
+    with pytest.raises(TypeError, match="dtype="):
+        module.double()
+    import copy
+
+    with pytest.raises(TypeError, match="build another"):
+        copy.deepcopy(module)
+    with pytest.raises(AttributeError):
+        module.gain  # noqa: B018
+    with pytest.raises(SubmissionError) as caught:
+        module.encode(torch.randn(2))
+    assert isinstance(caught.value, AttributeError)
+
+
+PARAMETERS = """
+import torch
+from torch import nn
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.size = nn.Parameter(torch.tensor(d_model), requires_grad=False)
+        self.nothing = nn.Parameter(torch.empty(0))
+        self.gain = nn.Parameter(torch.ones(d_model))
+        {more}
+
+    def forward(self, x):
+        return x * self.gain + self.nothing.sum()
+"""
+
+
+def test_parameters_that_cannot_be_learned_are_left_out(sandbox):
+    module = sandbox({"layers": PARAMETERS.replace("{more}", "")}, without=("model",)).build("layers.LayerNorm", 4)
+    assert module.parameter_names == ["gain"]
+    with torch.no_grad():
+        module.p0.fill_(3)
+    x = torch.randn(2, 4)
+    output = module(x)
+    output.sum().backward()
+    assert torch.equal(output, 3 * x) and torch.equal(module.p0.grad, x.sum(0))
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ("self.more = nn.ParameterList([nn.Parameter(torch.ones(1)) for _ in range(1000)])", "1,001 parameters"),
+        ("self.more = nn.Parameter(torch.ones(3 << 20))", "of 12.0 MiB in all"),
+        ("self.more = nn.Parameter(torch.ones(1).expand(64))", "the parameter more was expanded"),
+    ],
+)
+def test_parameters_that_cannot_be_judged_are_refused_in_words(more: str, words: str, sandbox):
+    submission = sandbox({"layers": PARAMETERS.replace("{more}", more)}, without=("model",))
+    with pytest.raises(SubmissionError, match=words):
+        submission.build("layers.LayerNorm", 4)
+    assert submission.call("decode.greedy_decode", "layout", []) == []

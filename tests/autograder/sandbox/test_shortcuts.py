@@ -1,0 +1,154 @@
+"""PyTorch's own layers raise in the worker by whatever route; a mention of them that is not a use does not."""
+
+import re
+
+import pytest
+import torch
+
+from autograder.sandbox import SubmissionRefused
+from autograder.sandbox.worker.shortcuts import KERNELS
+
+ROUTES = {
+    "module": "nn.LayerNorm(4, dtype=x.dtype)(x)",
+    "function": "F.layer_norm(x, (4,))",
+    "top level": "torch.layer_norm(x, (4,))",
+    "alias": "borrowed(x, (4,))",
+    "getattr": "getattr(torch, 'layer' + '_norm')(x, (4,))",
+    "importlib": "importlib.import_module('torch.nn.functional').layer_norm(x, (4,))",
+    "operator": "torch.ops.aten.layer_norm(x, (4,))",
+    "native": "torch.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
+    "overload": "torch.ops.aten.native_layer_norm.default(x, (4,), None, None, 1e-6)[0]",
+    "traced": "torch.jit.trace(lambda y: F.layer_norm(y, (4,)), x)(x)",
+    "without gradient": "untracked(x)",
+    "group": "nn.GroupNorm(1, 4).to(x)(x[0])",
+    "instance": "F.instance_norm(x)",
+    "batch": "F.batch_norm(x[0].T, None, None, training=True)",
+    "root mean square": "F.rms_norm(x - x.mean(-1, keepdim=True), (4,))",
+    "attention": "F.scaled_dot_product_attention(x, x, x)",
+    "attention below": "torch._C._nn.scaled_dot_product_attention(x, x, x)",
+    "attention module": "nn.MultiheadAttention(4, 2)(x, x, x)",
+    "attention function": "multi_head(x, x, x, 4, 2, None, None, None, None, False, 0.0, None, None)",
+    "whole layer": "nn.TransformerEncoderLayer(4, 2)(x)",
+    "subclass": "Mine(4, 2)(x)",
+    "batch with update": "torch.ops.aten._batch_norm_with_update(x, *statistics, 0.0, 1e-6)[0]",
+    "batch without training": "torch.ops.aten._native_batch_norm_legit_no_training(x, *statistics, 0.0, 1e-6)[0]",
+    "batch in place of none": "torch.ops.aten._native_batch_norm_legit_functional(x, *statistics, True, 0.0, 1e-6)[0]",
+    "nested": "torch.layer_norm(nested(x), (4,), *parameters).to_padded_tensor(0.0)",
+    "nested without gradient": "without_gradient(lambda: torch.layer_norm(nested(x.detach()), (4,), *parameters))",
+    "nested attention": "F.scaled_dot_product_attention(*[nested(x)] * 3)",
+    "another layout": "torch.native_layer_norm(x.detach().to_mkldnn(), (4,), None, None, 1e-6)[0].to_dense()",
+    "mapped": "torch.vmap(lambda y: F.layer_norm(y, (4,)))(x)",
+    "in pieces": "torch.ops.aten.layer_norm.default.decompose(x, (4,))",
+    "another key": "torch.ops.aten.native_layer_norm.default._op_dk(below, x, (4,), None, None, 1e-6)[0]",
+}
+MODULE = """
+import importlib
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.functional import layer_norm as borrowed, multi_head_attention_forward as multi_head
+
+
+class Mine(nn.TransformerEncoderLayer):
+    pass
+
+statistics = [torch.ones(3), torch.zeros(3), torch.zeros(3), torch.ones(3)]
+parameters = [torch.ones(4), torch.zeros(4)]
+below = torch._C.DispatchKey.CompositeExplicitAutograd
+
+
+def nested(x):
+    return torch.nested.as_nested_tensor(list(x))
+
+
+@torch.inference_mode()
+def without_gradient(function):
+    return function()
+
+
+@torch.inference_mode()
+def untracked(x):
+    return F.layer_norm(x.clone(), (4,))
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x):
+        return {expression}
+"""
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_shortcut_is_refused(route, sandbox):
+    submission = sandbox({"layers": MODULE.format(expression=ROUTES[route])}, without=("model",))
+    module = submission.build("layers.LayerNorm", 4)
+    with pytest.raises(SubmissionRefused, match="not to be used in this assignment") as caught:
+        module(torch.randn(2, 3, 4))
+    assert "in forward" in caught.value.student_traceback
+
+
+def test_one_that_is_caught_gains_nothing(sandbox):
+    text = MODULE.format(expression="self.attempt(x)") + (
+        "\n    def attempt(self, x):\n"
+        "        try:\n            return F.layer_norm(x, (4,))\n"
+        "        except Exception:\n            return x\n"
+    )
+    x = torch.randn(2, 4)
+    assert torch.equal(sandbox({"layers": text}, without=("model",)).build("layers.LayerNorm", 4)(x), x)
+
+
+def test_a_comparison_made_at_import_is_no_use(sandbox):
+    text = MODULE.format(expression="torch.softmax(x * self.gain, -1)")
+    text += "\n\nassert nn.LayerNorm(4)(torch.ones(2, 4)).shape == LayerNorm(4)(torch.ones(2, 4)).shape\n"
+    submission = sandbox({"layers": text}, without=("model",))
+    for _ in range(2):
+        assert submission.build("layers.LayerNorm", 4)(torch.ones(2, 4)).shape == (2, 4)
+        submission.restart()
+
+
+def test_an_own_class_of_the_same_name_is_no_use(sandbox):
+    text = MODULE.format(expression="self.inner(x)").replace(
+        "class Mine(nn.TransformerEncoderLayer)", "class MultiheadAttention(nn.Module)"
+    )
+    text = text.replace("self.gain = nn", "self.inner = MultiheadAttention()\n        self.gain = nn")
+    text = text.replace("    pass", "    def forward(self, x):\n        return x  # not nn.LayerNorm, F.layer_norm")
+    x = torch.randn(2, 4)
+    assert torch.equal(sandbox({"layers": text}, without=("model",)).build("layers.LayerNorm", 4)(x), x)
+
+
+EMPTIED = """
+import sys
+
+shortcuts = sys.modules["worker.shortcuts"]
+shortcuts.KERNELS = shortcuts.KEYS = shortcuts.CLASSES = ()
+shortcuts.refusal = shortcuts.stop = shortcuts.prepare = lambda *arguments: lambda *arguments, **options: None
+"""
+
+
+@pytest.mark.parametrize("route", ["function", "attention module", "attention function"])
+def test_what_a_submission_writes_into_the_trip_wire_changes_nothing(route, sandbox):
+    submission = sandbox({"layers": MODULE.format(expression=ROUTES[route]) + EMPTIED}, without=("model",))
+    module = submission.build("layers.LayerNorm", 4)
+    with pytest.raises(SubmissionRefused, match="not to be used in this assignment"):
+        module(torch.randn(2, 3, 4))
+
+
+OTHER_NORMS = r"""linalg_\w*norm|(frobenius_|nuclear_)?norm(_except_dim)?|(embedding_)?renorm_?|_?weight_norm\w*
+    |native_norm|_sparse_\w*|norm\w*|\w*normal\w*|_foreach_norm"""
+
+
+def test_every_kernel_of_these_kinds_is_replaced():
+    names = {full.removeprefix("aten::") for full in torch._C._dispatch_get_all_op_names() if full.startswith("aten::")}
+    of_these_kinds = {
+        name
+        for name in names
+        if re.search("norm|attention|transformer", name)
+        and "backward" not in name
+        and not re.fullmatch(OTHER_NORMS, name.partition(".")[0], re.VERBOSE)
+    }
+    assert of_these_kinds == set(KERNELS)
+    assert {"_batch_norm_with_update", "_native_batch_norm_legit.no_stats", "native_layer_norm"} <= of_these_kinds

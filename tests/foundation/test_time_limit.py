@@ -1,0 +1,34 @@
+"""A limit on the time of trusted code."""
+
+import time
+
+import pytest
+
+from foundation.time_limit import CPU, WALL, time_limit
+
+
+def spin(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+@pytest.mark.parametrize("clock", [WALL, CPU])
+def test_what_takes_longer_is_stopped(clock):
+    with pytest.raises(TimeoutError), time_limit(0.1, clock) as struck:
+        spin(20)
+    assert struck
+    with time_limit(5, clock) as struck:
+        pass
+    spin(0.01)
+    assert not struck
+
+
+@pytest.mark.parametrize("clock", [WALL, CPU])
+@pytest.mark.parametrize("inner", [0.05, 10])
+def test_an_outer_limit_outlives_an_inner_one(clock, inner):
+    with pytest.raises(TimeoutError), time_limit(0.3, clock) as struck:
+        with pytest.raises(TimeoutError), time_limit(inner, clock):
+            spin(20)
+        spin(20)
+    assert struck

@@ -1,0 +1,1 @@
+"""What the example stands on: nothing."""

@@ -1,0 +1,208 @@
+"""Merging lines, Python files and notebooks: nothing that a student has written is ever lost."""
+
+import json
+
+import nbformat
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foundation.places import ROOT
+from release.update.merge import merge
+from release.update.notebook import NotebookError, merge_notebook
+from release.update.todos import merge_python, todos_of
+
+LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "\n"]), max_size=10)
+
+
+def joined(chunks) -> list[str]:
+    return [line for chunk in chunks for line in chunk.lines]
+
+
+def is_within(part: list[str], whole: list[str]) -> bool:
+    """Whether the lines occur in this order."""
+    rest = iter(whole)
+    return all(line in rest for line in part)
+
+
+@given(LINES, LINES)
+def test_where_one_side_did_nothing_the_other_has_its_way(base: list[str], other: list[str]) -> None:
+    for chunks in (merge(base, base, other), merge(base, other, base), merge(base, other, other)):
+        assert joined(chunks) == other and not any(chunk.is_conflict for chunk in chunks)
+
+
+@given(LINES, st.lists(st.tuples(st.integers(0, 10), st.sampled_from(["mine 1\n", "mine 2\n"])), max_size=4), LINES)
+def test_lines_that_a_student_has_added_survive(base: list[str], added: list[tuple[int, str]], new: list[str]) -> None:
+    ours = list(base)
+    for place, line in added:
+        ours.insert(place, line)
+    mine = [line for line in ours if line.startswith("mine")]
+    assert [line for line in joined(merge(base, ours, new)) if line.startswith("mine")] == mine
+
+
+@given(LINES, LINES, LINES)
+def test_what_both_have_is_in_the_result(base: list[str], ours: list[str], new: list[str]) -> None:
+    chunks = merge(base, ours, new)
+    if not any(chunk.is_conflict for chunk in chunks):
+        assert set(joined(chunks)) <= set(ours) | set(new)
+        assert {line for line in new if line not in base} <= set(joined(chunks))
+
+
+HEAD = '"""A module."""\n\n\nclass A:\n'
+SKELETON = f"""{HEAD}    def one(self, x):
+        \"\"\"One.\"\"\"
+        # TODO 1.1: do one thing,
+        # and do it well.
+        raise NotImplementedError("TODO 1.1: do one thing, and do it well.")
+
+    def two(self, x):
+        \"\"\"Two.\"\"\"
+        given = x + 1
+        # TODO 1.2: do another.
+        raise NotImplementedError("TODO 1.2: do another.")
+
+    def three(self, x):
+        # TODO 1.2: this is long.
+        raise NotImplementedError(
+            "TODO 1.2: this "
+            "is long."
+        )
+"""
+NEWS = {
+    "hint": ("# TODO 1.1: do one thing,", "# TODO 1.1: do exactly one thing,"),
+    "text": ('("TODO 1.1: do one thing, and', '("TODO 1.1: do exactly one thing, and'),
+    "docstring": ('"""Two."""', '"""Two, (b, s) -> (b, s)."""'),
+    "given": ("given = x + 1", "given = x + 2"),
+    "long": ('            "TODO 1.2: this "\n            "is long."\n', '            "TODO 1.2: short."\n'),
+    "end": ("is long.", "is not so long."),
+}
+
+
+def changed(text: str, names) -> str:
+    for name in names:
+        text = text.replace(*NEWS[name])
+    return text
+
+
+def answer(text: str, number: int, lines: list[str]) -> str:
+    """The text with the statement of one TODO replaced."""
+    todo = todos_of(text.splitlines(keepends=True))[number]
+    return text.replace("".join(todo.statement), "".join(f"        {line}\n" for line in lines))
+
+
+def test_todos_are_found() -> None:
+    keys = [todo.key for todo in todos_of(SKELETON.splitlines(keepends=True))]
+    assert keys == ["1.1 1", "1.2 1", "1.2 2"]
+
+
+ANSWERS = st.lists(st.sampled_from(["y = x", "return y", "", "# mine", "if y:", "    pass"]), min_size=1, max_size=5)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from([0, 1, 2]), ANSWERS), st.sets(st.sampled_from(sorted(NEWS))))
+def test_answers_meet_any_news_without_conflict(answers: dict[int, list[str]], news: set[str]) -> None:
+    student, expected = SKELETON, changed(SKELETON, sorted(news))
+    for number in sorted(answers, reverse=True):
+        student, expected = answer(student, number, answers[number]), answer(expected, number, answers[number])
+    merged = merge_python(SKELETON, student, changed(SKELETON, sorted(news)))
+    assert (merged.text, merged.conflicts) == (expected, ())
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 25), st.booleans()), max_size=6), st.sets(st.sampled_from(sorted(NEWS))))
+def test_whatever_a_student_does_to_a_file_their_lines_survive(edits: list[tuple[int, bool]], news: set[str]) -> None:
+    lines = SKELETON.splitlines(keepends=True)
+    for number, (place, removes) in enumerate(edits):
+        place = min(place, len(lines))
+        lines[place : place + removes] = [f"my line {number}\n"]
+    merged = merge_python(SKELETON, "".join(lines), changed(SKELETON, sorted(news)))
+    mine = [line for line in lines if line.startswith("my line")]
+    assert [line for line in merged.text.splitlines(keepends=True) if line.startswith("my line")] == mine
+    if not merged.conflicts:
+        assert all(not NEWS[name][0].startswith("#") or NEWS[name][0] not in merged.text for name in news)
+
+
+def test_both_have_changed_the_same_line() -> None:
+    student = SKELETON.replace("given = x + 1", "given = 2 * x")
+    merged = merge_python(SKELETON, student, changed(SKELETON, ["given", "docstring"]))
+    (line,) = merged.conflicts
+    assert merged.text == student and merged.text.splitlines()[line - 1].strip() == '"""Two."""'
+
+
+def test_line_ends_of_windows_stay() -> None:
+    student = answer(SKELETON, 0, ["return x"]).replace("\n", "\r\n")
+    merged = merge_python(SKELETON, student, changed(SKELETON, ["hint"]))
+    assert merged.text.count("\r\n") == merged.text.count("\n") and "exactly one thing" in merged.text
+
+
+def cell(identity: str, source: str, solution: bool = False, **more: object) -> dict:
+    graded = {"nbgrader": {"grade_id": identity, "solution": solution, "grade": False, "locked": not solution}}
+    return {"id": identity, "cell_type": "code", "metadata": graded, "source": source, "outputs": [], **more}
+
+
+def notebook(*cells: dict) -> bytes:
+    return json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
+
+
+def sources(content: bytes) -> list[str]:
+    return [cell["source"] for cell in json.loads(content)["cells"]]
+
+
+OLD = notebook(cell("a", "old prose"), cell("b", "raise 1", True), cell("t", "test 1"), cell("c", "raise 2", True))
+
+
+def test_cells_of_students_stay_and_all_others_are_the_releases() -> None:
+    own = {"id": "x", "cell_type": "code", "metadata": {}, "source": "my try", "outputs": [7]}
+    first = {"id": "y", "cell_type": "markdown", "metadata": {}, "source": "my note"}
+    answered, unanswered = cell("b", "answer", True), cell("c", "raise 2", True)
+    student = notebook(first, cell("a", "spoiled"), answered, own, cell("t", "test 1"), unanswered)
+    prose = [cell("a", "new prose"), cell("n", "more")]
+    new = notebook(*prose, cell("b", "raise 1", True), cell("t", "test 2"), cell("c", "raise 3", True))
+    merged = merge_notebook(OLD, student, new)
+    assert sources(merged.content) == ["my note", "new prose", "more", "answer", "my try", "test 2", "raise 3"]
+    assert merged.conflicts == ()
+
+
+def test_an_answer_to_a_cell_that_has_changed_is_a_conflict() -> None:
+    student = notebook(cell("a", "old prose"), cell("b", "answer", True))
+    merged = merge_notebook(OLD, student, notebook(cell("b", "raise 9", True)))
+    assert sources(merged.content) == ["answer"] and merged.conflicts == ("b",)
+
+
+def test_an_answer_to_what_is_no_longer_asked_stays_as_an_own_cell() -> None:
+    student = notebook(cell("a", "old prose"), cell("b", "answer", True), cell("t", "test 1"))
+    merged = merge_notebook(OLD, student, notebook(cell("a", "old prose")))
+    assert sources(merged.content) == ["old prose", "answer"]
+    assert "nbgrader" not in json.loads(merged.content)["cells"][1]["metadata"]
+
+
+def test_outputs_of_cells_that_are_as_they_were_stay() -> None:
+    student = notebook(cell("a", "old prose", outputs=[1]), cell("t", "test 1", outputs=[2]))
+    new = notebook(cell("a", "old prose"), cell("t", "test 2"))
+    assert [cell["outputs"] for cell in json.loads(merge_notebook(OLD, student, new).content)["cells"]] == [[1], []]
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"cells": [1]}', b'{"nbformat": 4}'])
+def test_what_is_no_notebook_is_refused(content: bytes) -> None:
+    with pytest.raises(NotebookError, match="not a notebook"):
+        merge_notebook(OLD, content, OLD)
+
+
+def test_a_real_notebook_keeps_its_answers_and_gets_corrected_hints() -> None:
+    path = ROOT / "notebooks" / "release" / "transformer" / "1_building_blocks.ipynb"
+    base = nbformat.read(path, as_version=4)
+    student, new = (nbformat.from_dict(json.loads(json.dumps(base))) for _ in range(2))
+    (theirs, *_), (corrected, *_) = (
+        [one for one in book.cells if one.metadata.get("nbgrader", {}).get("solution")] for book in (student, new)
+    )
+    todo = todos_of(theirs.source.splitlines(keepends=True))[0]
+    theirs.source = theirs.source.replace("".join(todo.statement), "        self.mine = 1\n")
+    corrected.source = corrected.source.replace("# TODO 1.1: ", "# TODO 1.1: now ")
+    new.cells[2].source += "\n\nOne more remark."
+    merged = merge_notebook(*(nbformat.writes(book).encode() for book in (base, student, new)))
+    result = nbformat.reads(merged.content.decode(), as_version=4)
+    nbformat.validate(result)
+    answer_cell = next(one for one in result.cells if one.id == theirs.id)
+    assert "self.mine = 1" in answer_cell.source and "# TODO 1.1: now " in answer_cell.source
+    assert merged.conflicts == () and [one.id for one in result.cells] == [one.id for one in base.cells]
+    assert result.cells[2].source == new.cells[2].source and answer_cell.metadata == corrected.metadata

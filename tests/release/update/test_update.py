@@ -1,0 +1,186 @@
+"""`python -m release update` on a student's folder."""
+
+import io
+import json
+import os
+import shutil
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from release.archives.archive import make_zip
+from release.build import Project, make_release
+from release.update.folder import HANDED_OUT, apply, make_plan
+
+ANSWER = "    return sum(values) / len(values)  # my first try\n"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def at_work(project: Project, student: Path, edit) -> Path:
+    """A student has solved a task, and the release has been corrected in four files since."""
+    text = (student / "student" / "mean.py").read_text()
+    begin = text.index("    raise NotImplementedError")
+    end = text.index("\n", text.index('")', begin)) + 1
+    (student / "student" / "mean.py").write_text(text[:begin] + ANSWER + text[end:])
+    (student / "student" / "helper.py").write_text("MINE = 1\n")
+    edit(project.reference / "mean.py", "TODO 1.2: divide", "TODO 1.2: carefully divide")
+    edit(project.reference / "mean.py", "The mean of values, weighted;", "The weighted mean;")
+    edit(project.reference / "table.py", "times `sqrt(d_model)`", "times `math.sqrt(d_model)`")
+    (project.reference / "more.py").write_text("x = 1\n")
+    edit(project.root / "autograder" / "assignment" / "tests" / "test_table.py", "Three of them.", "Three.")
+    return student
+
+
+def test_answers_stay_and_news_arrive(update, at_work: Path) -> None:
+    status, out, err = update()
+    assert (status, err) == (0, "")
+    mean = (at_work / "student" / "mean.py").read_text()
+    assert ANSWER in mean and "carefully divide" in mean and "The weighted mean;" in mean
+    assert "math.sqrt(d_model)`" in (at_work / "student" / "table.py").read_text()
+    assert (at_work / "student" / "helper.py").read_text() == "MINE = 1\n"
+    assert (at_work / "student" / "more.py").is_file()
+    for line in ("merged    student/mean.py", "replaced  student/table.py", "added     student/more.py"):
+        assert line in out
+    assert update() == (0, f"{at_work}: nothing is new\n", "")
+
+
+def test_a_backup_holds_what_was_changed(update, at_work: Path) -> None:
+    before = contents(at_work)
+    update()
+    with zipfile.ZipFile(at_work / "before-update-1.zip") as archive:
+        kept = {name: archive.read(name) for name in archive.namelist()}
+    after = contents(at_work)
+    lost = {path for path, content in before.items() if after.get(path) != content}
+    assert lost <= kept.keys() and all(kept[path] == before[path] for path in kept)
+
+
+def test_a_trial_changes_nothing(update, at_work: Path) -> None:
+    before = contents(at_work)
+    status, out, _ = update("--dry-run")
+    assert status == 0 and "would be merged    student/mean.py" in out
+    assert contents(at_work) == before
+
+
+def test_conflicts_are_named_and_the_students_lines_stay(update, at_work: Path, project: Project, edit) -> None:
+    edit(at_work / "student" / "mean.py", "# TODO 1.2: divide", "# divided: divide")
+    edit(at_work / "grade.py", (at_work / "grade.py").read_text(), "mine = 1\n")
+    (project.root / "grade.py").write_text("print('new')\n")
+    status, out, _ = update()
+    assert status == 1
+    assert "conflict  student/mean.py:" in out
+    assert "yours stays; the release's goes beside it, as student/mean.py.new" in out
+    assert "conflict  grade.py: changed by you and by the release" in out
+    mean = (at_work / "student" / "mean.py").read_text()
+    assert ANSWER in mean and "# divided: divide" in mean
+    assert "carefully divide" in (at_work / "student" / "mean.py.new").read_text()
+    assert (at_work / "grade.py").read_text() == "mine = 1\n"
+    assert (at_work / "grade.py.new").read_text() == "print('new')\n"
+
+
+def test_a_file_that_is_gone_from_the_release(update, student: Path, project: Project) -> None:
+    (project.reference / "more.py").write_text("x = 1\n")
+    update()
+    (project.reference / "more.py").unlink()
+    status, out, _ = update()
+    assert status == 0 and "removed   student/more.py" in out and not (student / "student" / "more.py").exists()
+    assert zipfile.ZipFile(student / "before-update-2.zip").read("student/more.py") == b"x = 1\n"
+
+
+def test_a_changed_file_that_is_gone_from_the_release_stays(update, student: Path, project: Project) -> None:
+    (project.reference / "more.py").write_text("x = 1\n")
+    update()
+    (student / "student" / "more.py").write_text("x = 2\n")
+    (project.reference / "more.py").unlink()
+    status, out, _ = update()
+    assert status == 1 and "student/more.py: no longer part of the release" in out
+    assert (student / "student" / "more.py").read_text() == "x = 2\n"
+
+
+def test_the_package_alone_with_the_old_archive(update, at_work: Path, tmp_path: Path) -> None:
+    package = at_work / "student"
+    status, _, err = update(folder=package)
+    assert status == 2 and "--base old/student.zip" in err
+    assert update("--base", str(tmp_path / "student.zip"), folder=package)[0] == 0
+    assert ANSWER in (package / "mean.py").read_text() and "carefully divide" in (package / "mean.py").read_text()
+    assert not (package / "grade.py").exists() and not (package / "student").exists()
+    assert update(folder=package)[1] == f"{package}: nothing is new\n"
+
+
+def test_a_failure_on_the_way_leaves_everything_as_it_was(update, at_work: Path, monkeypatch) -> None:
+    before = contents(at_work)
+    replace, n_calls = os.replace, 0
+
+    def fail_late(source: Path, target: Path) -> None:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 4:
+            raise OSError(28, "No space left on device", str(target))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail_late)
+    status, _, err = update()
+    assert status == 2 and "No space left" in err
+    after = contents(at_work)
+    assert {path: after[path] for path in before} == before
+    assert after.keys() - before.keys() == {"before-update-1.zip"}
+
+
+def test_for_programs(update, at_work: Path) -> None:
+    answer = json.loads(update("--json")[1])
+    assert answer["merged"] == ["student/mean.py"] and answer["conflicts"] == []
+    assert "student/more.py" in answer["written"] and Path(answer["backup"]).is_file()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda folder: (folder / HANDED_OUT).unlink(), "has no .handed_out.zip"),
+        (lambda folder: (folder / HANDED_OUT).write_bytes(b"PK"), "cannot be used"),
+        (lambda folder: (folder / HANDED_OUT).write_bytes(make_zip({"a": b""})), "cannot be used"),
+        (
+            lambda folder: (folder / HANDED_OUT).write_bytes(make_zip({"checksums.json": b'{"../x": "1"}'})),
+            "a path leads out of the folder",
+        ),
+        (lambda folder: shutil.rmtree(folder), "is not a folder"),
+    ],
+)
+def test_what_cannot_be_updated_is_said_in_one_line(update, student: Path, spoil, says: str) -> None:
+    spoil(student)
+    status, out, err = update()
+    assert (status, out) == (2, "") and says in err and "Traceback" not in err
+
+
+def test_a_link_is_not_followed(update, at_work: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text("secret = 1\n")
+    (at_work / "student" / "table.py").unlink()
+    (at_work / "student" / "table.py").symlink_to(outside)
+    status, _, err = update()
+    assert status == 2 and "is a link" in err
+    assert outside.read_text() == "secret = 1\n" and not (at_work / "before-update-1.zip").exists()
+
+
+def test_an_old_archive_that_is_none(update, student: Path, tmp_path: Path) -> None:
+    other = make_zip({"a.py": b""})
+    for content, says in ((b"text", "is not a zip archive"), (other, "is not all in a folder assignment/")):
+        (tmp_path / "old.zip").write_bytes(content)
+        status, _, err = update("--base", str(tmp_path / "old.zip"))
+        assert status == 2 and says in err
+
+
+def test_nothing_to_do_writes_nothing(project: Project, student: Path) -> None:
+    plan = make_plan(student, contents(student), "student")
+    assert (plan.writes, plan.removals, plan.conflicts, apply(plan)) == ({}, [], [], None)
+
+
+def test_the_index_that_was_handed_out_stays(update, project: Project, student: Path) -> None:
+    packed = make_release(replace(project, index="https://example.org/cpu")).outputs["dist/student.zip"]
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(student.parent)
+    assert update() == (0, f"{student}: nothing is new\n", "")

@@ -1,0 +1,21 @@
+"""The maps in the packages' docstrings name every module, and nothing that is not there."""
+
+import ast
+import re
+
+import pytest
+
+from foundation.places import ROOT
+
+
+@pytest.mark.parametrize("package", ["autograder", "autograder/assignment", "foundation", "release", "validity"])
+def test_a_map_is_complete(package):
+    folder = ROOT / package
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")), clean=False)
+    chart = "\n".join(line for line in text.splitlines() if line.startswith("    "))
+    named = set(re.findall(r"\b[\w]+\.(?:py|md|toml)\b|\b\w+/(?=\s)", chart))
+    there = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+    there |= {f"{path.parent.name}/" for path in folder.glob("*/__init__.py")}
+    assert there <= named
+    for name in named - there:
+        assert (folder / name).exists() or (ROOT / name).exists(), name

@@ -1,0 +1,87 @@
+"""Thresholds from made-up scores, and seeds that are done and not done again."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from validity.__main__ import main
+from validity.calibration import training
+from validity.calibration.spread import SeedScore, propose, spread_of
+from validity.calibration.training import run_seeds
+
+
+def scores(*values: float, half: float = 0.02) -> list[SeedScore]:
+    return [SeedScore(seed, value, value - half, value + half) for seed, value in enumerate(values)]
+
+
+def test_spread_of_known_scores():
+    spread = spread_of(scores(0.50, 0.52, 0.54))
+    assert spread.mean == pytest.approx(0.52)
+    assert spread.over_seeds == pytest.approx(0.02)
+    assert spread.over_sentences == pytest.approx(0.04 / 3.92)
+    assert spread.share_below(0.52) == pytest.approx(0.5, abs=0.01)
+    assert spread.share_below(0.0) == 0.0
+    assert spread.share_below(1.01) == 1.0
+
+
+def test_many_seeds_come_close_to_a_normal_distribution():
+    spread = spread_of(scores(*[0.5 + 0.01 * math.sin(n) for n in range(200)], half=0.0))
+    assert spread.share_below(0.5 - 1.96 * spread.over_seeds) == pytest.approx(0.025, abs=0.004)
+
+
+def test_few_seeds_mean_more_caution():
+    two, many = spread_of(scores(0.51, 0.53)), spread_of(scores(*[0.51, 0.53] * 10))
+    assert two.threshold_for(0.05) < many.threshold_for(0.05) < 0.52
+
+
+def test_proposed_thresholds_keep_their_word():
+    spread = spread_of(scores(0.58, 0.60, 0.61, 0.63))
+    content = propose(spread, {"beginner": 0.30, "advanced": 0.60}, (0.01, 0.05))
+    assert all(entry["share_that_misses"] <= entry["at_most"] for entry in content["proposed"])
+    first, second = content["proposed"]
+    assert first["threshold"] <= second["threshold"]
+    assert [entry["share_that_misses"] < 0.05 for entry in content["present"]] == [True, False]
+
+
+@pytest.mark.parametrize("wrong", [scores(0.5), [SeedScore(1, 0.5, 0.4, 0.6)] * 2])
+def test_too_few_seeds(wrong):
+    with pytest.raises(ValueError, match="two different seeds"):
+        spread_of(wrong)
+
+
+def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
+    references = tmp_path / "test.bpe"
+    references.write_text("".join(f"a|||the cat number {n} sleeps on the mat .\n" for n in range(5)))
+    calls = []
+
+    def reference(arguments):
+        calls.append(arguments)
+        if arguments[0] == "translate":
+            text = "".join(f"the cat number {n} sleeps on the mat .\n" for n in range(5))
+            (tmp_path / "out" / arguments[2].split("/")[-2] / "translations.txt").write_text(text)
+        else:
+            folder = Path(arguments[arguments.index("--output") + 1])
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "last.pt").touch()
+
+    monkeypatch.setattr(training, "_reference", reference)
+    first = run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out")
+    assert [score.bleu for score in first] == [1.0, 1.0]
+    one, two = sorted((tmp_path / "out").iterdir())
+    (two / "score.json").unlink()
+    calls.clear()
+    assert run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out") == first
+    assert [call[0] for call in calls] == ["train", "translate"], "seed 0 was done"
+    assert calls[0] == ["train", "--resume", "--output", str(two)]
+    assert json.loads((one / "score.json").read_text())["seed"] == 0
+    calls.clear()
+    references.write_text(references.read_text().replace("sleeps", "slept"))
+    assert run_seeds([0], ["--preset", "tiny"], references, tmp_path / "out")[0].bleu < 1, "another test split"
+    assert calls[0][:3] == ["train", "--preset", "tiny"]
+
+
+def test_wrong_numbers_are_refused(capsys):
+    assert main(["calibrate", "--seeds", "1"]) == 2
+    assert "--seeds" in capsys.readouterr().err

@@ -1,0 +1,113 @@
+"""The catalogue of misconceptions: sound data, patches that apply, hints that lead and tell nothing."""
+
+import pytest
+
+from autograder.diagnosis.catalogue import CatalogueError, apply, read_catalogue
+from foundation.places import REFERENCE
+from release.gates.leaks import LeakFinder
+from release.skeleton.build import make_skeleton, read_folder
+
+
+@pytest.fixture(scope="module")
+def faults(assignment):
+    return read_catalogue(assignment=assignment)
+
+
+def test_every_component_has_faults_of_every_kind(faults, assignment):
+    assert len(faults) >= 150
+    assert len({fault.id for fault in faults}) == len(faults)
+    for task in assignment.tasks:
+        for component in task.judges:
+            assert any(fault.component == component and fault.task == task.number for fault in faults), component
+    assert {fault.severity for fault in faults} == {"blatant", "subtle", "edge"}
+
+
+def test_every_patch_applies_and_no_two_are_the_same(faults, reference):
+    patched = {}
+    for fault in faults:
+        sources = apply(fault, reference)
+        changed = tuple(sorted((name, text) for name, (_, text) in sources.items() if text != reference[name][1]))
+        assert changed, f"{fault.id} changes nothing"
+        assert changed not in patched, f"{fault.id} is the same as {patched.get(changed)}"
+        patched[changed] = fault.id
+
+
+def test_hints_are_sentences_and_hold_no_solution(faults, assignment):
+    skeleton = make_skeleton(read_folder(REFERENCE), assignment, "reference")
+    finder = LeakFinder(skeleton)
+    for fault in faults:
+        assert fault.hint[-1] in ".?" and fault.when[-1] not in ".?", fault.id
+        for code in (edit.find.strip(" ,\n") for edit in fault.edits):
+            assert code.isidentifier() or code not in fault.hint, fault.id
+    page = "\n\n".join(f"{fault.when}\n{fault.hint}" for fault in faults)
+    assert finder.leaks_in("hints.md", page.encode()) == []
+
+
+HEAD = 'component = "layers.LayerNorm"\ntask = "1.4"\n'
+FAULT = """
+[[fault]]
+id = "one"
+when = "it is so"
+hint = "Look there."
+severity = "subtle"
+find = "variance + self.epsilon"
+replace = "variance"
+"""
+
+
+def read(folder, text):
+    (folder / "layer_norm.toml").write_text(text)
+    return read_catalogue(folder)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "layer_norm.toml: component is missing"),
+        (HEAD + "fault = 3", "layer_norm.toml: fault: expected a list"),
+        (HEAD + FAULT.replace("subtle", "grave"), "fault one: severity = 'grave': expected one of"),
+        (HEAD + FAULT.replace("hint", "hnit"), "fault one: unknown key 'hnit'; did you mean 'hint'?"),
+        (HEAD + FAULT.replace('hint = "Look there."\n', ""), "fault one: hint is missing"),
+        (HEAD + FAULT.replace('"subtle"', "3"), "fault one: severity: expected a string"),
+        (HEAD.replace("Norm", "Nrom") + FAULT, "'layers.LayerNrom'; did you mean 'layers.LayerNorm'?"),
+        (HEAD.replace("1.4", "1.5") + FAULT, "fault one: task 1.5 does not judge layers.LayerNorm"),
+        (HEAD + FAULT + 'within = "layer"', "fault one: within = 'layer': expected `module.Name` or `module`"),
+        (HEAD + FAULT + FAULT, "fault one: the id occurs in layer_norm.toml too"),
+        (HEAD + FAULT + "find = ", "layer_norm.toml: "),
+    ],
+)
+def test_mistakes_say_where_they_are(tmp_path, text, message):
+    with pytest.raises(CatalogueError, match="layer_norm.toml") as error:
+        read(tmp_path, text)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_no_catalogue_is_an_error(tmp_path):
+    with pytest.raises(CatalogueError, match="no faults"):
+        read_catalogue(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("variance + self.epsilon", "no such text", "`find` occurs 0 times in layers.LayerNorm"),
+        ("variance + self.epsilon", "self", "and must occur exactly once: 'self'"),
+        ('replace = "variance"', 'replace = "variance + self.epsilon"', "`replace` is the same as `find`"),
+        ('replace = "variance"', 'replace = "variance +"', "what comes out is no Python"),
+        ('replace = "variance"', 'replace = "variance"\nwithin = "layers.Nothing"', "there is no Nothing in layers.py"),
+    ],
+)
+def test_a_patch_that_does_not_fit_is_an_error(tmp_path, reference, old, new, message):
+    [fault] = read(tmp_path, HEAD + FAULT.replace(old, new))
+    with pytest.raises(CatalogueError, match="fault one") as error:
+        apply(fault, reference)
+    assert message in str(error.value)
+
+
+def test_edits_stay_within_the_component(tmp_path, reference):
+    also = '[[fault.also]]\nfind = "nn.Dropout(dropout)"\nreplace = "nn.Dropout(0.0)"\nwithin = "layers.EncoderLayer"'
+    [fault] = read(tmp_path, HEAD + FAULT + also)
+    old, new = reference["layers"][1], apply(fault, reference)["layers"][1]
+    assert old.count("nn.Dropout(dropout)") == 2 and new.count("nn.Dropout(dropout)") == 1
+    assert new.index("nn.Dropout(0.0)") < new.index("nn.Dropout(dropout)")
+    assert "torch.sqrt(variance)" in new

@@ -1,0 +1,129 @@
+"""Mutation testing: which changes are made, that each is one of a solution, and what becomes of survivors."""
+
+import ast
+
+import pytest
+
+from validity.__main__ import main
+from validity.mutation import operators
+from validity.mutation.mutants import MutationError, make_mutants, read_equivalents
+from validity.mutation.operators import Names
+
+NAMES = Names(frozenset({"a", "b"}), frozenset({"p", "q"}))
+
+
+@pytest.mark.parametrize(
+    "operator, code, expected",
+    [
+        (operators.arithmetic, "a / b", {"a * b"}),
+        (operators.arithmetic, "a @ b", {"a * b"}),
+        (operators.arithmetic, "a += b", {"a -= b"}),
+        (operators.operands, "a - b", {"b - a", "a", "b"}),
+        (operators.unary, "~a", {"a"}),
+        (operators.unary, "not a", {"a"}),
+        (operators.constants, "2", {"3", "1"}),
+        (operators.constants, "True", {"False"}),
+        (operators.constants, "0.5", {"2.0", "-0.5"}),
+        (operators.constants, "'text'", set()),
+        (operators.comparisons, "a < b", {"a <= b", "a >= b"}),
+        (operators.comparisons, "a is b", {"a is not b"}),
+        (operators.conditions, "a if b else 1", {"a if not b else 1", "a if True else 1", "a if False else 1"}),
+        (operators.conditions, "a and b", {"a or b"}),
+        (operators.statements, "a = b", {"pass"}),
+        (operators.arguments, "f(a, b, k=1)", {"f(b, a, k=1)", "f(b, k=1)", "f(a, k=1)", "f(a, b)", "a"}),
+        (operators.arguments, "a.f()", {"a"}),
+        (operators.functions, "a.mean", {"a.sum", "a.median"}),
+        (operators.orders, "(a, b)", {"(b, a)"}),
+        (operators.orders, "[a]", {"[]"}),
+        (operators.indices, "a[1]", {"a"}),
+        (operators.wrong_names, "a", {"b"}),
+        (operators.wrong_names, "c", set()),
+        (operators.wrong_names, "self.p", {"self.q"}),
+        (operators.detached, "self.p(a)", {"self.p(a).detach()"}),
+        (operators.detached, "f(a)", set()),
+    ],
+)
+def test_operators(operator, code, expected):
+    statement = ast.parse(code).body[0]
+    node = statement.value if isinstance(statement, ast.Expr) else statement
+    assert {ast.unparse(ast.fix_missing_locations(other)) for other in operator(node, NAMES)} == expected
+
+
+@pytest.fixture(scope="module")
+def mutants(reference, assignment):
+    return make_mutants(reference, assignment, "1.4")
+
+
+def test_each_mutant_is_one_change_within_a_solution(mutants, reference, assignment):
+    text = reference["layers"][1]
+    assert len(mutants) > 50
+    assert len({mutant.text for mutant in mutants}) == len({mutant.name for mutant in mutants}) == len(mutants)
+    for mutant in mutants:
+        ast.parse(mutant.text)
+        old, new = text.split("\n"), mutant.text.split("\n")
+        assert mutant.function in ("LayerNorm.__init__", "LayerNorm.forward")
+        assert [line for line in old if "TODO" in line] == [line for line in new if "TODO" in line]
+        assert old[: mutant.line - 1] == new[: mutant.line - 1] and old[-100:] == new[-100:]
+
+
+def test_mutants_are_what_a_programmer_might_have_written(mutants):
+    made = {mutant.after for mutant in mutants}
+    assert {
+        "centred = x + x.mean(dim=-1, keepdim=True)",
+        "centred = x - x.mean(dim=-2, keepdim=True)",
+        "centred = x - x.mean(dim=-1)",
+        "variance = centred.abs().mean(dim=-1, keepdim=True)",
+        "self.gamma = nn.Parameter(torch.zeros(d_model))",
+        "pass",
+    } <= {after.replace("(x + x.mean(dim=-1, keepdim=True))", "x + x.mean(dim=-1, keepdim=True)") for after in made}
+
+
+ENTRY = '[[equivalent]]\nwithin = "{}"\nbefore = "{}"\nafter = ["{}"]\nreason = "{}"\n'
+KILLED = (
+    "embedding.InputEmbedding.forward",
+    "return self.table(tokens) * math.sqrt(self.d_model)",
+    "pass",
+    "no reason",
+)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("[[equivalent]]\nwithin = 'a'", "equivalent 1: expected the texts within, before and reason"),
+        (ENTRY.format("a", "b", "c", " "), "equivalent 1: expected the texts"),
+        ("x = ", "equivalents.toml: "),
+    ],
+)
+def test_a_list_that_cannot_be_used_is_an_error(tmp_path, text, message):
+    path = tmp_path / "equivalents.toml"
+    path.write_text(text)
+    with pytest.raises(MutationError) as error:
+        read_equivalents(path)
+    assert message in str(error.value)
+
+
+def test_every_listed_mutant_has_a_reason_and_is_listed_once():
+    entries = read_equivalents()
+    assert len({entry.key for entry in entries}) == len(entries)
+
+
+@pytest.mark.slow
+def test_survivors_and_wrong_entries_fail_the_command(tmp_path, capsys):
+    path, output = tmp_path / "equivalents.toml", tmp_path / "pages"
+    arguments = ["mutate", "--task", "1.2", "--text", "transpose(", "--equivalents", str(path)]
+    path.write_text("")
+    assert main([*arguments, "--operator", "orders"]) == 2  # nothing to do
+    assert main([*arguments, "--operator", "arguments", "--output", str(output)]) == 1
+    said = capsys.readouterr().out
+    assert "SURVIVED attention.py" in said and "query @ key.transpose(-1, -2)" in said
+    assert "1 survivors" in (output / "mutation.md").read_text()
+
+
+@pytest.mark.slow
+def test_only_survivors_may_be_listed(tmp_path, capsys):
+    path = tmp_path / "equivalents.toml"
+    path.write_text(ENTRY.format(*KILLED))
+    assert main(["mutate", "--task", "1.1", "--operator", "statements", "--equivalents", str(path)]) == 1
+    assert "KILLED, but listed as equivalent" in capsys.readouterr().out
+    assert main(["mutate", "--operator", "unary", "--text", "nothing", "--equivalents", str(path)]) == 2

@@ -1,0 +1,259 @@
+"""The proof itself: it must fail for a survivor, for wrong blame, and for correct code that is rejected."""
+
+import gc
+import json
+
+import pytest
+
+from autograder.diagnosis.catalogue import Fault, read_catalogue
+from autograder.grading.marks import Outcome
+from foundation.places import REFERENCE, VARIANTS
+from validity.__main__ import main
+from validity.proof import bench, pages
+from validity.proof.bench import Observation, Run, Version, run_versions
+from validity.proof.results import Proof
+from validity.proof.tolerances import Margin, Margins
+from validity.proof.variants import VariantError, read_variants, splice
+from validity.proof.verdicts import blame_shares, judge_fault
+
+CATALOGUE = """
+component = "{component}"
+task = "{task}"
+[[fault]]
+id = "{id}"
+when = "it is so"
+hint = "Look there."
+severity = "subtle"
+find = "{find}"
+replace = "{replace}"
+within = "{within}"
+"""
+NORM = {"component": "layers.LayerNorm", "task": "1.4", "within": "layers.LayerNorm"}
+FAULTS = {
+    "probe-found": {**NORM, "find": "variance + self.epsilon", "replace": "variance * 2"},
+    "probe-harmless": {**NORM, "find": "x - x.mean(dim=-1", "replace": "x - x.mean(dim=x.dim() - 1"},
+    "probe-elsewhere": {**NORM, "find": "self.contract(", "replace": "-self.contract(", "within": "layers.FeedForward"},
+}
+NO_RELU = """'''Without the nonlinearity.'''
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.first, self.second = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.second(self.first(x))
+"""
+
+
+@pytest.mark.slow
+def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
+    for kind in ("catalogue", "variants/layers"):
+        (tmp_path / kind).mkdir(parents=True)
+    for name, fault in FAULTS.items():
+        (tmp_path / "catalogue" / f"{name}.toml").write_text(CATALOGUE.format(id=name, **fault))
+    (tmp_path / "variants" / "layers" / "probe_no_relu.py").write_text(NO_RELU)
+    arguments = ["--catalogue", str(tmp_path / "catalogue"), "--variants", str(tmp_path / "variants")]
+    pages = tmp_path / "pages"
+    assert main(["prove", *arguments, "--fault", "probe", "--json", "--output", str(pages)]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["holds"] is False and data["total"] == 3 and data["good"] == 1
+    faults = {fault["id"]: fault for fault in data["faults"]}
+    assert faults["probe-found"]["killed"] and list(faults["probe-found"]["lost_points"]) == ["1.4"]
+    assert not faults["probe-harmless"]["killed"] and faults["probe-harmless"]["lost_points"] == {}
+    assert faults["probe-elsewhere"]["wrongly_blamed"] == ["1.5"]
+    assert list(data["rejected"]) == ["probe_no_relu"]
+    page = (pages / "README.md").read_text()
+    assert "3 known faults" in page and "wrongly rejected: 1" in page and "`probe_no_relu`" in page
+    assert "(confusion.png)" in page and (pages / "confusion.png").read_bytes().startswith(b"\x89PNG")
+    assert "| `probe-harmless` | it is so | subtle | nothing |" in (pages / "faults.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "flaw", [None, "survivor", "wrong blame", "broken test", "rejection", "narrow margin", "close call"]
+)
+def test_each_flaw_alone_fails_the_proof(assignment, flaw):
+    failed = {"survivor": [], "wrong blame": ["1.4", "1.5"]}.get(flaw, ["1.4"])
+    verdict = judge_fault(fault(), [run(failed=failed)], assignment)
+    verdict.grader_errors = ["test_a: broke"] if flaw == "broken test" else []
+    rejected = {"reference": [], "variant": ["seed 0, test_a: failed"] if flaw == "rejection" else []}
+    margin = Margin("task_1_4: test_a", 1e-6, 5e-7 if flaw == "narrow margin" else 0.0)
+    close = ["one, seed 0"] if flaw == "close call" else []
+    proof = Proof(assignment, [verdict], [], rejected, [margin], close, 1, 1, 0.0, 0.0)
+    assert proof.holds is (flaw is None)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["prove", "--component", "layers.Nothing"], "nothing fits --component and --fault"),
+        (["prove", "--catalogue", "{tmp}"], "no faults"),
+        (["mutate", "--task", "9.9"], "no mutant fits"),
+    ],
+)
+def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, arguments, message):
+    assert main([argument.format(tmp=tmp_path) for argument in arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def fault(component="layers.LayerNorm", task="1.4"):
+    return Fault("one", component, task, "it is so", "Look.", "subtle", (), "layer_norm.toml")
+
+
+def run(seed=0, failed=(), state="failed"):
+    """A run in which one test each of these tasks does not pass."""
+    numbers = ("1.4", "1.5", "2.1", "E.2")
+    outcomes = {
+        "task_" + number.replace(".", "_").lower(): [
+            Outcome("test_a", state if number in failed else "passed"),
+            Outcome("test_b", "passed"),
+        ]
+        for number in numbers
+    }
+    return Run("fault one", seed, outcomes, [], 0.5)
+
+
+@pytest.mark.parametrize(
+    "of, runs, is_killed, wrongly",
+    [
+        (fault(), [run(failed=["1.4"]), run(1, failed=["1.4"])], True, []),
+        (fault(), [run(failed=["1.4"]), run(1)], False, []),
+        (fault(), [run(failed=["1.4", "1.5"])], True, ["1.5"]),
+        (fault("layers.EncoderLayer", "2.1"), [run(failed=["2.1", "E.2"])], True, []),
+        (fault("layers.EncoderLayer", "E.2"), [run(failed=["2.1", "E.2"])], True, ["2.1"]),
+        (fault("layers.EncoderLayer", "E.2"), [run(failed=["2.1"])], False, ["2.1"]),
+    ],
+)
+def test_verdicts(assignment, of, runs, is_killed, wrongly):
+    verdict = judge_fault(of, runs, assignment)
+    assert verdict.is_killed is is_killed
+    assert verdict.wrongly_blamed(assignment) == wrongly
+    assert verdict.is_good(assignment) is (is_killed and not wrongly)
+    assert verdict.cpu_seconds == 0.5 * len(runs)
+
+
+def test_a_test_that_breaks_is_no_verdict(assignment):
+    verdict = judge_fault(fault(), [run(failed=["1.4"], state="grader error")], assignment)
+    assert verdict.grader_errors and not verdict.is_good(assignment)
+
+
+def test_the_confusion_matrix_holds_shares(assignment):
+    found = [judge_fault(fault(), [run(failed=failed)], assignment) for failed in (["1.4"], ["1.4", "1.5"])]
+    components, numbers, [shares] = blame_shares(found, assignment)
+    assert components == ["LayerNorm"]
+    assert {number: share for number, share in zip(numbers, shares, strict=True) if share} == {"1.4": 1, "1.5": 0.5}
+
+
+@pytest.mark.parametrize(
+    "correct, faulty, is_wide, fault",
+    [
+        ([1e-8], [1e-3], True, 1e-3),
+        ([0.0], [float("inf")], True, float("inf")),
+        ([9e-7], [1e-3], False, 1e-3),
+        ([1e-9], [5e-7, 1.0, 5e-6], True, 5e-6),
+        ([1e-9], [], True, None),
+    ],
+)
+def test_margins_are_wide_where_correct_code_is_far_from_the_tolerance(correct, faulty, is_wide, fault):
+    margins = Margins()
+    for add, errors in ((margins.add_correct, correct), (margins.add_faulty, faulty)):
+        add(Run("any", 0, {}, [Observation("task_1_4: test_a", "it", error, 1e-6) for error in errors], 0.0))
+    [margin] = margins.all()
+    assert (margin.is_wide, margin.fault) == (is_wide, fault)
+
+
+@pytest.mark.parametrize(
+    "errors, is_close",
+    [
+        ({"test_a": 5e-6}, True),
+        ({"test_a": 5e-6, "test_b": 9e-6}, True),
+        ({"test_a": 5e-6, "test_b": 2e-5}, False),
+        ({"test_a": 5e-6, "test_b": None}, False),
+        ({}, False),
+    ],
+)
+def test_a_fault_is_found_by_a_hair_where_no_test_fails_clearly(errors, is_close):
+    outcomes = [Outcome(test, "failed") for test in errors] + [Outcome("test_c", "passed")]
+    seen = [Observation(f"task_1_4: {test}", "it", error, 1e-6) for test, error in errors.items() if error is not None]
+    margins = Margins()
+    margins.add_faulty(Run("fault one", 3, {"task_1_4": outcomes}, seen, 0.0))
+    assert margins.close == (["fault one, seed 3"] if is_close else [])
+
+
+@pytest.mark.parametrize(
+    "error, up, down", [(0.0, "0", "0"), (3e-8, "1e-07", "1e-08"), (1e-5, "1e-05", "1e-05"), (250.0, "1e+03", "1e+02")]
+)
+def test_errors_are_shown_as_powers_of_ten(error, up, down):
+    assert (pages.power(error), pages.power(error, up=False)) == (up, down)
+
+
+def test_there_are_variants_of_every_component(reference, assignment):
+    variants = read_variants(VARIANTS, reference)
+    assert len(variants) >= 40
+    assert all(variant.what for variant in variants)
+    changed = {component for variant in variants if not variant.is_same_code for component in variant.components}
+    assert changed >= {component for task in assignment.tasks for component in task.judges}
+
+
+def test_a_variant_takes_the_place_of_the_reference(tmp_path, reference):
+    text, defined = splice("import a\n\n@a.b\ndef f():\n    return 1\n\nx = 2\n", "def f():\n    return 3\n", tmp_path)
+    assert defined == {"f"} and "return 1" not in text and "@a.b" not in text
+    assert text.startswith("import a") and "x = 2" in text and text.endswith("return 3\n")
+
+
+@pytest.mark.parametrize(
+    "path, text, message",
+    [
+        ("layer/a.py", "x = 1", "layer is no module of the contract"),
+        ("layers/a.py", "x = 1", "defines none of the contract's components"),
+        ("layers/a.py", "def x(:", "a.py:1: "),
+    ],
+)
+def test_a_variant_that_is_none_is_an_error(tmp_path, reference, path, text, message):
+    (tmp_path / path).parent.mkdir()
+    (tmp_path / path).write_text(text)
+    with pytest.raises(VariantError) as error:
+        read_variants(tmp_path, reference)
+    assert message in str(error.value)
+
+
+@pytest.fixture
+def no_callbacks_of_the_collector():
+    """An exception of the alarm that happens to land in one would be lost."""
+    kept = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks.extend(kept)
+
+
+@pytest.mark.usefixtures("no_callbacks_of_the_collector")
+def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, monkeypatch):
+    monkeypatch.setattr(bench, "SECONDS_A_TEST", 0.5)
+    path, text = reference["layers"]
+
+    def norm_that(line, seeds=(0,), **options):
+        code = text.replace("        centred = x - x.mean", f"        {line}\n        centred = x - x.mean")
+        return Version(line, {**reference, "layers": (path, code)}, seeds, ("task_1_4",), **options)
+
+    hangs = norm_that("while x.size(-1) == 2: pass")
+    raises = norm_that("raise KeyError(3)", (0, 1), until_failure=True)
+    warns = norm_that(r"import warnings; warnings.warn('\odd', stacklevel=1)")  # two warnings: the escape is none
+    runs = []
+    run_versions([hangs, warns, raises, norm_that("import os; os._exit(7)")], reference, runs.append)
+    outcomes, unharmed, *others, [crash] = [run.outcomes["task_1_4"] for run in runs]
+    assert {outcome.state for outcome in unharmed} == {"passed"}
+    assert (crash.state, crash.message) == ("crashed", "the tests' process ended with status 7")
+    assert {outcome.test for outcome in outcomes if outcome.state == "timeout"} == {"test_population_variance"}
+    assert len([outcome for outcome in outcomes if outcome.state == "passed"]) == len(outcomes) - 1
+    for only in others:  # one a seed
+        assert [(outcome.state, outcome.message) for outcome in only] == [("error", "KeyError: 3")]
+
+
+def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
+    docs = REFERENCE.parent / "docs" / "proof"
+    listed = [line.split("`")[1] for line in (docs / "faults.md").read_text().splitlines() if line.startswith("| `")]
+    assert listed == [fault.id for fault in read_catalogue(assignment=assignment)], "make docs"
+    proof = (docs / "README.md").read_text()
+    variants = read_variants(VARIANTS, reference)
+    assert all(f"| `{variant.name}` |" in proof for variant in variants), "make docs"
+    assert "wrongly rejected: 0" in proof and "too near" not in proof

@@ -1,0 +1,53 @@
+"""The command line of the proofs: do tests, diagnosis and thresholds judge rightly?"""
+
+import argparse
+import sys
+
+from autograder.sandbox.errors import SandboxUnavailable
+from autograder.scoring import ScoringError
+from foundation.assignment_file import AssignmentError
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.whole_files import OutputError, check_file, check_folder
+
+from .calibration.command import add_parser as add_calibrate
+from .diagnosis.command import add_parser as add_prove_diagnosis
+from .proof.command import add_parsers as add_proof
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit status: 0 = proven, 1 = a proof failed, 2 = bad input, 130 = interrupted."""
+    print_anywhere()
+    options = make_parser().parse_args(arguments)
+    try:
+        check_output(options)
+        return options.run(options)
+    except (AssignmentError, OutputError, ScoringError) as error:
+        print(f"validity: {error}", file=sys.stderr)
+        return 2
+    except SandboxUnavailable as error:
+        print(f"validity: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("validity: stopped", file=sys.stderr)
+        return INTERRUPTED
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The commands with their flags."""
+    parser = Parser(prog="python -m validity", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_proof(commands)
+    add_prove_diagnosis(commands)
+    add_calibrate(commands)
+    return parser
+
+
+def check_output(options: argparse.Namespace) -> None:
+    """Finds a slip in the output's path before the work begins. Raises: OutputError."""
+    output = getattr(options, "output", None)
+    if output is not None:
+        (check_file if "output" in getattr(options, "files", ()) else check_folder)(output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""Trains the reference seed by seed, translates the test split, and scores it; what is done is not done again."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from tqdm import tqdm
+
+from autograder.grading.record import write_json
+from autograder.scoring import read_references, read_translations, score
+from foundation.places import ROOT
+
+from .spread import SeedScore
+
+
+class CalibrationError(RuntimeError):
+    """A run that failed; the message has its last line."""
+
+
+def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[SeedScore]:
+    """The scores of all seeds.
+
+    Args:
+        seeds: of the runs.
+        arguments: for `python -m reference train`: preset, epochs, other settings.
+        references: the test split, `source|||target` lines.
+        output: folder; each seed gets one in it, with `score.json` once it is done. A run that was broken off goes on.
+            The folder's name stands for all that decides the score, so that nothing out of date is taken for new.
+
+    Raises:
+        CalibrationError: where training or translating fails.
+        ScoringError: where the references cannot be read.
+    """
+    targets = read_references(references)
+    version = version_of(arguments, references)
+    scores = []
+    for seed in tqdm(seeds, desc="calibrate", unit="seed", disable=None):
+        folder = output / f"seed-{seed}-{version}"
+        done = folder / "score.json"
+        if not done.is_file():
+            is_begun = (folder / "last.pt").is_file()
+            how = ["--resume"] if is_begun else [*arguments, "--seed", str(seed)]
+            _reference(["train", *how, "--output", str(folder)])
+            translations = folder / "translations.txt"
+            _reference(["translate", "--checkpoint", str(folder / "best.pt"), "--output", str(translations)])
+            found = score(read_translations(translations, expected=len(targets)), targets)
+            write_json(done, asdict(SeedScore(seed, found.bleu, found.low, found.high)))
+        scores.append(SeedScore(**json.loads(done.read_text(encoding="utf-8"))))
+    return scores
+
+
+def version_of(arguments: Sequence[str], references: Path) -> str:
+    """Eight hex digits for the settings, the reference, the corpus and the test split."""
+    digest = hashlib.sha256(json.dumps(list(arguments)).encode())
+    for path in [*sorted((ROOT / "reference").glob("*.py")), *sorted((ROOT / "data" / "corpus").glob("*")), references]:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:8]
+
+
+def _reference(arguments: Sequence[str]) -> None:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "reference", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise CalibrationError(f"`python -m reference {' '.join(arguments)}` failed: {last}")

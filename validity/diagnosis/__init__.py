@@ -1,0 +1,1 @@
+"""Is a misconception recognised in code that is laid out differently?"""

@@ -1,0 +1,285 @@
+"""Runs the component tests on many versions of a submission, each in a fork of a process that has all loaded.
+
+Collecting the tests and importing torch cost seconds, the tests themselves half of one: so pytest collects once,
+and each version is run by a forked child with the collected tests.
+"""
+
+import importlib
+import multiprocessing
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from autograder.grading.marks import Outcome
+from autograder.sandbox.worker.loading import MissingComponent
+from autograder.testing import comparison
+from autograder.testing.collected_tests import classify as sandbox_classify
+from autograder.testing.comparison import CheckFailed
+from autograder.testing.in_process import InProcessSubmission
+from autograder.testing.stash import SEED, SUBMISSION
+from foundation.places import COMPONENT_TESTS as TESTS
+from foundation.time_limit import time_limit
+
+SECONDS_A_TEST = 10
+
+Sources = Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a submission, and with which seeds which tests run on it."""
+
+    name: str
+    sources: Sources
+    seeds: Sequence[int]
+    markers: tuple[str, ...] = ()  # of the tasks whose tests run; none = all
+    until_failure: bool = False  # nothing more runs after the first test that does not pass
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One numeric comparison: how far the result was from what was expected, and how far it might be."""
+
+    test: str
+    what: str
+    error: float
+    tolerance: float
+
+
+@dataclass
+class Run:
+    """What became of one version with one seed: outcomes by task marker, and all numeric comparisons."""
+
+    version: str
+    seed: int
+    outcomes: dict[str, list[Outcome]]
+    observations: list[Observation]
+    cpu_seconds: float
+
+
+class BenchError(RuntimeError):
+    """The tests could not be run at all."""
+
+
+class Recorder:
+    """A pytest plugin that keeps what the tests did in this process."""
+
+    def __init__(self, work: Callable[["Recorder", list[pytest.Item]], None]) -> None:
+        self.work = work
+        self.config: pytest.Config | None = None
+        self.current = ""
+        self.paths: set[str] = set()
+        self.outcomes: dict[str, list[Outcome]] = {}
+        self.has_failed = False
+        self.observations: list[Observation] = []
+        self.classify = lambda error: classify(error, self.paths)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        self.config = config
+        config.stash[SUBMISSION], config.stash[SEED] = None, 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.work(self, session.items)
+        return True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
+        with time_limit(SECONDS_A_TEST):
+            return (yield)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> pytest.TestReport:
+        """Notes the outcome. pytest's own report would quote the source, which takes longer than most tests."""
+        error = None if call.excinfo is None else call.excinfo.value
+        if call.when == "call" or error is not None:
+            state, message = self.classify(error)
+            self.has_failed = self.has_failed or state != "passed"
+            is_core = item.get_closest_marker("core") is not None
+            outcome = Outcome(item.name, state, message, is_core, round(call.duration, 4))
+            for marker in markers_of(item):
+                self.outcomes.setdefault(marker, []).append(outcome)
+        return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, call.when)
+
+    def observe(self, what: str, error: float, tolerance: float) -> None:
+        """Called by each numeric comparison of the tests."""
+        self.observations.append(Observation(self.current, what, error, tolerance))
+
+    def run(self, items: list[pytest.Item], version: Version, submission: object) -> Iterator[Run]:
+        """Runs the tests in this process, once for each seed."""
+        self.paths = {path for path, _ in version.sources.values()}
+        self.config.stash[SUBMISSION] = submission
+        chosen = [item for item in items if not version.markers or set(version.markers) & set(markers_of(item))]
+        comparison.observers.append(self.observe)
+        try:
+            for seed in version.seeds:
+                self.config.stash[SEED] = seed
+                self.outcomes, self.observations, self.has_failed = {}, [], False
+                start = time.process_time()
+                for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+                    self.current = f"{markers_of(item)[0]}: {item.name}"
+                    runtestprotocol(item, nextitem=following, log=False)
+                    if version.until_failure and self.has_failed:
+                        item.session._setupstate.teardown_exact(None)
+                        break
+                yield Run(version.name, seed, self.outcomes, self.observations, time.process_time() - start)
+        finally:
+            comparison.observers.remove(self.observe)
+
+
+def markers_of(item: pytest.Item) -> list[str]:
+    """The task markers of a test; "given" for tests of what the assignment gives."""
+    return [mark.name for mark in item.iter_markers() if mark.name.startswith("task_") or mark.name == "given"]
+
+
+def classify(error: BaseException | None, paths: set[str]) -> tuple[str, str]:
+    """State and message of a test that ended so, in the submission's own process.
+
+    An exception belongs to the submission if a part is missing, or one of its files, or the backward pass of what it
+    computed, is on the way to it. Any other is a fault of the test: in the sandbox it would be a grader error.
+    """
+    if error is None:
+        return "passed", ""
+    message = f"{type(error).__name__}: {error}"
+    if isinstance(error, (CheckFailed, pytest.fail.Exception)):
+        return "failed", str(error)
+    if isinstance(error, TimeoutError):
+        return "timeout", message
+    if isinstance(error, NotImplementedError):
+        return "not attempted", message
+    frames = traceback.extract_tb(error.__traceback__)
+    is_submissions = (
+        isinstance(error, MissingComponent)
+        or getattr(error, "filename", None) in paths  # a SyntaxError has no frame of its file
+        or any(frame.filename in paths for frame in frames)
+        or frames[-1].filename.endswith("torch/autograd/graph.py")
+    )
+    if is_submissions:
+        return "error", message
+    return "grader error", "".join(traceback.format_exception(error)[-4:])
+
+
+def with_tests(work: Callable[[Recorder, list[pytest.Item]], None]) -> None:
+    """Collects the component tests and calls `work` with them.
+
+    Raises:
+        BenchError: where they cannot be collected.
+    """
+    recorder = Recorder(work)
+    arguments = [str(TESTS), "-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
+    arguments += ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler"]
+    arguments += ["-p", "no:capture"]
+    raised: list[BaseException] = []
+
+    def keep(recorder: Recorder, items: list[pytest.Item]) -> None:
+        try:
+            work(recorder, items)
+        except BaseException as error:
+            raised.append(error)
+
+    recorder.work = keep
+    status = pytest.main(arguments, plugins=[recorder])
+    if raised:
+        raise raised[0]
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise BenchError(f"the component tests cannot be collected: {status!r}")
+
+
+def run_versions(
+    versions: Sequence[Version], warm_up: Sources, on_run: Callable[[Run], None], jobs: int = 1, sandboxed: bool = False
+) -> None:
+    """Runs the tests on every version, once for each of its seeds.
+
+    Args:
+        versions: what to run.
+        warm_up: a submission that is run once at first, so that no child pays for what torch imports late.
+        on_run: called with each result, in the order in which they come.
+        jobs: children at a time.
+        sandboxed: through the grading sandbox, one version after the other, and not in forks of this process.
+
+    Raises:
+        BenchError: where the tests cannot be collected.
+    """
+
+    def work(recorder: Recorder, items: list[pytest.Item]) -> None:
+        if sandboxed:
+            _run_in_sandbox(recorder, items, versions, on_run)
+            return
+        # An alarm in the middle of an import would leave half a module behind: the slowest one comes first.
+        importlib.import_module("torch._dynamo")
+        for _ in _run_here(recorder, items, Version("warm-up", warm_up, [0])):
+            pass
+        _run_in_forks(recorder, items, versions, on_run, jobs)
+
+    with_tests(work)
+
+
+def _run_here(recorder: Recorder, items: list[pytest.Item], version: Version) -> Iterator[Run]:
+    submission = InProcessSubmission(version.sources)
+    try:
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+            yield from recorder.run(items, version, submission)
+    finally:
+        submission.close()
+
+
+def _run_in_forks(
+    recorder: Recorder, items: list[pytest.Item], versions: Sequence[Version], on_run: Callable[[Run], None], jobs: int
+) -> None:
+    context = multiprocessing.get_context("fork")
+
+    def child(pipe: Connection, version: Version) -> None:
+        for run in _run_here(recorder, items, version):
+            pipe.send(run)
+        pipe.close()
+
+    waiting = list(reversed(versions))
+    running: dict[Connection, tuple[object, Version]] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            version = waiting.pop()
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=child, args=(sender, version))
+            process.start()
+            sender.close()
+            running[receiver] = (process, version)
+        for receiver in wait(list(running)):
+            process, version = running[receiver]
+            try:
+                on_run(receiver.recv())
+            except EOFError:
+                process.join()
+                del running[receiver]
+                if process.exitcode != 0:
+                    markers = version.markers or {marker for item in items for marker in markers_of(item)}
+                    on_run(crashed(version, markers, process.exitcode))
+
+
+def crashed(version: Version, markers: Iterable[str], status: int) -> Run:
+    """What became of a version whose process ended without a result."""
+    outcome = Outcome("all tests", "crashed", f"the tests' process ended with status {status}")
+    return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers}, [], 0.0)
+
+
+def _run_in_sandbox(
+    recorder: Recorder, items: list[pytest.Item], versions: Sequence[Version], on_run: Callable[[Run], None]
+) -> None:
+    from autograder.sandbox import Limits, Sandbox, Zygote
+
+    zygote = Zygote()
+    recorder.classify = sandbox_classify
+    try:
+        for version in versions:
+            with Sandbox(version.sources, Limits(total_seconds=600.0, cpu_seconds=600), zygote=zygote) as submission:
+                for run in recorder.run(items, version, submission):
+                    on_run(run)
+    finally:
+        zygote.close()

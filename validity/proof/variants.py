@@ -1,0 +1,118 @@
+"""Correct implementations that look different: the tests must pass them with every seed.
+
+A variant is a name with one or more files `FOLDER/module/name.py`. Its definitions take the place of those of the
+same name in the reference's module, so that a file holds no more than what is different. Some variants are made
+from the whole reference by rewriting its text.
+"""
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.sandbox.worker.contract import CONTRACT
+from foundation.assignment_file import Assignment
+
+Sources = Mapping[str, tuple[str, str]]
+
+
+class VariantError(ValueError):
+    """A variant that cannot be made; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A correct implementation.
+
+    Attributes:
+        name: of its files.
+        what: the first line of their docstrings.
+        sources: the whole submission.
+        components: that differ from the reference.
+        is_same_code: to Python it is the reference, or the reference with prints; further seeds tell nothing new.
+    """
+
+    name: str
+    what: str
+    sources: Sources
+    components: tuple[str, ...]
+    is_same_code: bool = False
+
+    def markers(self, assignment: Assignment) -> tuple[str, ...]:
+        """Of the tasks that judge its components."""
+        return tuple(task.marker for task in assignment.tasks if set(task.judges) & set(self.components))
+
+
+def with_tabs(text: str) -> str:
+    """Indentation by tabs. Docstrings and continued lines change too, which means nothing to Python."""
+    lines = text.split("\n")
+    return "\n".join("\t" * ((len(line) - len(line.lstrip(" "))) // 4) + line.lstrip(" ") for line in lines)
+
+
+def with_prints(text: str) -> str:
+    """Every function prints that it was called."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            node.body = [ast.parse(f"print({node.name!r}, 'was called')").body[0], *body]
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+REWRITTEN: dict[str, tuple[str, Callable[[str], str]]] = {
+    "windows_newlines": ("lines end as on Windows", lambda text: text.replace("\n", "\r\n")),
+    "tabs": ("indented by tabs", with_tabs),
+    "prints": ("every function prints", with_prints),
+    "no_annotations": (
+        "neither comments nor layout are those of the skeleton",
+        lambda text: ast.unparse(ast.parse(text)),
+    ),
+}
+
+
+def read_variants(folder: Path, reference: Sources) -> list[Variant]:
+    """All variants, by name.
+
+    Raises:
+        VariantError: naming the file.
+    """
+    everything = tuple(f"{module}.{name}" for module, names in CONTRACT.items() for name in names)
+    variants = []
+    for name, (what, rewrite) in REWRITTEN.items():
+        sources = {
+            module: (path, rewrite(text) if module in CONTRACT else text) for module, (path, text) in reference.items()
+        }
+        variants.append(Variant(name, what, sources, everything, is_same_code=True))
+    files: dict[str, list[Path]] = {}
+    for path in sorted(folder.glob("*/*.py")):
+        if path.parent.name not in CONTRACT:
+            raise VariantError(f"{path}: {path.parent.name} is no module of the contract")
+        files.setdefault(path.stem, []).append(path)
+    for name, paths in files.items():
+        sources, components, what = dict(reference), [], ""
+        for path in paths:
+            module = path.parent.name
+            text = path.read_text(encoding="utf-8")
+            spliced, defined = splice(reference[module][1], text, path)
+            sources[module] = (str(path), spliced)
+            components += [f"{module}.{known}" for known in CONTRACT[module] if known in defined]
+            what = what or (ast.get_docstring(ast.parse(text)) or "").split("\n")[0]
+        if not components:
+            raise VariantError(f"{paths[0]}: it defines none of the contract's components")
+        variants.append(Variant(name, what, sources, tuple(components)))
+    return sorted(variants, key=lambda variant: variant.name)
+
+
+def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:
+    """A module with the definitions of another in the place of its own; also the names that the other defines."""
+    try:
+        tree = ast.parse(other)
+    except SyntaxError as error:
+        raise VariantError(f"{path}:{error.lineno}: {error.msg}") from None
+    defined = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    lines = text.split("\n")
+    for node in reversed(ast.parse(text).body):
+        if getattr(node, "name", None) in defined:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            del lines[first - 1 : node.end_lineno]
+    return "\n".join(lines) + "\n" + other, defined

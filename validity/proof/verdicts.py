@@ -1,0 +1,101 @@
+"""From the runs of a faulty version to a verdict: is the fault found, and who is blamed for it?"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from autograder.diagnosis.catalogue import Fault
+from autograder.grading.marks import tests_of
+from foundation.assignment_file import Assignment
+
+from .bench import Run
+
+
+@dataclass
+class Verdict:
+    """What the tests say to one fault.
+
+    Attributes:
+        fault: that was in the reference.
+        killers: tests of the fault's own task that did not pass with any seed, the most telling first.
+        lost: points lost by task number (0 where a task has none to lose), the most over all seeds.
+        missed_seeds: seeds with which the fault's own task lost nothing.
+        grader_errors: messages of tests that broke instead of failing.
+        cpu_seconds: of all runs.
+    """
+
+    fault: Fault
+    killers: list[str] = field(default_factory=list)
+    lost: dict[str, float] = field(default_factory=dict)
+    missed_seeds: list[int] = field(default_factory=list)
+    grader_errors: list[str] = field(default_factory=list)
+    cpu_seconds: float = 0.0
+
+    @property
+    def is_killed(self) -> bool:
+        """Found with every seed."""
+        return not self.missed_seeds
+
+    def wrongly_blamed(self, assignment: Assignment) -> list[str]:
+        """Numbers of tasks that lost points and do not judge the faulty component.
+
+        A fault of post-norm in a part that pre-norm shares may cost both, a fault of pre-norm only pre-norm.
+        """
+        judges = {task.number: task.judges for task in assignment.tasks}
+        is_extension = self.fault.task.startswith("E")
+        return [
+            number
+            for number in self.lost
+            if self.fault.component not in judges[number] or (is_extension and number != self.fault.task)
+        ]
+
+    def is_good(self, assignment: Assignment) -> bool:
+        """Found, blamed on the right component, and no test broke."""
+        return self.is_killed and not self.wrongly_blamed(assignment) and not self.grader_errors
+
+
+def judge_fault(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Verdict:
+    """The verdict over all seeds."""
+    verdict = Verdict(fault)
+    counts: dict[str, int] = {}
+    for run in runs:
+        verdict.cpu_seconds += run.cpu_seconds
+        ran = {result.task.number: result for result in tests_of(assignment, run.outcomes)}
+        results = {number: result for number, result in ran.items() if result.outcomes}
+        if results[fault.task].state == "passed":
+            verdict.missed_seeds.append(run.seed)
+        for number, result in results.items():
+            if result.state != "passed":
+                lost = round(result.task.points - result.score, 2)
+                verdict.lost[number] = max(lost, verdict.lost.get(number, 0.0))
+            for outcome in result.outcomes:
+                if outcome.state == "grader error":
+                    verdict.grader_errors.append(f"{outcome.test}: {outcome.message}")
+                elif outcome.state != "passed" and number == fault.task:
+                    counts[outcome.test] = counts.get(outcome.test, 0) + 1
+    verdict.killers = sorted(counts, key=lambda test: -counts[test])
+    return verdict
+
+
+def by_component(verdicts: Sequence[Verdict], assignment: Assignment) -> dict[str, list[Verdict]]:
+    """The verdicts by the component with the fault, in the order of the tasks."""
+    components = dict.fromkeys(name for task in assignment.tasks for name in task.judges)
+    grouped = {name: [verdict for verdict in verdicts if verdict.fault.component == name] for name in components}
+    return {name: own for name, own in grouped.items() if own}
+
+
+def blame_shares(verdicts: Sequence[Verdict], assignment: Assignment) -> tuple[list[str], list[str], list[list[float]]]:
+    """The confusion matrix.
+
+    Returns:
+        Rows and columns in the order of the tasks: names of components (a component's extension is a row of its own),
+        and numbers of tasks; and for each row the share of its faults that cost each task points.
+    """
+    numbers = [task.number for task in assignment.tasks if task.judges]
+    rows: dict[str, list[Verdict]] = {}
+    for component, own in by_component(verdicts, assignment).items():
+        name = component.split(".")[1]
+        for verdict in own:
+            has_more = verdict.fault.task.startswith("E") and any(v.fault.task != verdict.fault.task for v in own)
+            rows.setdefault(f"{name}, {verdict.fault.task}" if has_more else name, []).append(verdict)
+    shares = [[sum(number in v.lost for v in own) / len(own) for number in numbers] for own in rows.values()]
+    return list(rows), numbers, shares
