@@ -44,7 +44,7 @@ class Fault:
         id: unique, for people and tables.
         component: of the contract, which loses points for it.
         task: number of the task that must find it.
-        when: completes "this is what comes out when ...".
+        when: completes "Your code behaves exactly like code that ...": a verb phrase in the third person.
         hint: what the student should look at; it leads and does not give the line away.
         severity: "blatant" (any use shows it), "subtle" (only some uses), "edge" (only limits such as length one).
         edits: the patch.

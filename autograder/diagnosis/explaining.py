@@ -103,13 +103,13 @@ class Explainer:
 
 def as_explanation(found: Diagnosis) -> Explanation:
     """In words; several faults that give the same are all admitted."""
-    text = f"In all {found.count} tests your code answers as code does in which {found.fault.when}."
+    text = f"Your code behaves exactly like code that {found.fault.when}."
     if found.share < 1:
-        text = f"In {found.share:.0%} of the tests your code answers as code does in which {found.fault.when}."
-    others = [fault.when for fault in found.others]
+        text = f"In {found.share:.0%} of the tests your code behaves exactly like code that {found.fault.when}."
+    others = [f"code that {fault.when}" for fault in found.others]
     if others:
-        more = f" (and {len(others) - 3} more)" if len(others) > 3 else ""
-        text += f"\nThe tests cannot tell this from: {'; '.join(others[:3])}{more}."
+        more = f"; {len(others) - 3} more" if len(others) > 3 else ""
+        text += f"\nThe tests cannot tell this from {'; '.join(others[:3])}{more}."
     return Explanation(found.fault.id, tuple(fault.id for fault in found.others), f"{text}\nHint: {found.fault.hint}")
 
 

@@ -30,13 +30,11 @@ class Diagnosis:
         fault: the first of the faults that give what the submission gave.
         others: the rest of them: no test tells them apart.
         share: of the tests, those whose answers are all the same.
-        count: of the tests.
     """
 
     fault: Fault
     others: tuple[Fault, ...]
     share: float
-    count: int
 
 
 class Diagnostician:
@@ -102,7 +100,7 @@ class Diagnostician:
                     top = score
         if not best:
             return None
-        return Diagnosis(best[0], tuple(best[1:]), top[0] / len(usable), len(usable))
+        return Diagnosis(best[0], tuple(best[1:]), top[0] / len(usable))
 
     def _recipes(self, fault: Fault, episodes: Sequence[Episode], stacks: dict[str, dict]) -> list[int]:
         """The recipes that are worth a try: those that explain the first call, and the most natural one."""

@@ -32,11 +32,19 @@ def test_every_patch_applies_and_no_two_are_the_same(faults, reference):
         patched[changed] = fault.id
 
 
+def test_what_faulty_code_does_completes_the_sentence(faults):
+    """"Your code behaves exactly like code that …": a verb phrase in the third person."""
+    for fault in faults:
+        verb = fault.when.removeprefix("always ").removeprefix("never ").split()[0]
+        assert verb == "cannot" or (verb[-1] == "s" and verb.islower()), f"{fault.id}: code that {fault.when}"
+        assert not fault.when.endswith((".", "?")), fault.id
+
+
 def test_hints_are_sentences_and_hold_no_solution(faults, assignment):
     skeleton = make_skeleton(read_folder(REFERENCE), assignment, "reference")
     finder = LeakFinder(skeleton)
     for fault in faults:
-        assert fault.hint[-1] in ".?" and fault.when[-1] not in ".?", fault.id
+        assert fault.hint[-1] in ".?", fault.id
         for code in (edit.find.strip(" ,\n") for edit in fault.edits):
             assert code.isidentifier() or code not in fault.hint, fault.id
     page = "\n\n".join(f"{fault.when}\n{fault.hint}" for fault in faults)
@@ -47,7 +55,7 @@ HEAD = 'component = "layers.LayerNorm"\ntask = "1.4"\n'
 FAULT = """
 [[fault]]
 id = "one"
-when = "it is so"
+when = "does so"
 hint = "Look there."
 severity = "subtle"
 find = "variance + self.epsilon"

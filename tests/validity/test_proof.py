@@ -21,7 +21,7 @@ component = "{component}"
 task = "{task}"
 [[fault]]
 id = "{id}"
-when = "it is so"
+when = "does so"
 hint = "Look there."
 severity = "subtle"
 find = "{find}"

@@ -108,7 +108,7 @@ def faults_page(verdicts: Sequence[Verdict]) -> str:
         )
         for verdict in verdicts
     ]
-    head = "fault", "this is what comes out when …", "severity", "found by", "and others", "costs"
+    head = "fault", "code that …", "severity", "found by", "and others", "costs"
     title = f"# The {len(verdicts)} known faults"
     return "\n\n".join([title, "Written by `make docs`; see [the proof](README.md).", table(head, rows)]) + "\n"
 
