@@ -14,9 +14,10 @@ from foundation.whole_files import OutputError, check_file, check_folder
 from .classroom.grading import ClassError, ClassGrading, submissions_in
 from .grading.record import Record, write_json
 from .grading.suite_version import suite_version
-from .intake import Intake, IntakeError, IntakeRefused, name_of, take_in
+from .intake import Intake, IntakeError, IntakeRefusedError, name_of, take_in
 from .reports.gradebook import Gradebook, GradebookError
-from .sandbox import SandboxUnavailable
+from .sandbox import SandboxUnavailableError
+from .testing.errors import CollectionError
 from .sandbox.containment.layers import LEVELS
 from .scoring import ScoringError, read_references
 
@@ -33,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (AssignmentError, IntakeError, ClassError, GradebookError, OutputError, ScoringError) as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
-    except SandboxUnavailable as error:
+    except (CollectionError, SandboxUnavailableError) as error:
         print(f"autograder: the submission was not graded: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -144,7 +145,7 @@ def run_grade(options: argparse.Namespace) -> int:
 
     try:
         intake = take_in(options.submission, options.release, assignment.package)
-    except IntakeRefused as error:
+    except IntakeRefusedError as error:
         intake = None
         record = refuse(name_of(options.submission), error.reason, assignment, error.hashes, suite)
         write(record)

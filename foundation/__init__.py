@@ -5,4 +5,6 @@
     limits.py           of one submission                     command_line.py    what command lines share
     term_secret.py      what seeds are drawn from             child_processes.py jobs in forked children
     time_limit.py       limits for our own code
+
+Nothing in it knows of grading or of releases.
 """

@@ -1,6 +1,6 @@
-"""Where the parts of the kit lie, in one place.
+"""The paths of the kit's parts.
 
-The same layout holds in a checkout, in what Gradescope unpacks, and in the students' archive (which has only some).
+The layout is the same in a checkout, on Gradescope and in the students' archive, which has only some of the parts.
 """
 
 from pathlib import Path
@@ -17,4 +17,4 @@ EQUIVALENTS = ASSIGNMENT / "equivalents.toml"
 REFERENCE = ROOT / "reference"
 SKELETON = ROOT / "student"
 TEST_REFERENCES = ROOT / "data" / "private" / "fren.test.bpe"
-"""The references of the test split, which students do not get."""
+"""Reference translations of the test split, which students do not get."""

@@ -1,4 +1,4 @@
-"""A limit on the time of trusted code that submitted or faulty code may have led astray."""
+"""Limits the time of trusted code that submitted or faulty code may have led astray."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ import time
 from collections.abc import Iterator
 
 AGAIN_SECONDS = 1.0
-"""An exception that somebody caught is raised again after this time."""
+"""The exception is raised again at this interval, in case the block caught it."""
 
 WALL, CPU = (signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_PROF, signal.SIGPROF)
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[float]]:
-    """Raises TimeoutError in the block that takes longer; only the main thread can have a limit.
+    """Raises TimeoutError inside the block when the time is up.
 
-    A limit inside another one of the same clock ends with that one, which goes on afterwards.
+    Limits on the same clock may be nested: the inner one never extends the outer one, which resumes afterwards.
 
     Args:
         seconds: the limit.
-        clock: WALL, or CPU for the time of this process.
+        clock: WALL, or CPU for the CPU time of this process.
 
     Yields:
-        A list that is empty as long as the limit has not been reached: whoever runs code that catches exceptions
-        can look there.
+        A list that stays empty until the limit is reached, for callers whose block may catch exceptions.
+
+    Raises:
+        RuntimeError: outside the main thread, where Python delivers no signals and so no limit can be kept.
+        TimeoutError: when the block takes longer.
     """
-    struck: list[float] = []
     if threading.current_thread() is not threading.main_thread():
-        yield struck
-        return
+        raise RuntimeError("time_limit works only in a process's main thread; run this in a process of its own")
+    struck: list[float] = []
 
     def stop(*_: object) -> None:
         struck.append(seconds)

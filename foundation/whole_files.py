@@ -1,47 +1,87 @@
-"""Files that are written in one piece or not at all, and places that are looked at before the work begins."""
+"""Files that are written whole or not at all, and checks of a destination before the work begins."""
 
+import contextlib
 import os
+import secrets
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from .printable_text import printable
 
+MAX_LINKS = 40  # as in the kernel
+
 
 class OutputError(ValueError):
-    """A place where nothing can be written; the message says why."""
+    """A destination that cannot be written; the message says why."""
 
 
 @contextmanager
 def in_one_piece(path: Path) -> Iterator[Path]:
-    """Gives a path beside `path` to write to. It takes its place once the block has ended; else nothing of it stays.
+    """Yields a path to write to; the file takes the place of `path` once the block has ended without an error.
 
-    Folders are made where they are missing.
+    It is on the disk before it counts, so that neither an interrupt nor a power failure leaves half a file.
+    Missing folders are made. A link stays a link: its target is replaced. Pipes, devices and this process's own
+    descriptors (`/dev/stdout`) are written to, never replaced.
+
+    Args:
+        path: the destination.
+
+    Raises:
+        OSError: where it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    if is_stream(path):
+        with tempfile.TemporaryDirectory() as folder:
+            unfinished = Path(folder) / path.name
+            yield unfinished
+            _copy_to_stream(unfinished, path)
+        return
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(8)}.tmp")
     try:
         yield unfinished
-        os.replace(unfinished, path)
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, content: bytes | str) -> None:
-    """Writes a file in one piece or not at all; text as UTF-8, its line ends as they are."""
+    """Writes a file whole or not at all; text as UTF-8, with its line ends as they are."""
     with in_one_piece(path) as unfinished:
         unfinished.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
 
 
+def is_stream(path: Path) -> bool:
+    """Whether a path names a pipe, a device, a socket or an open descriptor (`/dev/stdout`, `/proc/self/fd/3`)."""
+    return _descriptor_path(path) is not None or (path.exists() and not path.is_file() and not path.is_dir())
+
+
 def check_file(path: Path) -> None:
-    """Raises OutputError where no file can be written under that name."""
+    """Checks that a file of that name can be written.
+
+    Raises:
+        OutputError: where it cannot.
+    """
     if path.is_dir():
         raise OutputError(f"{printable(str(path))}: is a folder; expected the name of a file")
-    _check_above(path, path.parent)
+    if not is_stream(path):
+        _check_above(path, path.parent)
+    elif not os.access(path, os.W_OK):
+        raise OutputError(f"{printable(str(path))}: cannot be written to")
 
 
 def check_folder(path: Path) -> None:
-    """Raises OutputError where there is no folder of that name and none can be made, or none can be written to."""
+    """Checks that files can be written to a folder of that name, which may not exist yet.
+
+    Raises:
+        OutputError: where they cannot.
+    """
     _check_above(path, path)
 
 
@@ -50,6 +90,35 @@ def _check_above(path: Path, folder: Path) -> None:
         folder = folder.parent
     if not folder.is_dir():
         what = "" if folder == path else f"{printable(str(folder))} "
-        raise OutputError(f"{printable(str(path))}: {what}is no folder")
+        raise OutputError(f"{printable(str(path))}: {what}is not a folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"{printable(str(path))}: {printable(str(folder))}/ cannot be written to")
+
+
+def _descriptor_path(path: Path) -> Path | None:
+    """Where a path leads into a folder of open descriptors: the entry there, such as /proc/17/fd/1."""
+    for _ in range(MAX_LINKS):
+        folder = path.parent.resolve()
+        if folder.name == "fd" and folder.parts[1] in ("dev", "proc"):
+            return folder / path.name
+        if not path.is_symlink():
+            return None
+        path = path.parent / path.readlink()
+    return None
+
+
+def _copy_to_stream(source: Path, destination: Path) -> None:
+    """Writes a file's content to a pipe, a device or a descriptor, after what is already printed."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # none, broken or closed
+            stream.flush()
+    entry = _descriptor_path(destination)
+    own = {f"/proc/{os.getpid()}/fd", "/dev/fd"}
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(source.open("rb"))
+        if entry is not None and str(entry.parent) in own and entry.name.isdecimal():
+            # Opened anew, a redirected file would begin at its first byte again and lose what others wrote.
+            opened = os.fdopen(os.dup(int(entry.name)), "wb")
+        else:
+            opened = destination.open("wb")
+        shutil.copyfileobj(file, stack.enter_context(opened))

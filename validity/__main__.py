@@ -3,7 +3,8 @@
 import argparse
 import sys
 
-from autograder.sandbox.errors import SandboxUnavailable
+from autograder.sandbox.errors import SandboxUnavailableError
+from autograder.testing.errors import CollectionError
 from autograder.scoring import ScoringError
 from foundation.assignment_file import AssignmentError
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
@@ -24,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (AssignmentError, OutputError, ScoringError) as error:
         print(f"validity: {error}", file=sys.stderr)
         return 2
-    except SandboxUnavailable as error:
+    except (CollectionError, SandboxUnavailableError) as error:
         print(f"validity: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

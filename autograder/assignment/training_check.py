@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from foundation.printable_text import clean
+
 from ..grading.marks import TaskResult
-from ..sandbox import SandboxUnavailable
-from ..sandbox.text import clean
+from ..sandbox import SandboxUnavailableError
 from ..testing.case import Case
 
 PAD, BOS, EOS, FIRST_WORD, VOCABULARY = 0, 1, 2, 3, 11
@@ -84,7 +85,7 @@ def try_training(submission: object, seed: int = 0, norm_first: bool = False) ->
         norm_first: train a pre-norm model.
 
     Raises:
-        SandboxUnavailable: a fault of the grader's side.
+        SandboxUnavailableError: a fault of the grader's side.
     """
     started = time.process_time(), getattr(submission, "cpu_seconds", 0.0)
     losses: list[float] = []
@@ -93,7 +94,7 @@ def try_training(submission: object, seed: int = 0, norm_first: bool = False) ->
         accuracy = _train_and_ask(submission, Case(seed, "trainability"), norm_first, losses)
         good = accuracy >= ENOUGH
         state, message = ("passed", "") if good else ("failed", _explain(losses, accuracy))
-    except SandboxUnavailable:
+    except SandboxUnavailableError:
         raise
     except Exception as error:  # of the submission, or of what we did with an answer of another kind than it should be
         state, message = "error", f"{type(error).__name__.removeprefix('Submission')}: {error}"

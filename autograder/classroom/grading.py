@@ -25,9 +25,9 @@ from foundation.printable_text import printable
 
 from ..grading.one import grade, name_seed, refuse
 from ..grading.record import Record, hash_of, read_record
-from ..intake import Intake, IntakeError, IntakeRefused, name_of, take_in
+from ..intake import Intake, IntakeError, IntakeRefusedError, name_of, take_in
 from ..intake.places import is_module
-from ..sandbox import SandboxUnavailable, Zygote
+from ..sandbox import SandboxUnavailableError, Zygote
 from ..sandbox.containment.layers import satisfies
 
 GRADED, KEPT, TO_GRADE, UNAVAILABLE = 0, 1, 2, 3
@@ -81,7 +81,7 @@ class ClassGrading:
         """Grades what has no record yet, or with `again` everything; a record for each is there afterwards.
 
         Raises:
-            SandboxUnavailable: where the machine cannot contain any submission as asked.
+            SandboxUnavailableError: where the machine cannot contain any submission as asked.
         """
         to_grade = list(submissions) if again else list(self._without_record(submissions))
         if not to_grade:
@@ -117,7 +117,7 @@ class ClassGrading:
         def work(submission: Submission) -> int:
             try:
                 self._grade(submission, tests, zygotes.present)
-            except SandboxUnavailable:
+            except SandboxUnavailableError:
                 return UNAVAILABLE
             except IntakeError as error:
                 self._blame_ourselves(submission, str(error))
@@ -145,7 +145,7 @@ class ClassGrading:
         """In a child: writes the record, early and after each part."""
         try:
             intake = self._take_in(submission)
-        except IntakeRefused as error:
+        except IntakeRefusedError as error:
             record = refuse(name_of(submission.path), error.reason, self.assignment, error.hashes, self.suite)
             record.write(submission.record)
             return

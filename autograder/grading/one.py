@@ -59,7 +59,7 @@ def grade(
         after_each: called with the record once it exists and after each part, to write it down.
 
     Raises:
-        SandboxUnavailable: where the machine cannot contain the submission as asked. No points are lost for that:
+        SandboxUnavailableError: where the machine cannot contain the submission as asked. No points are lost for that:
             the record says so.
     """
     start = time.perf_counter()

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
+from foundation.printable_text import clean
 from foundation.whole_files import write_whole
 
-from ..sandbox.text import clean
 from ..scoring import Score
 from .marks import Explanation, TaskResult, total_score
 

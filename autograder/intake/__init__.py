@@ -13,7 +13,7 @@ from the release, the package's `__init__` always. Without any module, notebooks
 archive is taken for the archive.
 """
 
-from .errors import IntakeError, IntakeRefused
+from .errors import IntakeError, IntakeRefusedError
 from .submission import Intake, name_of, take_in
 
-__all__ = ["Intake", "IntakeError", "IntakeRefused", "name_of", "take_in"]
+__all__ = ["Intake", "IntakeError", "IntakeRefusedError", "name_of", "take_in"]

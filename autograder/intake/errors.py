@@ -9,7 +9,7 @@ class IntakeError(ValueError):
     """Nothing can be taken in; the message is one line that says why: what is wrong, where, what would be right."""
 
 
-class IntakeRefused(IntakeError):
+class IntakeRefusedError(IntakeError):
     """The submission is there, but is of a kind that is not graded: a result with the reason, not an operator's slip.
 
     Attributes:
@@ -24,7 +24,7 @@ class IntakeRefused(IntakeError):
         self.hashes = hashes or {}
 
 
-class Refusal(Exception):
+class RefusedError(Exception):
     """Inside this package: the reason alone, before the submission's name stands in front of it."""
 
 

@@ -10,7 +10,7 @@ import stat
 from contextlib import ExitStack
 from pathlib import Path
 
-from .errors import IntakeError, Refusal, quote
+from .errors import IntakeError, RefusedError, quote
 from .limits import MAX_LISTED, limit_of
 from .names import is_clutter
 from .tree import kind_of, read_file
@@ -34,7 +34,7 @@ class Folder:
             package: name of the folder that the assignment's modules lie in at home.
 
         Raises:
-            Refusal: for a link, or too many entries.
+            RefusedError: for a link, or too many entries.
             IntakeError: where it cannot be listed.
         """
         self.path = path
@@ -64,7 +64,9 @@ class Folder:
                 for entry in entries:
                     self._n_entries += 1
                     if self._n_entries > MAX_LISTED:
-                        raise Refusal(f"more than {MAX_LISTED:,} files and folders; leave out what is not asked for")
+                        raise RefusedError(
+                            f"more than {MAX_LISTED:,} files and folders; hand in only what is asked for"
+                        )
                     name = f"{folder}/{entry.name}" if folder else entry.name
                     status = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(status.st_mode):
@@ -85,7 +87,9 @@ class Folder:
                 descriptor = os.open(part, FOLDER_FLAGS, dir_fd=descriptor)
             except OSError as error:
                 if error.errno in (errno.ENOTDIR, errno.ELOOP):
-                    raise Refusal(f"{quote(str(part))} is a link, not a folder; hand in the folder itself") from None
+                    raise RefusedError(
+                        f"{quote(str(part))} is a link, not a folder; hand in the folder itself"
+                    ) from None
                 raise IntakeError(f"{self.path / folder}: {error.strerror or error}") from None
             stack.callback(os.close, descriptor)
         return descriptor

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..sandbox.worker.contract import CONTRACT
-from .errors import IntakeError, Refusal, quote
+from .errors import IntakeError, RefusedError, quote
 from .limits import MAX_MODULES, MAX_SOURCE_BYTES
 from .places import MODULE_FILES, Place, all_places, is_module, some
 from .python_source import absolute_imports, decode, parse, relative_imports
@@ -58,7 +58,7 @@ def select_modules(tree: Tree, place: Place, release: Sources, package: str) -> 
     """The contract's modules and what they import relatively, from the submission or else from the release.
 
     Raises:
-        Refusal: for too much of it.
+        RefusedError: for too much of it.
     """
     selection = Selection({"__init__": release.get("__init__", ("__init__.py", ""))})
     wanted = deque(CONTRACT)
@@ -69,10 +69,10 @@ def select_modules(tree: Tree, place: Place, release: Sources, package: str) -> 
             continue
         if f"{module}.py" in place.files:
             if len(selection.submitted) == MAX_MODULES:
-                raise Refusal(f"more than {MAX_MODULES} modules are imported; hand in what is asked for")
+                raise RefusedError(f"more than {MAX_MODULES} modules are imported; hand in what is asked for")
             n_bytes += add_module(selection, tree, place, module)
             if n_bytes > MAX_SOURCE_BYTES:
-                raise Refusal(TOO_MUCH)
+                raise RefusedError(TOO_MUCH)
         elif module in release:
             selection.sources[module] = release[module]
         else:
@@ -101,7 +101,7 @@ def add_module(selection: Selection, tree: Tree, place: Place, module: str) -> i
         content = tree.read(place.path(file))
         selection.hashes[file] = hashlib.sha256(content).hexdigest()
         selection.sources[module] = (file, decode(content))
-    except Refusal as error:
+    except RefusedError as error:
         selection.blank(module, f"{file}: {error}")
         return 0
     selection.submitted.add(module)
@@ -169,5 +169,5 @@ def is_same(tree: Tree, place: Place, file: str, text: str) -> bool:
     """Whether a file of the submission is what the release has."""
     try:
         return decode(tree.read(place.path(file))).split() == text.split()
-    except Refusal:
+    except RefusedError:
         return False

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 
-from .errors import Refusal, quote
+from .errors import RefusedError, quote
 from .limits import MAX_DEPTH, MAX_NAME_CHARACTERS
 
 STEERING = {"Cc", "Zl", "Zp"}  # control characters, line and paragraph separators
@@ -14,23 +14,23 @@ def check_name(name: str) -> str:
     """The name of an archive's member in its plain form, "folder/file.py"; "" for the archive's own top folder.
 
     Raises:
-        Refusal: for a name that could lead out of a folder, or that reads otherwise than it is.
+        RefusedError: for a name that could lead out of a folder, or that reads otherwise than it is.
     """
     if len(name) > MAX_NAME_CHARACTERS:
-        raise Refusal(f"a name of {len(name):,} characters, {quote(name)}; at most {MAX_NAME_CHARACTERS} are read")
+        raise RefusedError(f"a name of {len(name):,} characters, {quote(name)}; at most {MAX_NAME_CHARACTERS} are read")
     if any(unicodedata.category(c) in STEERING or c in BIDIRECTIONAL for c in name):
-        raise Refusal(f"{quote(name)} has control characters in its name")
+        raise RefusedError(f"{quote(name)} has control characters in its name")
     if "\\" in name:
-        raise Refusal(f"{quote(name)} has a backslash in its name; pack it with a tool that writes / between folders")
+        raise RefusedError(f"{quote(name)} has a backslash in its name; use a tool that writes / between folders")
     if ":" in name:
-        raise Refusal(f"{quote(name)} has a colon in its name, which means a drive or a hidden stream on some systems")
+        raise RefusedError(f"{quote(name)} has a colon in its name, which some systems read as a drive or stream")
     if name.startswith("/"):
-        raise Refusal(f"{quote(name)} is an absolute path; pack the files with relative names")
+        raise RefusedError(f"{quote(name)} is an absolute path; pack the files with relative names")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise Refusal(f"{quote(name)} leads out of the archive (..); pack the files with relative names")
+        raise RefusedError(f"{quote(name)} leads out of the archive (..); pack the files with relative names")
     if len(parts) > MAX_DEPTH:
-        raise Refusal(f"{quote(name)} lies {len(parts)} folders deep; at most {MAX_DEPTH} are read")
+        raise RefusedError(f"{quote(name)} lies {len(parts)} folders deep; at most {MAX_DEPTH} are read")
     return "/".join(parts)
 
 
@@ -38,7 +38,7 @@ def check_clashes(names: Iterable[str]) -> None:
     """Refuses plain names of files that are one file on some system: doubles, case, a file that is also a folder.
 
     Raises:
-        Refusal: naming both.
+        RefusedError: naming both.
     """
     spelling: dict[str, str] = {}
     kinds: dict[str, str] = {}
@@ -49,11 +49,11 @@ def check_clashes(names: Iterable[str]) -> None:
             kind = "file" if length == len(parts) else "folder"
             key = folded(path)
             if spelling.setdefault(key, path) != path:
-                raise Refusal(f"{quote(path)} and {quote(spelling[key])} differ only in case or accents; keep one")
+                raise RefusedError(f"{quote(path)} and {quote(spelling[key])} differ only in case or accents; keep one")
             if kinds.get(key, kind) != kind:
-                raise Refusal(f"{quote(path)} is both a file and a folder; keep one")
+                raise RefusedError(f"{quote(path)} is both a file and a folder; keep one")
             if kind == "file" and key in kinds:
-                raise Refusal(f"{quote(path)} is there twice; keep one")
+                raise RefusedError(f"{quote(path)} is there twice; keep one")
             kinds[key] = kind
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from foundation.printable_text import printable
 
-from .errors import Refusal
+from .errors import RefusedError
 from .limits import MAX_CELLS, MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -43,24 +43,26 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
     """The code cells in their order.
 
     Raises:
-        Refusal: where it is no notebook, or too large; the reason does not name the file.
+        RefusedError: where it is no notebook, or too large; the reason does not name the file.
     """
     try:
         notebook = json.loads(content)
     except json.JSONDecodeError as error:
-        raise Refusal(f"not a whole notebook: line {error.lineno}: {error.msg}; save it again in Jupyter") from None
+        raise RefusedError(
+            f"not a whole notebook: line {error.lineno}: {error.msg}; save it again in Jupyter"
+        ) from None
     except (ValueError, RecursionError) as error:  # other encodings, endless numbers, hopeless nesting
-        raise Refusal(f"not a notebook ({type(error).__name__}); save it again in Jupyter") from None
+        raise RefusedError(f"not a notebook ({type(error).__name__}); save it again in Jupyter") from None
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
         older = isinstance(notebook, dict) and "worksheets" in notebook
-        raise Refusal("a notebook of an old kind" if older else "not a notebook: it has no cells")
+        raise RefusedError("a notebook of an old kind" if older else "not a notebook: it has no cells")
     if len(cells) > MAX_CELLS:
-        raise Refusal(f"{len(cells):,} cells; at most {MAX_CELLS:,} are read")
+        raise RefusedError(f"{len(cells):,} cells; at most {MAX_CELLS:,} are read")
     found = [read_cell(cell, printable(name), index + 1) for index, cell in enumerate(cells)]
     found = [cell for cell in found if cell is not None]
     if sum(len(cell.text) for cell in found) > MAX_CODE_CHARACTERS:
-        raise Refusal(f"more than {MAX_CODE_CHARACTERS:,} characters of code; hand in what is asked for")
+        raise RefusedError(f"more than {MAX_CODE_CHARACTERS:,} characters of code; hand in what is asked for")
     return found
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..sandbox.worker.contract import CONTRACT
-from .errors import Refusal, quote
+from .errors import RefusedError, quote
 from .limits import TRANSLATIONS
 from .names import is_clutter
 
@@ -35,7 +35,7 @@ def find_place(paths: Iterable[str], package: str) -> Place | None:
         package: name of the folder that the modules lie in at home.
 
     Raises:
-        Refusal: where there are two such places.
+        RefusedError: where there are two such places.
     """
     places = all_places(paths)
     for is_kind in (is_module, is_notebook):
@@ -44,7 +44,7 @@ def find_place(paths: Iterable[str], package: str) -> Place | None:
             found = [place for place in having if level_of(place.folder, package) == level]
             if len(found) > 1:
                 shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in found[:2])
-                raise Refusal(f"the assignment's files lie in {len(found)} places, in {shown}; hand in one")
+                raise RefusedError(f"the assignment's files lie in {len(found)} places, in {shown}; hand in one")
             if found:
                 return found[0]
     return None
@@ -54,7 +54,7 @@ def find_translations(paths: Iterable[str], place: Place | None, package: str) -
     """The plain name of the translations: with the modules, or in a folder around them.
 
     Raises:
-        Refusal: where there are two.
+        RefusedError: where there are two.
     """
     if place:
         parts = place.folder.split("/") if place.folder else []
@@ -68,7 +68,7 @@ def find_translations(paths: Iterable[str], place: Place | None, package: str) -
         names = [name for name in names if level_of(name.rpartition("/")[0], package) == nearest < FAR]
     found = [name for name in names if name in set(paths)]
     if len(found) > 1:
-        raise Refusal(f"there are two {TRANSLATIONS}, {quote(found[0])} and {quote(found[1])}; hand in one")
+        raise RefusedError(f"there are two {TRANSLATIONS}, {quote(found[0])} and {quote(found[1])}; hand in one")
     return found[0] if found else None
 
 

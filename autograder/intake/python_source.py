@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .errors import Refusal
+from .errors import RefusedError
 
 ENCODING_LINE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
 ENCODINGS = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252", "mac-roman")
@@ -17,7 +17,7 @@ def decode(content: bytes) -> str:
     """The text of a Python file: UTF-8, or what its first two lines say (PEP 263) if that is a usual one.
 
     Raises:
-        Refusal: where it is no text.
+        RefusedError: where it is no text.
     """
     name = "utf-8"
     if not content.startswith(codecs.BOM_UTF8):
@@ -29,16 +29,16 @@ def decode(content: bytes) -> str:
     except LookupError:
         pass
     if name not in ENCODINGS:
-        raise Refusal(f"its encoding is {name[:40]!r}; save it as UTF-8")
+        raise RefusedError(f"its encoding is {name[:40]!r}; save it as UTF-8")
     try:
         text = content.decode("utf-8-sig" if name == "utf-8" else name)
     except UnicodeDecodeError as error:
         where = f"byte 0x{content[error.start]:02x} in line {content.count(10, 0, error.start) + 1}"
-        raise Refusal(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
+        raise RefusedError(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that all count the same lines
 
 
-class TooNested(SyntaxError):
+class TooNestedError(SyntaxError):
     """Code that this process cannot parse; another one, with less on its stack, might."""
 
 
@@ -59,7 +59,7 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
     except SyntaxError as error:
         return error
     except (RecursionError, MemoryError):
-        return TooNested("its expressions are nested too deeply")
+        return TooNestedError("its expressions are nested too deeply")
     except ValueError as error:  # NUL bytes, lone surrogates
         return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .distribution import Distribution
-from .errors import IntakeError, IntakeRefused, Refusal, quote
+from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
 from .folders import Folder
 from .limits import MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, TRANSLATIONS
 from .modules import Selection, Sources, complete, misnamed, read_release, select_modules
@@ -75,15 +75,15 @@ def take_in(path: Path, release: Path, package: str = "student") -> Intake:
         package: name of the folder that the modules lie in at home.
 
     Raises:
-        IntakeRefused: where what is there is not graded: a result with a reason.
+        IntakeRefusedError: where what is there is not graded: a result with a reason.
         IntakeError: where nothing is there, or it cannot be read: the caller's slip.
     """
     skeleton = read_release(release)
     hashes: dict[str, str] = {}
     try:
         return _take_in(path, skeleton, package, hashes)
-    except Refusal as error:
-        raise IntakeRefused(path.name or str(path), str(error), hashes) from None
+    except RefusedError as error:
+        raise IntakeRefusedError(path.name or str(path), str(error), hashes) from None
 
 
 def name_of(path: Path) -> str:
@@ -121,7 +121,7 @@ def open_archive(content: bytes) -> Tree:
     if content.startswith(ZIP_MAGIC):
         return Zip(content)
     what = next((kind for magic, kind in OTHER_KINDS.items() if content.startswith(magic)), "none of these")
-    raise Refusal(f"{KINDS}; this is {what if content else 'empty'}")
+    raise RefusedError(f"{KINDS}; this is {what if content else 'empty'}")
 
 
 def only_archive(folder: Folder, package: str) -> str | None:
@@ -138,29 +138,29 @@ def take_tree(path: Path, tree: Tree, release: Sources, package: str, hashes: di
     place = find_place(tree.sizes, package)
     translations = find_translations(tree.sizes, place, package)
     if place is None and translations is None:
-        raise Refusal(nothing_here(tree))
+        raise RefusedError(nothing_here(tree))
     origins: dict[str, list[str]] = {}
     if place is None or any(map(is_module, place.files)):
         selection = select_modules(tree, place or Place("", frozenset()), release, package)
     else:
         files = sorted(filter(is_notebook, place.files))
         if len(files) > MAX_NOTEBOOKS:
-            raise Refusal(f"{len(files)} notebooks; at most {MAX_NOTEBOOKS} are read")
+            raise RefusedError(f"{len(files)} notebooks; at most {MAX_NOTEBOOKS} are read")
         cells: list[Cell] = []
         for file in files:
             try:
                 content = tree.read(place.path(file))
                 hashes[file] = hashlib.sha256(content).hexdigest()
                 cells += read_notebook(content, file)
-            except Refusal as error:
-                raise Refusal(f"{quote(file)}: {error}") from None
+            except RefusedError as error:
+                raise RefusedError(f"{quote(file)}: {error}") from None
         selection, origins = take_notebooks(cells, files[0] if len(files) == 1 else "notebooks", release, package)
     intake = finish(path, selection, hashes, origins)
     if translations is not None:
         try:
             intake.translations = tree.read(translations)
             intake.hashes[TRANSLATIONS] = hashlib.sha256(intake.translations).hexdigest()
-        except Refusal as error:
+        except RefusedError as error:
             intake.translations_problem = f"{TRANSLATIONS}: {error}"
     return intake
 
@@ -173,7 +173,7 @@ def take_notebooks(
     selection = Selection({"__init__": release.get("__init__", ("__init__.py", ""))}, notes=distribution.notes)
     origins = distribution.fill(selection, path)
     if not selection.submitted:
-        raise Refusal("no cell defines any of the assignment's classes and functions")
+        raise RefusedError("no cell defines any of the assignment's classes and functions")
     complete(selection, release)
     return selection, origins
 
@@ -203,7 +203,7 @@ def refuse_odd_entries(folder: Folder, package: str) -> None:
         parent, _, name = path.rpartition("/")
         counts = name in (package, TRANSLATIONS) or name.endswith((".py", ".ipynb"))
         if counts and level_of(parent, package) < FAR:
-            raise Refusal(f"{quote(path)} is {kind}; hand in ordinary files")
+            raise RefusedError(f"{quote(path)} is {kind}; hand in ordinary files")
 
 
 def nothing_here(tree: Tree) -> str:

@@ -8,7 +8,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 
-from .errors import Refusal, quote
+from .errors import RefusedError, quote
 from .limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
 from .names import check_clashes, check_name
 from .tree import too_large
@@ -41,7 +41,7 @@ class Tar:
         """Reads the archive once, and keeps what may count.
 
         Raises:
-            Refusal: for a damaged archive, or an entry of a kind that is not taken.
+            RefusedError: for a damaged archive, or an entry of a kind that is not taken.
         """
         self.sizes: dict[str, int] = {}
         self._contents: dict[str, bytes] = {}
@@ -52,13 +52,17 @@ class Tar:
             if header.type == tarfile.DIRTYPE and header.size == 0:
                 continue
             if header.type not in FILES or not name:
-                raise Refusal(f"{quote(header.name)} is {KINDS.get(header.type, 'of an unknown kind')}; {ONLY_FILES}")
+                raise RefusedError(
+                    f"{quote(header.name)} is {KINDS.get(header.type, 'of an unknown kind')}; {ONLY_FILES}"
+                )
             names.append(name)
             self.sizes[name] = header.size
             if header.size <= limit_of(name):
                 kept += header.size
                 if kept > MAX_KEPT_BYTES:
-                    raise Refusal(f"its text files have more than {MAX_KEPT_BYTES:,} bytes; hand in what is asked for")
+                    raise RefusedError(
+                        f"its text files have more than {MAX_KEPT_BYTES:,} bytes; hand in what is asked for"
+                    )
                 self._contents[name] = stream.take(header.size)
             else:
                 stream.skip(header.size)
@@ -69,7 +73,7 @@ class Tar:
     def read(self, name: str) -> bytes:
         """The content of a member; see `tree.Tree`."""
         if name not in self._contents:
-            raise Refusal(too_large(self.sizes[name], limit_of(name)))
+            raise RefusedError(too_large(self.sizes[name], limit_of(name)))
         return self._contents[name]
 
 
@@ -83,16 +87,16 @@ def headers(stream: "Gunzipped") -> Iterator[tarfile.TarInfo]:
             return
         n_entries += 1
         if n_entries > MAX_MEMBERS:
-            raise Refusal(f"more than {MAX_MEMBERS:,} entries; leave out what is not asked for")
+            raise RefusedError(f"more than {MAX_MEMBERS:,} entries; leave out what is not asked for")
         try:
             header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
         except (tarfile.HeaderError, ValueError, OverflowError):
-            raise Refusal(CUT_OFF) from None
+            raise RefusedError(CUT_OFF) from None
         if header.size < 0:
-            raise Refusal(CUT_OFF)
+            raise RefusedError(CUT_OFF)
         if header.type in EXTENDED:
             if header.size > MAX_EXTENDED_HEADER:
-                raise Refusal(f"a header of {header.size:,} bytes; at most {MAX_EXTENDED_HEADER:,} are read")
+                raise RefusedError(f"a header of {header.size:,} bytes; at most {MAX_EXTENDED_HEADER:,} are read")
             data = stream.take(header.size)
             stream.skip(-header.size % BLOCK)
             if header.type == tarfile.GNUTYPE_LONGNAME:
@@ -109,7 +113,7 @@ def pax_name(data: bytes) -> str | None:
     """The name in an extended header, which is a row of records `length key=value`.
 
     Raises:
-        Refusal: for one that is damaged, or that says more of the file than its name and its times.
+        RefusedError: for one that is damaged, or that says more of the file than its name and its times.
     """
     name = None
     while data:
@@ -118,11 +122,13 @@ def pax_name(data: bytes) -> str | None:
         record, data = data[len(number) + 1 : length], data[length:]
         key, equals, value = record[:-1].partition(b"=")
         if not equals or not record.endswith(b"\n") or len(number) + 1 + len(record) != length:
-            raise Refusal(CUT_OFF)
+            raise RefusedError(CUT_OFF)
         if key == b"path":
             name = value.decode("utf-8", "surrogateescape")
         elif key in (b"size", b"linkpath") or key.startswith(b"GNU.sparse"):
-            raise Refusal(f"an entry with the extended header {quote(key.decode('ascii', 'replace'))}; {ONLY_FILES}")
+            raise RefusedError(
+                f"an entry with the extended header {quote(key.decode('ascii', 'replace'))}; {ONLY_FILES}"
+            )
     return name
 
 
@@ -163,7 +169,7 @@ class Gunzipped:
     def _next(self) -> bytes:
         while not self._ready:
             if self._is_at_end:
-                raise Refusal(CUT_OFF)
+                raise RefusedError(CUT_OFF)
             self._inflate()
         return self._ready
 
@@ -179,14 +185,16 @@ class Gunzipped:
         try:
             self._ready = self._inflater.decompress(source, CHUNK)
         except zlib.error:
-            raise Refusal(CUT_OFF) from None
+            raise RefusedError(CUT_OFF) from None
         if not source and not self._ready and not self._inflater.eof:
-            raise Refusal(CUT_OFF)
+            raise RefusedError(CUT_OFF)
         self._unpacked += len(self._ready)
         if self._unpacked > MAX_UNPACKED_BYTES:
-            raise Refusal(f"more than {MAX_UNPACKED_BYTES:,} bytes when unpacked")
+            raise RefusedError(f"more than {MAX_UNPACKED_BYTES:,} bytes when unpacked")
         if self._unpacked > RATIO_MATTERS_ABOVE and self._unpacked > MAX_RATIO * len(self._content):
-            raise Refusal(f"it unpacks {len(self._content):,} bytes to more than {self._unpacked:,}: an archive bomb")
+            raise RefusedError(
+                f"it unpacks {len(self._content):,} bytes to more than {self._unpacked:,}: an archive bomb"
+            )
 
     def _begin_next_stream(self) -> bool:
         """A .gz may be several in a row; what follows the last one is padding."""
@@ -195,6 +203,8 @@ class Gunzipped:
             return False
         self._n_streams += 1
         if self._n_streams > MAX_STREAMS:
-            raise Refusal(f"more than {MAX_STREAMS:,} compressed streams in one archive; pack it with tar and gzip")
+            raise RefusedError(
+                f"more than {MAX_STREAMS:,} compressed streams in one archive; pack it with tar and gzip"
+            )
         self._inflater = zlib.decompressobj(wbits=GZIP)
         return True

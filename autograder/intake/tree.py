@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 from typing import Protocol
 
-from .errors import IntakeError, Refusal
+from .errors import IntakeError, RefusedError
 
 
 class Tree(Protocol):
@@ -21,7 +21,7 @@ class Tree(Protocol):
         """The content of a file of at most `limits.limit_of(name)` bytes.
 
         Raises:
-            Refusal: where it is larger, or cannot be read; the reason does not name the file.
+            RefusedError: where it is larger, or cannot be read; the reason does not name the file.
         """
         ...
 
@@ -35,7 +35,7 @@ def read_file(path: str | Path, limit: int, folder: int | None = None) -> bytes:
         folder: descriptor of the folder it lies in.
 
     Raises:
-        Refusal: where it is no ordinary file, or larger.
+        RefusedError: where it is no ordinary file, or larger.
         IntakeError: where the system does not let us read it.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -46,12 +46,12 @@ def read_file(path: str | Path, limit: int, folder: int | None = None) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise Refusal(f"it is {kind_of(status.st_mode)}, not an ordinary file")
+            raise RefusedError(f"it is {kind_of(status.st_mode)}, not an ordinary file")
         if status.st_size <= limit:
             content = file.read(limit + 1)
             if len(content) <= limit:
                 return content
-        raise Refusal(too_large(status.st_size, limit))
+        raise RefusedError(too_large(status.st_size, limit))
 
 
 def too_large(size: int, limit: int) -> str:
@@ -72,5 +72,5 @@ def _unreadable(path: str | Path, folder: int | None, error: OSError) -> Excepti
     except OSError:
         mode = 0
     if mode and not stat.S_ISREG(mode):
-        return Refusal(f"it is {kind_of(mode)}, not an ordinary file")
+        return RefusedError(f"it is {kind_of(mode)}, not an ordinary file")
     return IntakeError(f"{path}: {error.strerror or error}")

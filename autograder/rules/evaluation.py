@@ -32,7 +32,7 @@ MAKE_GETTER = {"operator.attrgetter", "operator.itemgetter"}
 RUN_TEXT = {"builtins.exec", "builtins.eval", "builtins.compile", "torch.jit.CompilationUnit"}
 
 
-class TooTangled(Exception):
+class TooTangledError(Exception):
     """The code is too large to be followed to the end."""
 
 
@@ -48,11 +48,11 @@ class Evaluator:
         self._kept: list[object] = []  # so that no id is used twice
 
     def step(self, n_steps: int = 1) -> None:
-        """Counts; raises TooTangled at the end of our patience."""
+        """Counts; raises TooTangledError at the end of our patience."""
         self.n_steps += n_steps
         self.n_steps_in_all += n_steps
         if self.n_steps > MAX_STEPS or self.n_steps_in_all > MAX_STEPS_IN_ALL:
-            raise TooTangled
+            raise TooTangledError
 
     def module(self, name: str) -> ModuleNames:
         """The names of a module; of one that is not there, none."""
@@ -88,7 +88,7 @@ class Evaluator:
             self._kept += [node, scope]
             self._known[key] = found = compute()
             if len(found) > MAX_MEANINGS:
-                raise TooTangled
+                raise TooTangledError
             self.step(sum(len(value.text) for value in found if isinstance(value, Text)) // TEXT_PER_STEP)
         self.step(1 + len(self._known[key]))  # whoever asked goes through all of them
         return self._known[key]

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from ..intake.python_source import TooNested, parse
+from ..intake.python_source import TooNestedError, parse
 from .values import Binding
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -32,7 +32,7 @@ class ModuleNames:
         self._position = 0
         self._has_globals = "global" in text
         self._trees = [parse(text)]  # kept, so that no id is used twice
-        self.is_tangled = isinstance(self._trees[0], TooNested)
+        self.is_tangled = isinstance(self._trees[0], TooNestedError)
         if isinstance(self._trees[0], ast.Module):
             self._read(self._trees[0].body)
 

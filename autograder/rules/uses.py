@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from .evaluation import RUN_TEXT, Evaluator, TooTangled
+from .evaluation import RUN_TEXT, Evaluator, TooTangledError
 from .forbidden import is_forbidden
 from .modules import DEFINITIONS, LOOPS, branches
 from .scopes import FUNCTIONS, Scope
@@ -59,14 +59,14 @@ def find_short_cuts(
     found, tangled = {}, []
     try:
         search = Search(sources, components)
-    except (TooTangled, RecursionError):
+    except (TooTangledError, RecursionError):
         search, tangled = None, ["the code"]
     tangled += [f"{name}.py" for name in sources if search and search.evaluator.module(name).is_tangled]
     for component in components if search else ():
         try:
             if short_cuts := search.of(component):
                 found[component] = short_cuts
-        except (TooTangled, RecursionError):
+        except (TooTangledError, RecursionError):
             tangled.append(component)
     if notes is not None:
         notes += [f"{what} is too tangled to be searched for forbidden short-cuts to the end" for what in tangled]

@@ -16,21 +16,21 @@ from foundation.limits import Limits
 
 from .containment.zygote import Zygote
 from .errors import (
-    SandboxUnavailable,
-    SubmissionDied,
+    SandboxUnavailableError,
+    SubmissionDiedError,
     SubmissionError,
-    SubmissionRefused,
-    SubmissionTimeout,
+    SubmissionRefusedError,
+    SubmissionTimeoutError,
 )
 
 __all__ = [
     "Limits",
     "Sandbox",
-    "SandboxUnavailable",
-    "SubmissionDied",
+    "SandboxUnavailableError",
+    "SubmissionDiedError",
     "SubmissionError",
-    "SubmissionRefused",
-    "SubmissionTimeout",
+    "SubmissionRefusedError",
+    "SubmissionTimeoutError",
     "Zygote",
 ]
 

@@ -6,19 +6,20 @@ import os
 import select
 import time
 
+from foundation.printable_text import clean
+
 from .containment.zygote import Worker
-from .text import clean
 from .worker.frames import REPLY_LIMITS, FrameError, FrameReader
 
 PIECE = 1 << 16
 READABLE = select.POLLIN | select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
-class Deadline(Exception):
+class DeadlineError(Exception):
     """No complete answer came in time."""
 
 
-class Gone(Exception):
+class WorkerGoneError(Exception):
     """The worker has closed its pipe: it has ended, as a rule."""
 
 
@@ -60,7 +61,7 @@ class Connection:
             seconds: wall time for all of it.
 
         Raises:
-            Deadline, Gone: see there.
+            DeadlineError, WorkerGoneError: see there.
             FrameError: for bytes that are no frame, too large a frame, or a reply before the request.
         """
         deadline = time.monotonic() + seconds
@@ -100,7 +101,7 @@ class Connection:
     def _wait(self, deadline: float) -> dict[int, int]:
         left = deadline - time.monotonic()
         if left <= 0:
-            raise Deadline
+            raise DeadlineError
         return dict(self._poll.poll(left * 1000 + 1))
 
     def _send(self, unsent: memoryview) -> memoryview:
@@ -110,7 +111,7 @@ class Connection:
         except BlockingIOError:
             pass
         except BrokenPipeError as error:
-            raise Gone from error
+            raise WorkerGoneError from error
         return unsent
 
     def _receive(self, reader: FrameReader) -> tuple[dict, bytes] | None:
@@ -123,11 +124,11 @@ class Connection:
         return None
 
     def _read(self, size: int) -> bytes | None:
-        """Up to so many bytes of the reply pipe; None if there are none now. Raises Gone at its end."""
+        """Up to so many bytes of the reply pipe; None if there are none now. Raises WorkerGoneError at its end."""
         try:
             piece = os.read(self._worker.replies, size)
         except BlockingIOError:
             return None
         if not piece:
-            raise Gone
+            raise WorkerGoneError
         return piece

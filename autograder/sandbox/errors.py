@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 
-from .text import clean
+from foundation.printable_text import clean
 
 MAX_MESSAGE = 2_000
 MAX_TRACEBACK = 4_000
@@ -27,7 +27,7 @@ MIRRORED = (
 )
 
 
-class SandboxUnavailable(Exception):
+class SandboxUnavailableError(Exception):
     """The machine does not offer the containment that was asked for, or the worker could not be started.
 
     A fault of the grader's side: no submission may lose points for it.
@@ -51,19 +51,19 @@ class SubmissionError(Exception):
         return self.message
 
 
-class SubmissionTimeout(SubmissionError):
+class SubmissionTimeoutError(SubmissionError):
     """A call took too long, or a total budget of time is used up."""
 
 
-class SubmissionDied(SubmissionError):
+class SubmissionDiedError(SubmissionError):
     """The worker ended, or broke the protocol, during a call; or an object of an ended worker was used."""
 
 
-class SubmissionOutOfMemory(SubmissionDied, MemoryError):
+class SubmissionOutOfMemoryError(SubmissionDiedError, MemoryError):
     """The worker was ended by the system, most likely for its memory."""
 
 
-class SubmissionRefused(SubmissionError):
+class SubmissionRefusedError(SubmissionError):
     """The submission used what it was to write itself."""
 
 
@@ -71,7 +71,7 @@ _CLASSES = {
     name: type(f"Submission{name}", (SubmissionError, getattr(builtins, name)), {"__module__": __name__})
     for name in MIRRORED
 }
-_CLASSES["ForbiddenShortcut"] = SubmissionRefused
+_CLASSES["ForbiddenShortcut"] = SubmissionRefusedError
 
 
 def submission_error(kind: str, message: str, student_traceback: str = "") -> SubmissionError:

@@ -8,7 +8,7 @@ from .worker.contract import MAX_PARAMETER_BYTES, MAX_PARAMETERS
 from .worker.values import Decoder
 
 
-class Breach(Exception):
+class BreachError(Exception):
     """The worker broke the protocol."""
 
 
@@ -43,15 +43,15 @@ class CallReply:
 def read_reply(header: dict, body: bytes, number: int) -> tuple[object, Decoder] | Failure:
     """Check the outside of a reply to request `number`."""
     if header.get("id") != number or type(header["id"]) is not int:
-        raise Breach("a reply that bears another number than the request")
+        raise BreachError("a reply that bears another number than the request")
     if set(header) == {"id", "error"}:
         return read_failure(header["error"])
     if set(header) != {"id", "result", "tensors"}:
-        raise Breach("a reply with other fields than it should have")
+        raise BreachError("a reply with other fields than it should have")
     try:
         return header["result"], Decoder(header["tensors"], body)
     except Exception as error:  # whatever it is, what was sent has caused it
-        raise Breach(f"a reply with {error}") from error
+        raise BreachError(f"a reply with {error}") from error
 
 
 def read_failure(error: object) -> Failure:
@@ -60,7 +60,7 @@ def read_failure(error: object) -> Failure:
     frames = []
     for frame in error["frames"][:16]:
         if not isinstance(frame, list) or [type(part) for part in frame] != [str, int, str]:
-            raise Breach("a traceback that is none")
+            raise BreachError("a traceback that is none")
         frames.append(tuple(frame))
     return Failure(error["kind"][:80], error["message"][:4000], frames)
 
@@ -70,11 +70,11 @@ def read_object(result: object, decoder: Decoder) -> ObjectReply:
     fields(result, object=int, module=bool, training=bool, names=list)
     names = result["names"]
     if not all(isinstance(name, str) for name in names) or not len(names) == len(decoder.tensors) <= MAX_PARAMETERS:
-        raise Breach("parameters that are not all named")
+        raise BreachError("parameters that are not all named")
     if not all(value.is_floating_point() and value.numel() for value in decoder.tensors):
-        raise Breach("a parameter that cannot be learned")
+        raise BreachError("a parameter that cannot be learned")
     if sum(value.numel() * value.element_size() for value in decoder.tensors) > MAX_PARAMETER_BYTES:
-        raise Breach("parameters that are too large")
+        raise BreachError("parameters that are too large")
     return ObjectReply(result["object"], result["module"], result["training"], names)
 
 
@@ -83,7 +83,7 @@ def read_call(result: object, decoder: Decoder, arguments: int) -> CallReply:
     fields(result, value=None, graph=(int, type(None)), changed=list)
     changed = result["changed"]
     if not all(type(index) is int and 0 <= index < arguments for index in changed):
-        raise Breach("changed arguments that there are not")
+        raise BreachError("changed arguments that there are not")
     return CallReply(result["value"], result["graph"], changed)
 
 
@@ -92,23 +92,23 @@ def read_value(tree: object, decoder: Decoder) -> object:
     try:
         return decoder.decode(tree)
     except Exception as error:  # whatever it is, what was sent has caused it
-        raise Breach(str(error)) from error
+        raise BreachError(str(error)) from error
 
 
 def read_gradients(result: object, decoder: Decoder, inputs: list) -> list:
     """Check the reply to backward; gradients have the shape and dtype of their inputs, or are None."""
     if not isinstance(result, list) or len(result) != len(inputs):
-        raise Breach("another number of gradients than of inputs")
+        raise BreachError("another number of gradients than of inputs")
     gradients = []
     for index, (shape, dtype) in zip(result, inputs, strict=True):
         if index is None:
             gradients.append(None)
             continue
         if type(index) is not int or not 0 <= index < len(decoder.tensors):
-            raise Breach("a gradient that was not sent")
+            raise BreachError("a gradient that was not sent")
         gradient = decoder.tensors[index]
         if gradient.shape != shape or gradient.dtype != dtype:
-            raise Breach("a gradient of another shape or dtype than its input")
+            raise BreachError("a gradient of another shape or dtype than its input")
         gradients.append(gradient)
     return gradients
 
@@ -116,8 +116,8 @@ def read_gradients(result: object, decoder: Decoder, inputs: list) -> list:
 def fields(answer: object, /, **types: object) -> None:
     """Check that a JSON object has exactly these fields, of these types (None = any)."""
     if not isinstance(answer, dict) or set(answer) != set(types):
-        raise Breach("an answer with other fields than it should have")
+        raise BreachError("an answer with other fields than it should have")
     for name, kind in types.items():
         kinds = kind if isinstance(kind, tuple) else (kind,)
         if kind is not None and type(answer[name]) not in kinds:
-            raise Breach(f"an answer whose {name} is of another type")
+            raise BreachError(f"an answer whose {name} is of another type")

@@ -9,18 +9,18 @@ from collections.abc import Callable
 
 from foundation.limits import Limits
 
-from .connection import Connection, Deadline, Gone, Output
+from .connection import Connection, DeadlineError, Output, WorkerGoneError
 from .containment.zygote import Ending, Zygote
 from .errors import (
-    SandboxUnavailable,
-    SubmissionDied,
+    SandboxUnavailableError,
+    SubmissionDiedError,
     SubmissionError,
-    SubmissionOutOfMemory,
-    SubmissionTimeout,
+    SubmissionOutOfMemoryError,
+    SubmissionTimeoutError,
     submission_error,
 )
 from .imports import wanted_imports
-from .replies import Breach, Failure, read_reply
+from .replies import BreachError, Failure, read_reply
 from .tape import Tape
 from .worker.frames import FrameError, pack
 from .worker.values import Decoder, Encoder
@@ -71,14 +71,14 @@ class Session:
         self.ended_because = "the worker was closed"
         try:
             layers = self._start(zygote, limits, output, wanted_imports(sources))
-        except SandboxUnavailable:  # perhaps one of the imports left something behind, which is not the machine's fault
+        except SandboxUnavailableError:  # the machine may be innocent: an import may have left something behind
             layers = self._start(zygote, limits, output, [])
         try:
             self.level = zygote.containment.describe(layers)
             named = {name: (f"{name}.py", text) for name, (_, text) in sources.items()}
             self.request("load", {"sources": named}, Encoder(), START_SECONDS)
         except SubmissionError as error:
-            raise SandboxUnavailable(f"the worker could not load the submission: {error.message}") from error
+            raise SandboxUnavailableError(f"the worker could not load the submission: {error.message}") from error
         except BaseException:
             self.end("the worker did not start")
             raise
@@ -97,10 +97,10 @@ class Session:
         """What the worker says before it has seen any submitted code."""
         try:
             header, _ = self._connection.exchange(b"", START_SECONDS)
-        except (Deadline, Gone, FrameError) as error:
-            raise SandboxUnavailable(f"a worker did not start ({type(error).__name__})") from error
+        except (DeadlineError, WorkerGoneError, FrameError) as error:
+            raise SandboxUnavailableError(f"a worker did not start ({type(error).__name__})") from error
         if "layers" not in header:
-            raise SandboxUnavailable(f"this machine lacks a required layer: {header.get('missing')}")
+            raise SandboxUnavailableError(f"this machine lacks a required layer: {header.get('missing')}")
         return header["layers"]
 
     def release(self, kind: str, number: int) -> None:
@@ -118,7 +118,7 @@ class Session:
 
         Raises:
             SubmissionError: what the submission raised; the worker lives.
-            SubmissionTimeout, SubmissionDied: the worker has ended.
+            SubmissionTimeoutError, SubmissionDiedError: the worker has ended.
         """
         if not self.is_alive:
             raise self._ended()
@@ -130,11 +130,11 @@ class Session:
             if self._tape is not None:
                 self._tape.add(header, body, *reply)
             answer = read_reply(*reply, self._last)
-        except Deadline:
+        except DeadlineError:
             raise self.time_out(f"no answer within {seconds:.3g} s") from None
-        except Gone:
+        except WorkerGoneError:
             raise self.die() from None
-        except (FrameError, Breach) as error:
+        except (FrameError, BreachError) as error:
             raise self.breach(str(error)) from None
         if isinstance(answer, Failure):
             raise submission_error(answer.kind, answer.message, self._quote(answer.frames))
@@ -147,20 +147,20 @@ class Session:
         gone = set(released["objects"])
         return {"drop": released, "modes": [[number, mode] for number, mode in modes.items() if number not in gone]}
 
-    def _ended(self) -> SubmissionDied:
-        return SubmissionDied(f"the process of this object has ended: {self.ended_because}")
+    def _ended(self) -> SubmissionDiedError:
+        return SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
 
-    def time_out(self, reason: str) -> SubmissionTimeout:
+    def time_out(self, reason: str) -> SubmissionTimeoutError:
         """End the worker; the exception to raise."""
         self.end(reason)
         self.has_timed_out = True
-        return SubmissionTimeout(reason)
+        return SubmissionTimeoutError(reason)
 
-    def breach(self, reason: str) -> SubmissionDied:
+    def breach(self, reason: str) -> SubmissionDiedError:
         """End the worker for breaking the protocol; the exception to raise."""
         reason = f"the worker's answer was not a valid one ({reason})"
         self.end(reason)
-        return SubmissionDied(reason)
+        return SubmissionDiedError(reason)
 
     def die(self) -> SubmissionError:
         """The worker has gone: find out why; the exception to raise."""
@@ -168,9 +168,9 @@ class Session:
         ending = self.end("")
         self.ended_because = reason = self._explain(ending)
         if self.has_timed_out:
-            return SubmissionTimeout(reason)
+            return SubmissionTimeoutError(reason)
         was_killed = ending.had_ended and ending.status == signal.SIGKILL
-        return SubmissionOutOfMemory(reason) if was_killed else SubmissionDied(reason)
+        return SubmissionOutOfMemoryError(reason) if was_killed else SubmissionDiedError(reason)
 
     def end(self, reason: str) -> Ending:
         """End the worker, if it has not ended."""

@@ -14,7 +14,7 @@ from foundation.limits import Limits
 from .connection import Output
 from .containment.zygote import Zygote
 from .defusing import Sources, defuse
-from .errors import SandboxUnavailable, SubmissionDied, SubmissionError, SubmissionTimeout
+from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from .session import Locate, Session, in_module
 from .tape import Tape
 from .worker.values import Decoder, Encoder
@@ -60,7 +60,7 @@ class Supervisor:
                 self._zygote, sources, self._limits, self.output, cpu_left, self._tape, self._locate
             )
             if self._level not in ("", self._session.level):
-                raise SandboxUnavailable(f"the sandbox level fell from {self._level} to {self._session.level}")
+                raise SandboxUnavailableError(f"the sandbox level fell from {self._level} to {self._session.level}")
             self._level = self._session.level
         return self._session
 
@@ -70,7 +70,7 @@ class Supervisor:
         try:
             self._check(component)
             self.request(self._session_with(sources), component, "import", {"module": module}, Encoder())
-        except (SubmissionTimeout, SubmissionDied) as error:
+        except (SubmissionTimeoutError, SubmissionDiedError) as error:
             return error.message
         except SubmissionError:
             return ""  # kept by the loader, raised when one of the module's components is asked for
@@ -101,12 +101,12 @@ class Supervisor:
     def _check(self, component: str) -> None:
         """Refuse a call that the budgets do not cover."""
         if self.seconds >= self._limits.total_seconds:
-            raise SubmissionTimeout(f"the submission's total of {self._limits.total_seconds:.3g} s is used up")
+            raise SubmissionTimeoutError(f"the submission's total of {self._limits.total_seconds:.3g} s is used up")
         if self._cpu_of_ended > self._limits.cpu_seconds - CPU_GRAIN:
-            raise SubmissionTimeout(f"the submission's CPU time of {self._limits.cpu_seconds} s is used up")
+            raise SubmissionTimeoutError(f"the submission's CPU time of {self._limits.cpu_seconds} s is used up")
         if self._failures[component] >= self._limits.failures_a_component:
             reason = f"{component} is not called any more: it ended its process {self._failures[component]} times"
-            raise (SubmissionTimeout if component in self._timeouts else SubmissionDied)(reason)
+            raise (SubmissionTimeoutError if component in self._timeouts else SubmissionDiedError)(reason)
 
     @property
     def level(self) -> str:

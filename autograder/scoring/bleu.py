@@ -30,9 +30,7 @@ SEED = 12_345  # sacreBLEU's own default, so that both draw the same samples
 SAMPLES_RANGE = (100, 100_000)
 SEED_RANGE = (0, 2**63 - 1)
 LEVEL = 0.95
-DECIMALS = (
-    10  # sums of logarithms are right to about 15: what is 0.45 by arithmetic must not be 0.44999999999999996
-)
+DECIMALS = 10  # sums of logarithms are right to about 15: what is 0.45 by arithmetic must not be 0.44999999999999996
 DRAWS_AT_ONCE = 1_000_000
 MAX_ORDER = 4
 
@@ -68,9 +66,7 @@ class Score:
     seed: int
 
 
-def score(
-    hypotheses: Sequence[str], references: Sequence[str], *, samples: int = SAMPLES, seed: int = SEED
-) -> Score:
+def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int = SAMPLES, seed: int = SEED) -> Score:
     """Scores translations against references, one each, in order.
 
     Args:

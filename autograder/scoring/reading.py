@@ -167,9 +167,7 @@ def _reason(error: OSError) -> str:
 def _decode(data: bytes, name: str) -> str:
     """The text of a file in UTF-8, without its byte-order mark."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ScoringError(
-            f"{name}: not UTF-8 but UTF-16 (byte 0x{data[0]:02x} at offset 0, line 1); save it as UTF-8"
-        )
+        raise ScoringError(f"{name}: not UTF-8 but UTF-16 (byte 0x{data[0]:02x} at offset 0, line 1); save it as UTF-8")
     zero = data.find(0)
     if zero >= 0:
         raise ScoringError(f"{name}: NUL byte {_place(data, zero)}; a text file in UTF-8 holds none")
@@ -190,9 +188,7 @@ def _place(data: bytes, offset: int) -> str:
 def _split(text: str, name: str) -> list[str]:
     """The lines of a text: each ends with `\\n` or `\\r\\n`, the last one may lack it."""
     if text.count("\n") > MAX_LINES:
-        raise ScoringError(
-            f"{name}: {text.count(chr(10)):,} lines are too many; at most {MAX_LINES:,} are read"
-        )
+        raise ScoringError(f"{name}: {text.count(chr(10)):,} lines are too many; at most {MAX_LINES:,} are read")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
@@ -208,11 +204,7 @@ def _why_counts_differ(text: str, lines: list[str], expected: int) -> str:
     """What probably made the number of lines wrong, as the end of a sentence, or nothing."""
     extra = len(lines) - expected
     if extra > 0 and not any(line.strip() for line in lines[expected:]):
-        return (
-            " (the last line is blank: remove it)"
-            if extra == 1
-            else f" (the last {extra} are blank: remove them)"
-        )
+        return " (the last line is blank: remove it)" if extra == 1 else f" (the last {extra} are blank: remove them)"
     body = text.removesuffix("\n").removesuffix("\r")
     if len(body.replace("\r\n", "\n").replace("\r", "\n").split("\n")) == expected:
         return CARRIAGE_RETURN_HINT

@@ -63,8 +63,7 @@ def as_json(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
         "hypothesis_length": score.hypothesis_length,
         "reference_length": score.reference_length,
         "thresholds": [
-            {"name": v.name, "threshold": v.threshold, "status": v.status, "is_reached": v.is_reached}
-            for v in verdicts
+            {"name": v.name, "threshold": v.threshold, "status": v.status, "is_reached": v.is_reached} for v in verdicts
         ],
         "notes": [*notes, *_own_notes(score)],
     }
@@ -143,9 +142,7 @@ def _own_notes(score: Score) -> list[str]:
     """What the figures themselves make worth knowing."""
     notes = []
     if score.n < FEW_SENTENCES:
-        notes.append(
-            f"only {counted(score.n, 'sentence')}: the true uncertainty is larger than the interval says"
-        )
+        notes.append(f"only {counted(score.n, 'sentence')}: the true uncertainty is larger than the interval says")
     if score.hypothesis_length == 0:
         notes.append("every translation is empty")
     elif score.bleu < UNRELATED:

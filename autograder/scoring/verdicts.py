@@ -69,9 +69,7 @@ def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT_FILE) -> dict[str,
         raise ScoringError(f"{where}: not valid TOML: nested too deeply") from None
     table = settings.get("thresholds")
     if not isinstance(table, dict) or not table:
-        raise ScoringError(
-            f"{where}: has no [thresholds]; write that line and below it, say, beginner = 0.30"
-        )
+        raise ScoringError(f"{where}: has no [thresholds]; write that line and below it, say, beginner = 0.30")
     return {name: _checked(name, value, where) for name, value in table.items()}
 
 

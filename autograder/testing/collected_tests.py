@@ -18,14 +18,13 @@ from foundation.time_limit import CPU, time_limit
 from ..grading.marks import Outcome
 from ..sandbox import (
     Sandbox,
-    SandboxUnavailable,
-    SubmissionDied,
+    SubmissionDiedError,
     SubmissionError,
-    SubmissionRefused,
-    SubmissionTimeout,
+    SubmissionRefusedError,
+    SubmissionTimeoutError,
 )
-from ..sandbox.errors import SubmissionOutOfMemory
-from .comparison import CheckFailed
+from ..sandbox.errors import SubmissionOutOfMemoryError
+from .errors import CheckFailed, CollectionError
 from .stash import SEED, SUBMISSION
 
 MAX_MESSAGE = 4000
@@ -45,10 +44,10 @@ class TookTooLong(Exception):
 
 
 STATE_OF_ERROR = (  # the first that fits
-    ((SubmissionTimeout, TookTooLong), "timeout"),
-    (SubmissionOutOfMemory, "out of memory"),
-    (SubmissionDied, "error"),
-    (SubmissionRefused, "refused"),
+    ((SubmissionTimeoutError, TookTooLong), "timeout"),
+    (SubmissionOutOfMemoryError, "out of memory"),
+    (SubmissionDiedError, "error"),
+    (SubmissionRefusedError, "refused"),
     (NotImplementedError, "not attempted"),
     (MemoryError, "out of memory"),
     (SubmissionError, "error"),
@@ -194,7 +193,7 @@ def with_tests(markers: list[str], work: Callable[[Tests], None]) -> None:
     """Collects the tests with one of these markers and calls `work` with them.
 
     Raises:
-        SandboxUnavailable: where they cannot be collected.
+        CollectionError: where they cannot be collected.
     """
     tests = Tests(markers, work)
     # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
@@ -206,7 +205,7 @@ def with_tests(markers: list[str], work: Callable[[Tests], None]) -> None:
     if tests.raised is not None:
         raise tests.raised
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-        raise SandboxUnavailable(f"the tests could not be collected ({status!r}): {printed.getvalue()[-500:]}")
+        raise CollectionError(f"the component tests could not be collected ({status!r}): {printed.getvalue()[-500:]}")
 
 
 @contextlib.contextmanager

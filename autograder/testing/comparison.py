@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
+from .errors import CheckFailed
+
 TOLERANCE = 1e-6
 """In float64, relative to 1 + the size of the expected value.
 
@@ -16,10 +18,6 @@ Correct code may compute a factor in float32 (3e-8 off); faults are larger by or
 
 observers: list[Callable[[str, float, float], None]] = []
 """Called with what was compared, the error and the tolerance; `prove` measures the tests through it."""
-
-
-class CheckFailed(AssertionError):
-    """What a submission did is not what the contract says."""
 
 
 def fail(what: str, expected: str, came: str, look_at: str = "") -> None:

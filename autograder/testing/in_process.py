@@ -10,16 +10,13 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from ..intake.errors import Refusal
+from ..intake.errors import RefusedError
 from ..intake.python_source import decode
 from ..sandbox.worker import stand_ins
 from ..sandbox.worker.loading import Package
+from .errors import UnreadableSourceError
 
 _numbers = itertools.count()
-
-
-class UnreadableSource(OSError):
-    """A file of a submission that cannot be read; the message says which and why."""
 
 
 class InProcessSubmission:
@@ -68,7 +65,7 @@ def read_sources(folder: Path, release: Path) -> dict[str, tuple[str, str]]:
     Bytes become text as in grading: a byte order mark and Windows' line ends are no matter.
 
     Raises:
-        UnreadableSource: where a file cannot be read or is no text.
+        UnreadableSourceError: where a file cannot be read or is no text.
     """
     sources = {}
     for origin in (release, folder):
@@ -77,6 +74,6 @@ def read_sources(folder: Path, release: Path) -> dict[str, tuple[str, str]]:
                 continue
             try:
                 sources[path.stem] = (str(path), decode(path.read_bytes()))
-            except (Refusal, OSError) as error:
-                raise UnreadableSource(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+            except (RefusedError, OSError) as error:
+                raise UnreadableSourceError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     return sources

@@ -1,6 +1,7 @@
 """A limit on the time of trusted code."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -32,3 +33,12 @@ def test_an_outer_limit_outlives_an_inner_one(clock, inner):
             spin(20)
         spin(20)
     assert struck
+
+
+def test_a_thread_cannot_have_a_limit():
+    def limited() -> None:
+        with time_limit(5):
+            pytest.fail("the block was begun without a limit")
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="main thread"):
+        pool.submit(limited).result()

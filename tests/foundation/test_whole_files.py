@@ -1,6 +1,11 @@
-"""Files are written in one piece, and places where they cannot be are known beforehand."""
+"""Files are written whole, streams are written to, and destinations are checked beforehand."""
 
 import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +31,87 @@ def test_a_failure_leaves_what_was_there(tmp_path):
     with pytest.raises(IsADirectoryError):
         write_whole(tmp_path / "folder", "text")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_threads_that_write_one_path_do_not_share_a_temporary_file(tmp_path):
+    path, barrier = tmp_path / "file", threading.Barrier(4, timeout=10)
+
+    def write(number: int) -> Path:
+        with in_one_piece(path) as unfinished:
+            barrier.wait()
+            unfinished.write_text(f"{number}" * 1000)
+            return unfinished
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(write, range(4)))) == 4
+    text = path.read_text()
+    assert len(text) == 1000 and len(set(text)) == 1 and list(tmp_path.iterdir()) == [path]
+
+
+def test_content_is_on_the_disk_before_it_counts(tmp_path, monkeypatch):
+    path, synced = tmp_path / "file", []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append((os.fstat(descriptor).st_size, path.exists())))
+    write_whole(path, "text")
+    assert synced == [(4, False)]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_stays_a_link(tmp_path, is_there):
+    (tmp_path / "store").mkdir()
+    target, link = tmp_path / "store" / "file", tmp_path / "link"
+    link.symlink_to(target)
+    if is_there:
+        target.write_text("old")
+    check_file(link)
+    write_whole(link, "new")
+    assert link.is_symlink() and target.read_text() == "new"
+    assert {path.name for path in tmp_path.rglob("*")} == {"link", "store", "file"}
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    check_file(pipe)
+    write_whole(pipe, "text")
+    reader.join(timeout=10)
+    assert read == ["text"] and pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_device_is_written_to(tmp_path):
+    link = tmp_path / "null"
+    link.symlink_to(os.devnull)
+    for path in (Path(os.devnull), link):
+        check_file(path)
+        write_whole(path, "text")
+        assert path.is_char_device()
+    assert list(tmp_path.iterdir()) == [link]
+
+
+def test_an_error_leaves_a_pipe_alone(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(KeyboardInterrupt), in_one_piece(pipe) as unfinished:
+        unfinished.write_text("half of")
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/proc/self/fd/1", "/dev/fd/1", "link"])
+def test_what_others_wrote_to_redirected_output_stays(tmp_path, name):
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    code = (
+        "import sys; from pathlib import Path; from foundation.whole_files import check_file, write_whole;"
+        "path = Path(sys.argv[1]); check_file(path); print('before'); write_whole(path, 'text\\n'); print('after')"
+    )
+    with (tmp_path / "file").open("w") as file:
+        file.write("first\n")
+        file.flush()
+        root = Path(__file__).resolve().parents[2]
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], stdout=file, cwd=root, check=True)
+    assert (tmp_path / "file").read_text() == "first\nbefore\ntext\nafter\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "link"}
 
 
 def test_places_are_told_apart(tmp_path):

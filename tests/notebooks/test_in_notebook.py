@@ -9,7 +9,8 @@ import pytest
 
 from autograder.testing.notebook import Course as Notebooks
 from autograder.testing.notebook import course as course_module
-from autograder.testing.notebook.answers import UnreadableNotebook, assemble
+from autograder.testing.errors import UnreadableNotebookError
+from autograder.testing.notebook.answers import assemble
 from autograder.testing.notebook.package import AnswerPackage
 from foundation.places import ROOT
 
@@ -140,5 +141,5 @@ def test_bad_input_is_named(notebooks, folder) -> None:
     with pytest.raises(ValueError, match=r"there is no task '1\.9'; the tasks are 1\.1, 1\.2"):
         notebooks.check("1.9")
     (folder / "9_mine.ipynb").write_text("{")
-    with pytest.raises(UnreadableNotebook, match="9_mine.ipynb: not a whole notebook"):
+    with pytest.raises(UnreadableNotebookError, match="9_mine.ipynb: not a whole notebook"):
         notebooks.check("1.1")

@@ -21,7 +21,7 @@ from autograder.grading.marks import Outcome
 from autograder.sandbox.worker.loading import MissingComponent
 from autograder.testing import comparison
 from autograder.testing.collected_tests import classify as sandbox_classify
-from autograder.testing.comparison import CheckFailed
+from autograder.testing.errors import CheckFailed
 from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.stash import SEED, SUBMISSION
 from foundation.places import COMPONENT_TESTS as TESTS

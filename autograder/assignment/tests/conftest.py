@@ -17,7 +17,8 @@ import torch
 
 from autograder.rules import tell_short_cuts
 from autograder.testing.case import Case
-from autograder.testing.in_process import InProcessSubmission, UnreadableSource, read_sources
+from autograder.testing.errors import UnreadableSourceError
+from autograder.testing.in_process import InProcessSubmission, read_sources
 from autograder.testing.stash import SEED, SUBMISSION
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
@@ -106,7 +107,7 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
     """The submission's modules; ends the run where a file is no text."""
     try:
         return read_sources(folder, SKELETON)
-    except UnreadableSource as error:
+    except UnreadableSourceError as error:
         pytest.exit(str(error), returncode=2)
 
 

@@ -14,7 +14,6 @@ from torch import Tensor
 from autograder.assignment.readings.parts import missing_numbers
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import (
-    CheckFailed,
     copies,
     expect,
     expect_close,
@@ -23,6 +22,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.errors import CheckFailed
 
 from .layer_case import LayerCase, Sublayers, assignments, make_layer, norm_orders
 from .written_out import recognise

@@ -24,7 +24,7 @@ from foundation.term_secret import REFERENCES, seed_for, term_secret
 from ...grading.one import grade, refuse
 from ...grading.record import Record, write_json
 from ...grading.suite_version import suite_version
-from ...intake import IntakeRefused, take_in
+from ...intake import IntakeRefusedError, take_in
 from ..results import as_results
 from .metadata import Handing, HandingError, read_handing
 
@@ -76,7 +76,7 @@ def grade_here(root: Path, level: str, target: Path) -> dict:
         notes.append(f"late days and earlier attempts are unknown: {error}")
     try:
         intake = take_in(root / "submission", ROOT / assignment.package, assignment.package)
-    except IntakeRefused as error:
+    except IntakeRefusedError as error:
         record = refuse("submission", error.reason, assignment, error.hashes, suite)
     else:
         record = grade(

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import SandboxUnavailable
+from ..errors import SandboxUnavailableError
 from .namespaces import PACKAGE_INSIDE, find_bubblewrap
 from .seccomp import filter_for_this_machine
 
@@ -105,7 +105,7 @@ def choose_containment(level: str, package: Path, *, use_namespaces: bool = True
 
     Raises:
         ValueError: for an unknown level.
-        SandboxUnavailable: where namespaces are required and missing.
+        SandboxUnavailableError: where namespaces are required and missing.
     """
     if level not in LEVELS:
         raise ValueError(f"sandbox level {level!r} is unknown; known are {', '.join(LEVELS)}")
@@ -116,7 +116,7 @@ def choose_containment(level: str, package: Path, *, use_namespaces: bool = True
     if use_namespaces:
         bubblewrap, keeps_root, reason = find_bubblewrap(package, UIDS[0] if is_root else None)
     if level == "require-namespaces" and not bubblewrap:
-        raise SandboxUnavailable(f"level {level}: this machine offers no namespaces ({reason})")
+        raise SandboxUnavailableError(f"level {level}: this machine offers no namespaces ({reason})")
     uids = UIDS if keeps_root else ()
     if uids:
         layers["uid"] = "required" if bubblewrap else "wanted"  # tried already inside bubblewrap

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foundation.limits import Limits
 
-from ..errors import SandboxUnavailable
+from ..errors import SandboxUnavailableError
 from .layers import Containment, choose_containment
 
 START_SECONDS = 180.0
@@ -88,7 +88,7 @@ class Zygote:
     """A contained process with torch loaded. Start it early; several graders may share one, also after a fork.
 
     Args:
-        level: see `containment.LEVELS`. Raises SandboxUnavailable where the machine cannot offer it.
+        level: see `containment.LEVELS`. Raises SandboxUnavailableError where the machine cannot offer it.
         containment: instead of a level, for trials of particular layers.
     """
 
@@ -108,7 +108,7 @@ class Zygote:
                 start_new_session=True,
             )
         except OSError as error:
-            raise SandboxUnavailable(f"the zygote could not be started: {error}") from error
+            raise SandboxUnavailableError(f"the zygote could not be started: {error}") from error
         finally:
             theirs.close()
 
@@ -137,7 +137,7 @@ class Zygote:
         worker = Worker(requests, replies, output, warden)
         if not worker.wait_for_fork(START_SECONDS):
             worker.kill()
-            raise SandboxUnavailable(f"the zygote did not start a worker{self._last_words()}")
+            raise SandboxUnavailableError(f"the zygote did not start a worker{self._last_words()}")
         return worker
 
     def is_alive(self) -> bool:

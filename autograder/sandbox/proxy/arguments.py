@@ -8,7 +8,7 @@ import os
 import torch
 from torch import Tensor
 
-from ..replies import Breach
+from ..replies import BreachError
 from ..worker.values import Encoder
 
 
@@ -38,7 +38,7 @@ def spoil(tensors: list[Tensor]) -> None:
     generator = torch.Generator().manual_seed(int.from_bytes(os.urandom(7), "little"))
     for tensor in tensors:
         if not tensor.numel() or any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.shape, strict=True)):
-            raise Breach("a change to a tensor that cannot be changed")
+            raise BreachError("a change to a tensor that cannot be changed")
         with torch.no_grad():
             tensor.copy_(_other_values(tensor, generator))
 

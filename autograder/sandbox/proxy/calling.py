@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..replies import Breach, read_call, read_gradients, read_object, read_value
+from ..replies import BreachError, read_call, read_gradients, read_object, read_value
 from ..session import Session
 from ..supervisor import Supervisor
 from ..worker.values import Decoder, Encoder
@@ -31,7 +31,7 @@ class Caller:
             reply = read_object(result, decoder)
             handle = Handle(self.call, session, reply.number, component, parts)
             return RemoteModule(handle, reply, decoder) if reply.is_module else RemoteObject(handle)
-        except Breach as error:
+        except BreachError as error:
             raise self._breach(session, component, error) from None
 
     def call(
@@ -58,7 +58,7 @@ class Caller:
                 self._connect(session, component, reply.graph, decoder, inputs)
             spoil([encoder.tensors[index] for index in reply.changed])
             return read_value(reply.value, decoder)
-        except Breach as error:
+        except BreachError as error:
             raise self._breach(session, component, error) from None
 
     def refresh(self, module: RemoteModule) -> None:
@@ -68,7 +68,7 @@ class Caller:
         result, decoder = self._ask(handle.session, handle.component, "get_parameters", content, Encoder(), [module])
         try:
             module.adopt(read_object(result, decoder), decoder)
-        except Breach as error:
+        except BreachError as error:
             raise self._breach(handle.session, handle.component, error) from None
 
     def _connect(self, session: Session, component: str, number: int, decoder: Decoder, inputs: list[Tensor]) -> None:
@@ -76,7 +76,7 @@ class Caller:
         indices = [i for i, record in enumerate(decoder.records) if record.get("grad") is True]
         outputs = tuple(decoder.tensors[index] for index in indices)
         if not inputs or not outputs or not all(output.is_floating_point() for output in outputs):
-            raise Breach("a graph without inputs or without outputs")
+            raise BreachError("a graph without inputs or without outputs")
         shapes = [(tensor.shape, tensor.dtype) for tensor in inputs]
 
         def backward(seeds: dict[int, Tensor]) -> list[Tensor | None]:
@@ -88,7 +88,7 @@ class Caller:
             result, gradients = self._supervisor.request(session, component, "backward", content, encoder)
             try:
                 return read_gradients(result, gradients, shapes)
-            except Breach as error:
+            except BreachError as error:
                 raise self._breach(session, component, error) from None
 
         graph = RemoteGraph(indices, backward, lambda: session.release("graphs", number))

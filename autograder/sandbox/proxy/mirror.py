@@ -9,10 +9,11 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from ..errors import SubmissionDied
+from foundation.printable_text import clean
+
+from ..errors import SubmissionDiedError
 from ..replies import ObjectReply
 from ..session import Session
-from ..text import clean
 from ..worker.contract import MODEL_METHODS
 from ..worker.values import Decoder
 
@@ -131,7 +132,7 @@ def number_of(value: object, session: Session, parts: list[Handle]) -> int | Non
         return None
     handle = value._handle
     if handle.session is not session:
-        raise SubmissionDied(f"the process of this object has ended: {handle.session.ended_because}")
+        raise SubmissionDiedError(f"the process of this object has ended: {handle.session.ended_because}")
     parts.append(handle)
     return handle.number
 

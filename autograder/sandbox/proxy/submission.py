@@ -24,7 +24,7 @@ class Sandbox:
     """What tests may ask of a submission that lives in another process.
 
     A worker is started when it is first needed, and again after one has died; objects of a dead worker raise
-    SubmissionDied. A component that has cost `limits.failures_a_component` workers is not called again.
+    SubmissionDiedError. A component that has cost `limits.failures_a_component` workers is not called again.
 
     Args:
         sources: module name -> path, source text; the submission's merged with the release's.
@@ -35,7 +35,7 @@ class Sandbox:
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
 
     Raises:
-        SandboxUnavailable: where the machine lacks what the level requires (also later, when a worker starts).
+        SandboxUnavailableError: where the machine lacks what the level requires (also later, when a worker starts).
     """
 
     def __init__(

@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...intake.distribution import Distribution
-from ...intake.errors import Refusal
+from ...intake.errors import RefusedError
 from ...intake.modules import Selection, Sources
 from ...intake.notebooks import Cell, read_notebook
 from ...intake.statements import DEFINITIONS, statements_of
+from ..errors import UnreadableNotebookError
 
 HERE = "this notebook"
-
-
-class UnreadableNotebook(ValueError):
-    """A notebook beside this one cannot be read; the message says which and why."""
 
 
 def assemble(
@@ -34,7 +31,7 @@ def assemble(
         Module name -> path for messages, text; and for each module with answers the cell and line of each of its lines.
 
     Raises:
-        UnreadableNotebook: for a file that is no notebook.
+        UnreadableNotebookError: for a file that is no notebook.
     """
     live = [Cell(HERE, number, text, is_answer=True) for number, text in enumerate(history) if text.strip()]
     live = _latest(live)
@@ -51,8 +48,8 @@ def saved_cells(folder: Path) -> list[Cell]:
     for path in sorted(folder.glob("*.ipynb")):
         try:
             cells += read_notebook(path.read_bytes(), path.name)
-        except Refusal as error:
-            raise UnreadableNotebook(f"{path.name}: {error}") from None
+        except RefusedError as error:
+            raise UnreadableNotebookError(f"{path.name}: {error}") from None
     return cells
 
 

@@ -14,8 +14,8 @@ from foundation.places import COMPONENT_TESTS as TESTS
 from ...grading.marks import Outcome, TaskResult, explain, judge_task
 from ...intake.modules import Sources
 from ...rules import tell_short_cuts
-from ..comparison import CheckFailed
 from ..in_process import InProcessSubmission
+from ..outcomes import classify
 from ..stash import SEED, SUBMISSION
 
 MAX_PRINTED = 4000
@@ -38,24 +38,15 @@ class Recorder:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> None:
         error = None if call.excinfo is None else call.excinfo.value
         if call.when == "call" or error is not None:
-            state, message = classify(error, self.locate)
+            state, message = classify(error, self._describe)
             self.outcomes.append(Outcome(item.name, state, message, item.get_closest_marker("core") is not None))
 
-
-def classify(error: BaseException | None, locate: Locate) -> tuple[str, str]:
-    """State and message of a test that ended so."""
-    if error is None:
-        return "passed", ""
-    if isinstance(error, CheckFailed):
-        return "failed", str(error)
-    if isinstance(error, pytest.fail.Exception):
-        return "failed", f"an exception was expected: {error}"
-    if isinstance(error, NotImplementedError):
-        return "not attempted", str(error) or "not implemented yet"
-    frames = traceback.extract_tb(error.__traceback__)
-    places = [(locate(frame.filename, frame.lineno or 0), frame.line) for frame in frames]
-    shown = [f"  {place}: {line}" for place, line in places if place]
-    return "error", "\n".join([f"{type(error).__name__}: {error}", *shown])
+    def _describe(self, error: BaseException) -> tuple[str, str]:
+        """State and message of a test that ended with an exception of the student's code."""
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [(self.locate(frame.filename, frame.lineno or 0), frame.line) for frame in frames]
+        shown = [f"  {place}: {line}" for place, line in places if place]
+        return "error", "\n".join([f"{type(error).__name__}: {error}", *shown])
 
 
 def run_task(task: Task, sources: Sources, seed: int, credit: str, locate: Locate) -> tuple[TaskResult, str]:

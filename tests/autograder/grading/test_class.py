@@ -16,7 +16,7 @@ from autograder.grading.one import name_seed, refuse
 from autograder.grading.record import Record, read_record
 from autograder.intake import take_in
 from autograder.reports.class_summary import as_class_table, harmless, parts_of, read_class, rows_of, write_summary
-from autograder.sandbox import SandboxUnavailable
+from autograder.sandbox import SandboxUnavailableError
 from autograder.sandbox.containment.layers import satisfies
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import FAILED, run_forked
@@ -161,7 +161,7 @@ def test_a_zygote_that_ends_is_replaced(folder, output, log, monkeypatch):
     def grade(intake, *arguments, zygote, **options):
         gives_points(intake, *arguments, **options)
         if zygote.number == 1:
-            raise SandboxUnavailable("the zygote did not start a worker")
+            raise SandboxUnavailableError("the zygote did not start a worker")
 
     monkeypatch.undo()
     monkeypatch.setattr(class_grading, "Zygote", Zygote)

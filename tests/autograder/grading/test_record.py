@@ -13,7 +13,7 @@ from autograder.grading.one import grade, refuse
 from autograder.grading.record import MAX_TEXT, SCHEMA, Record, hash_of, read_record, write_json
 from autograder.intake import take_in
 from autograder.reports.results import as_results, as_table
-from autograder.sandbox import SandboxUnavailable
+from autograder.sandbox import SandboxUnavailableError
 from foundation.assignment_file import read_assignment
 
 from .conftest import SKELETON, SUITE, write_submission
@@ -96,12 +96,12 @@ def test_a_killed_grader_leaves_a_valid_record_of_what_it_had_judged(zygote, ref
 
 def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, tmp_path, monkeypatch):
     def fork(*arguments: object):
-        raise SandboxUnavailable("no processes left")
+        raise SandboxUnavailableError("no processes left")
 
     monkeypatch.setattr(zygote, "fork", fork)
     written: list[Record] = []
     intake = take_in(write_submission(tmp_path / "anna"), SKELETON)
-    with pytest.raises(SandboxUnavailable):
+    with pytest.raises(SandboxUnavailableError):
         grade(intake, read_assignment(), references, suite=SUITE, zygote=zygote, after_each=written.append)
     content = written[-1].content()
     VALIDATOR.validate(content)

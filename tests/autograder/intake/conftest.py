@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.intake import Intake, IntakeRefused, take_in
+from autograder.intake import Intake, IntakeRefusedError, take_in
 
 RELEASE = {
     "__init__": '"""The package."""\n',
@@ -76,7 +76,7 @@ def reason(release) -> Callable[[Path], str]:
     """Why a path is refused: one line that names it."""
 
     def why(path: Path) -> str:
-        with pytest.raises(IntakeRefused) as caught:
+        with pytest.raises(IntakeRefusedError) as caught:
             take_in(path, release)
         message = str(caught.value)
         assert message.startswith(f"{path.name}: ") and "\n" not in message and message.isprintable()

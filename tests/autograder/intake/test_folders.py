@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from autograder.intake import IntakeError, IntakeRefused, take_in
+from autograder.intake import IntakeError, IntakeRefusedError, take_in
 from autograder.intake import folders as folders_module
-from autograder.intake.errors import Refusal
+from autograder.intake.errors import RefusedError
 from autograder.intake.folders import Folder
 
 from .conftest import LAYERS, RELEASE
@@ -54,7 +54,7 @@ def test_links_elsewhere_do_no_harm(write_folder, take, tmp_path):
     (folder / "mine" / "layers.py").symlink_to(tmp_path / "secret")
     (folder / "corpus").symlink_to(tmp_path)
     (folder / ".hidden").symlink_to(tmp_path)
-    with pytest.raises(IntakeRefused, match="mine/layers.py"):
+    with pytest.raises(IntakeRefusedError, match="mine/layers.py"):
         take(folder)
     (folder / "mine" / "layers.py").unlink()
     assert take(folder).submitted == {"layers"}
@@ -72,12 +72,12 @@ def test_a_link_that_is_put_in_after_the_listing(write_folder, tmp_path):
     listed = Folder(folder, "student")
     (folder / "student").rename(folder / "away")
     (folder / "student").symlink_to(tmp_path)
-    with pytest.raises(Refusal, match="is a link"):
+    with pytest.raises(RefusedError, match="is a link"):
         listed.read("student/layers.py")
     (folder / "student").unlink()
     (folder / "student").mkdir()
     (folder / "student" / "layers.py").symlink_to(tmp_path / "layers.py")
-    with pytest.raises(Refusal, match="it is a symbolic link"):
+    with pytest.raises(RefusedError, match="it is a symbolic link"):
         listed.read("student/layers.py")
 
 
@@ -91,13 +91,13 @@ def test_a_link_that_is_put_in_after_the_listing(write_folder, tmp_path):
 def test_what_is_not_there_is_the_callers_slip(tmp_path, release, make, message):
     with pytest.raises(IntakeError, match="(?i)" + message) as caught:
         take_in(make(tmp_path), release)
-    assert not isinstance(caught.value, IntakeRefused)
+    assert not isinstance(caught.value, IntakeRefusedError)
 
 
 def test_a_release_that_is_none(write_folder, tmp_path):
     with pytest.raises(IntakeError, match="embedding.py is missing") as caught:
         take_in(write_folder({"layers.py": LAYERS}), tmp_path / "nowhere")
-    assert not isinstance(caught.value, IntakeRefused)
+    assert not isinstance(caught.value, IntakeRefusedError)
 
 
 def test_other_files_are_refused_with_what_would_be_right(tmp_path, reason):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.intake import Intake, IntakeError, take_in
-from autograder.intake.errors import Refusal
+from autograder.intake.errors import RefusedError
 from autograder.intake.magics import without_magics
 from autograder.intake.names import check_clashes, check_name
 from autograder.rules import find_short_cuts
@@ -160,7 +160,7 @@ def test_commands_give_way_line_by_line(text):
 def test_plain_names_stay_inside(name):
     try:
         plain = check_name(name)
-    except Refusal:
+    except RefusedError:
         return
     assert not plain.startswith("/") and "\\" not in plain and ".." not in plain.split("/")
     assert plain == "/".join(part for part in plain.split("/") if part not in ("", ".")) == check_name(plain)
@@ -172,7 +172,7 @@ def test_names_without_clashes_can_all_be_unpacked(names, tmp_path_factory):
     names = [name for name in (check_name(name.lstrip("/")) for name in names) if name]
     try:
         check_clashes(names)
-    except Refusal:
+    except RefusedError:
         return
     lowered = [name.lower() for name in names]
     assert len(set(lowered)) == len(names)

@@ -1,6 +1,5 @@
 """What students get wrong is no short-cut, and neither is anything that they get right in another way."""
 
-
 import pytest
 
 from autograder.diagnosis.catalogue import apply, read_catalogue

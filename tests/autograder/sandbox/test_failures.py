@@ -7,7 +7,7 @@ import time
 import pytest
 import torch
 
-from autograder.sandbox import Limits, Sandbox, SubmissionDied, SubmissionError, SubmissionTimeout
+from autograder.sandbox import Limits, Sandbox, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from autograder.sandbox.errors import MAX_MESSAGE, MIRRORED
 
 CALL = "decode.greedy_decode"
@@ -114,7 +114,7 @@ def test_out_of_memory_is_a_memory_error_and_the_worker_lives(sandbox):
     for kind in ("memory", "big_tensor"):
         with pytest.raises(MemoryError) as caught:
             submission.call(CALL, kind)
-        assert isinstance(caught.value, SubmissionError) and not isinstance(caught.value, SubmissionDied)
+        assert isinstance(caught.value, SubmissionError) and not isinstance(caught.value, SubmissionDiedError)
         submission.restart()
 
 
@@ -125,12 +125,12 @@ def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, kind, argumen
     submission = sandbox()
     module = submission.build("layers.LayerNorm", 4)
     y = module(torch.zeros(4)).sum()
-    with pytest.raises(SubmissionDied, match=words):
+    with pytest.raises(SubmissionDiedError, match=words):
         submission.call(CALL, kind, argument)
     for use in (lambda: module(torch.zeros(4)), y.backward, lambda: module.eval()):
-        with pytest.raises(SubmissionDied, match=words):
+        with pytest.raises(SubmissionDiedError, match=words):
             use()
-    with pytest.raises(SubmissionDied, match=words):
+    with pytest.raises(SubmissionDiedError, match=words):
         submission.call(CALL, "layout", [module])
     assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
 
@@ -141,14 +141,14 @@ def test_a_worker_that_the_system_ends_was_out_of_memory(bare_zygote, example_so
     with Sandbox(example_sources, Limits(), zygote=bare_zygote) as submission:
         submission.build("layers.LayerNorm", 4)
         os.kill(submission._supervisor.session("")._worker.pid, signal.SIGKILL)
-        with pytest.raises(SubmissionDied, match="for its memory") as caught:
+        with pytest.raises(SubmissionDiedError, match="for its memory") as caught:
             submission.build("layers.LayerNorm", 4)
         assert isinstance(caught.value, MemoryError)
 
 
 def test_a_worker_that_closes_its_pipe_was_not(sandbox):
     submission = sandbox({"layers": "import os\nclass LayerNorm:\n    def __init__(self): os.closerange(3, 64)\n"})
-    with pytest.raises(SubmissionDied) as caught:
+    with pytest.raises(SubmissionDiedError) as caught:
         submission.build("layers.LayerNorm")
     assert not isinstance(caught.value, MemoryError)
 
@@ -157,10 +157,10 @@ def test_a_worker_that_closes_its_pipe_was_not(sandbox):
 def test_a_loop_ends_and_is_not_tried_a_third_time(sandbox, kind):
     submission = sandbox(call_seconds=0.3)
     for _ in range(2):
-        with pytest.raises(SubmissionTimeout, match="0.3 s"):
+        with pytest.raises(SubmissionTimeoutError, match="0.3 s"):
             submission.call(CALL, kind)
     started = time.monotonic()
-    with pytest.raises(SubmissionTimeout, match="not called any more"):
+    with pytest.raises(SubmissionTimeoutError, match="not called any more"):
         submission.call(CALL, kind)
     assert time.monotonic() - started < 0.1
     assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
@@ -169,18 +169,18 @@ def test_a_loop_ends_and_is_not_tried_a_third_time(sandbox, kind):
 
 def test_the_total_of_wall_time_ends_everything(sandbox):
     submission = sandbox(total_seconds=0.5)
-    with pytest.raises(SubmissionTimeout, match="no answer"):
+    with pytest.raises(SubmissionTimeoutError, match="no answer"):
         submission.call(CALL, "sleep")
-    with pytest.raises(SubmissionTimeout, match="total"):
+    with pytest.raises(SubmissionTimeoutError, match="total"):
         submission.build("layers.LayerNorm", 4)
 
 
 def test_cpu_time_is_limited_over_all_workers(sandbox):
     submission = sandbox(cpu_seconds=1)
-    with pytest.raises(SubmissionTimeout, match="CPU time"):
+    with pytest.raises(SubmissionTimeoutError, match="CPU time"):
         submission.call(CALL, "loop")
     assert 1 <= submission.cpu_seconds < 2.5
-    with pytest.raises(SubmissionTimeout, match="CPU time"):
+    with pytest.raises(SubmissionTimeoutError, match="CPU time"):
         submission.build("layers.LayerNorm", 4)
 
 
@@ -195,7 +195,7 @@ def test_output_is_kept_cut_and_cleaned(sandbox):
 def test_output_of_a_worker_that_dies_is_kept(sandbox):
     submission = sandbox()
     submission.call(CALL, "print", 1)
-    with pytest.raises(SubmissionDied):
+    with pytest.raises(SubmissionDiedError):
         submission.call(CALL, "exit", 1)
     assert submission.output.startswith("0123456789")
 

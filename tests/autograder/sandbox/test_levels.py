@@ -10,7 +10,7 @@ import time
 import pytest
 import torch
 
-from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, Zygote
+from autograder.sandbox import Limits, Sandbox, SandboxUnavailableError, Zygote
 from autograder.sandbox.containment import layers as containment
 from autograder.sandbox.containment import namespaces, seccomp
 from autograder.sandbox.containment.layers import LEVELS, Containment, choose_containment
@@ -56,7 +56,7 @@ def test_an_unknown_level_is_refused():
 
 def test_namespaces_that_are_missing_are_refused_where_they_are_required(monkeypatch):
     monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: None)
-    with pytest.raises(SandboxUnavailable, match="no bwrap"):
+    with pytest.raises(SandboxUnavailableError, match="no bwrap"):
         choose_containment("require-namespaces", WORKER_PACKAGE)
     assert choose_containment("auto", WORKER_PACKAGE).bubblewrap == ()
 
@@ -80,7 +80,7 @@ def test_a_worker_refuses_where_a_required_layer_fails(layer, zygote, example_so
     monkeypatch.setattr(Containment, "plan", lambda self: {**plan, layer: broken[layer]})
     sources = {**example_sources, "layers": ("layers.py", "print('loaded')")}
     with Sandbox(sources, Limits(), zygote=zygote) as submission:
-        with pytest.raises(SandboxUnavailable, match=f"lacks a required layer: {layer}"):
+        with pytest.raises(SandboxUnavailableError, match=f"lacks a required layer: {layer}"):
             submission.build("layers.LayerNorm", 4)
         assert submission.output == ""
 
@@ -99,7 +99,7 @@ def test_a_level_that_falls_while_grading_is_refused(zygote, example_sources, mo
         submission.restart()
         plan = {**zygote.containment.plan(), "layers": {}}
         monkeypatch.setattr(Containment, "plan", lambda self: plan)
-        with pytest.raises(SandboxUnavailable, match="fell from"):
+        with pytest.raises(SandboxUnavailableError, match="fell from"):
             submission.build("layers.LayerNorm", 4)
 
 
@@ -148,7 +148,7 @@ def test_the_zygote_gets_a_clean_environment(monkeypatch):
 def test_a_zygote_that_cannot_start_says_why(example_sources, monkeypatch):
     monkeypatch.setattr(containment, "BOOT", "raise SystemExit('no torch here')  # {init} {folder}")
     with Zygote() as broken, Sandbox(example_sources, zygote=broken) as submission:
-        with pytest.raises(SandboxUnavailable, match="no torch here"):
+        with pytest.raises(SandboxUnavailableError, match="no torch here"):
             submission.build("layers.LayerNorm", 4)
 
 

@@ -5,7 +5,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.sandbox.replies import Breach, Failure, read_call, read_gradients, read_object, read_reply, read_value
+from autograder.sandbox.replies import (
+    BreachError,
+    Failure,
+    read_call,
+    read_gradients,
+    read_object,
+    read_reply,
+    read_value,
+)
 from autograder.sandbox.worker.values import Decoder, Encoder
 
 JSON = st.recursive(
@@ -29,7 +37,7 @@ JSON = st.recursive(
 def test_any_header_is_a_reply_or_a_breach(header: dict, body: bytes):
     try:
         reply = read_reply(header, body, 1)
-    except Breach:
+    except BreachError:
         return
     assert isinstance(reply, (tuple, Failure))
 
@@ -45,7 +53,7 @@ def test_any_result_is_read_or_a_breach(result: object):
     ):
         try:
             read()
-        except Breach:
+        except BreachError:
             pass
 
 
@@ -62,7 +70,7 @@ def test_any_result_is_read_or_a_breach(result: object):
     ],
 )
 def test_forged_replies_are_breaches(header: dict):
-    with pytest.raises(Breach):
+    with pytest.raises(BreachError):
         read_reply(header, b"", 1)
 
 
@@ -71,13 +79,13 @@ def test_gradients_of_another_shape_or_dtype_are_breaches(value: torch.Tensor):
     encoder = Encoder()
     encoder.add(value)
     decoder = Decoder(encoder.records, encoder.body())
-    with pytest.raises(Breach):
+    with pytest.raises(BreachError):
         read_gradients([0], decoder, [(torch.Size([2]), torch.float32)])
 
 
 def test_a_body_of_very_many_tensors_is_not_even_parsed():
     text = b'{"' + b" " * 500_000 + b'":1}'
-    with pytest.raises(Breach, match="more than the tensors"):
+    with pytest.raises(BreachError, match="more than the tensors"):
         read_reply({"id": 1, "result": None, "tensors": []}, len(text).to_bytes(8, "little") + text, 1)
 
 
@@ -100,7 +108,7 @@ def reply_with(*parameters: torch.Tensor) -> Decoder:
 )
 def test_parameters_that_no_module_of_a_test_has_are_breaches(parameters: list):
     reply = {"object": 1, "module": True, "training": True, "names": ["p"] * len(parameters)}
-    with pytest.raises(Breach, match="parameter"):
+    with pytest.raises(BreachError, match="parameter"):
         read_object(reply, reply_with(*parameters))
 
 
@@ -108,7 +116,7 @@ def test_expanded_tensors_count_as_large_as_they_look():
     encoder = Encoder()
     for _ in range(20):
         encoder.add(torch.zeros(1).expand(8 << 20))
-    with pytest.raises(Breach, match="too large together"):
+    with pytest.raises(BreachError, match="too large together"):
         read_reply({"id": 1, "result": None, "tensors": encoder.records}, encoder.body(), 1)
 
 
@@ -117,11 +125,11 @@ def test_expanded_tensors_count_as_large_as_they_look():
 def test_any_value_is_decoded_or_a_breach(tree: object):
     try:
         read_value(tree, Decoder([], b""))
-    except Breach:
+    except BreachError:
         pass
 
 
 @pytest.mark.parametrize("seed", [10**40, -1, 2**64])
 def test_a_generator_of_an_odd_seed_is_a_breach(seed: int):
-    with pytest.raises(Breach):
+    with pytest.raises(BreachError):
         read_value({"tuple": [{"generator": seed}]}, Decoder([], b""))

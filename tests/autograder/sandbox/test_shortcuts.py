@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from autograder.sandbox import SubmissionRefused
+from autograder.sandbox import SubmissionRefusedError
 from autograder.sandbox.worker.shortcuts import KERNELS
 
 ROUTES = {
@@ -86,7 +86,7 @@ class LayerNorm(nn.Module):
 def test_a_shortcut_is_refused(route, sandbox):
     submission = sandbox({"layers": MODULE.format(expression=ROUTES[route])}, without=("model",))
     module = submission.build("layers.LayerNorm", 4)
-    with pytest.raises(SubmissionRefused, match="not to be used in this assignment") as caught:
+    with pytest.raises(SubmissionRefusedError, match="not to be used in this assignment") as caught:
         module(torch.randn(2, 3, 4))
     assert "in forward" in caught.value.student_traceback
 
@@ -133,7 +133,7 @@ shortcuts.refusal = shortcuts.stop = shortcuts.prepare = lambda *arguments: lamb
 def test_what_a_submission_writes_into_the_trip_wire_changes_nothing(route, sandbox):
     submission = sandbox({"layers": MODULE.format(expression=ROUTES[route]) + EMPTIED}, without=("model",))
     module = submission.build("layers.LayerNorm", 4)
-    with pytest.raises(SubmissionRefused, match="not to be used in this assignment"):
+    with pytest.raises(SubmissionRefusedError, match="not to be used in this assignment"):
         module(torch.randn(2, 3, 4))
 
 

@@ -19,9 +19,7 @@ def test_half_width_and_signature_are_sacrebleus(corpus, monkeypatch):
     metric = BLEU(tokenize="none", force=True)
     theirs = metric.corpus_score(hypotheses, [references], n_bootstrap=1000)
     ours = score(hypotheses, references, seed=seed)
-    assert 100 * (ours.high - ours.low) / 2 == pytest.approx(
-        theirs._ci, abs=1e-4
-    )  # theirs are float32 inside
+    assert 100 * (ours.high - ours.low) / 2 == pytest.approx(theirs._ci, abs=1e-4)  # theirs are float32 inside
     assert ours.signature == str(metric.get_signature())
 
 
@@ -53,8 +51,7 @@ def test_many_sums_at_once_are_scored_like_one():
     lengths = generator.integers(1, 9, size=(500, 2))
     sums = np.concatenate([lengths, matches, totals], axis=1)
     expected = [
-        BLEU.compute_bleu(row[2:6], row[6:], row[0], row[1], smooth_method="exp").score
-        for row in sums.tolist()
+        BLEU.compute_bleu(row[2:6], row[6:], row[0], row[1], smooth_method="exp").score for row in sums.tolist()
     ]
     assert bleu_of_sums(sums) == pytest.approx(np.array(expected), abs=1e-9)
 

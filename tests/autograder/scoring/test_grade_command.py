@@ -33,9 +33,7 @@ def test_report_and_status(grade, files):
     below, above = round(result.low - 0.05, 2), round(result.high + 0.05, 2)
     done = grade(*files, "--threshold", f"low={below}")
     assert (done.returncode, done.err) == (0, "")
-    assert done.out.splitlines()[0].startswith(
-        f"BLEU       {result.bleu:.2f}   95% interval {result.low:.2f} to"
-    )
+    assert done.out.splitlines()[0].startswith(f"BLEU       {result.bleu:.2f}   95% interval {result.low:.2f} to")
     assert f"chrF       {result.chrf:.2f}\nsentences  200\nsignature  {result.signature}\n" in done.out
     assert f"\nlow            {below:.2f}  passed\n" in done.out
     done = grade(*files, "--threshold", f"low={below}", "--threshold", f"high={above}")
@@ -242,9 +240,7 @@ def test_a_reader_that_goes_away_is_no_error(grade_py, files):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_is_said(grade_py, files):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [sys.executable, grade_py, *files], stdout=full, stderr=subprocess.PIPE, timeout=60
-        )
+        done = subprocess.run([sys.executable, grade_py, *files], stdout=full, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 2
     assert done.stderr == b"grade.py: the report cannot be written (No space left on device)\n"
 

@@ -54,10 +54,7 @@ def test_shown_figures_lead_to_the_same_verdict(a_score, figures, threshold):
     result = with_figures(a_score, bleu, low, high)
     verdicts = judge(result, {"x": threshold})
     value, low, high = map(float, report.figures(result, verdicts))
-    assert (
-        judge(with_figures(a_score, value, low, high), {"x": float(report.shown_threshold(verdicts[0]))})
-        == verdicts
-    )
+    assert judge(with_figures(a_score, value, low, high), {"x": float(report.shown_threshold(verdicts[0]))}) == verdicts
 
 
 def test_the_table(a_score):
@@ -89,16 +86,12 @@ note: something
 def test_explanations(a_score):
     result = with_figures(a_score, 0.446, 0.42, 0.47, n=971)
     passed, borderline, failed = judge(result, {"a": 0.3, "b": 0.45, "c": 0.4705})
-    assert (
-        explain(passed, result) == "BLEU 0.45 reaches 0.30, and so does all of the 95% interval 0.42 to 0.47"
-    )
+    assert explain(passed, result) == "BLEU 0.45 reaches 0.30, and so does all of the 95% interval 0.42 to 0.47"
     assert explain(borderline, result) == (
         "0.45 lies within the 95% interval 0.420 to 0.470: BLEU 0.446 is below it and counts as failed,"
         " but 971 sentences cannot settle it"
     )
-    assert (
-        explain(failed, result) == "BLEU 0.45 is below 0.4705, and so is all of the 95% interval 0.42 to 0.47"
-    )
+    assert explain(failed, result) == "BLEU 0.45 is below 0.4705, and so is all of the 95% interval 0.42 to 0.47"
 
 
 def test_notes_never_steer_the_terminal(a_score):

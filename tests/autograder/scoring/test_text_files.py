@@ -48,9 +48,7 @@ def test_lines(write, content, expected):
 
 
 def test_the_longest_line_that_is_read(write):
-    assert read_translations(write("t", ["é" * limits.MAX_LINE_CHARACTERS])) == [
-        "é" * limits.MAX_LINE_CHARACTERS
-    ]
+    assert read_translations(write("t", ["é" * limits.MAX_LINE_CHARACTERS])) == ["é" * limits.MAX_LINE_CHARACTERS]
 
 
 def test_a_sentence_with_an_odd_separator_stays_beside_its_reference(write):
@@ -60,9 +58,7 @@ def test_a_sentence_with_an_odd_separator_stays_beside_its_reference(write):
 
 
 @settings(deadline=None, max_examples=200, database=None)
-@given(
-    lines=st.lists(st.text(st.characters(exclude_characters="\0\n|", exclude_categories=["Cs"])), min_size=1)
-)
+@given(lines=st.lists(st.text(st.characters(exclude_characters="\0\n|", exclude_categories=["Cs"])), min_size=1))
 def test_what_was_written_is_read(tmp_path_factory, lines):
     path = tmp_path_factory.getbasetemp() / "written"
     lines = [line.strip("\r\ufeff") for line in lines]
@@ -201,8 +197,7 @@ def test_a_wrong_number_of_lines_says_both_numbers_and_why(write, content, hint)
     message = refusal(read_translations, write("t.txt", content), expected=3)
     lines = content.removesuffix("\n").count("\n") + 1
     assert (
-        f"t.txt: {lines} line{'s' * (lines != 1)}, but there are 3 references; write one translation a line"
-        in message
+        f"t.txt: {lines} line{'s' * (lines != 1)}, but there are 3 references; write one translation a line" in message
     )
     assert message.endswith(hint)
 
@@ -233,9 +228,7 @@ def test_notes_are_silent_on_ordinary_files(write):
 def test_another_name_can_stand_in_the_message(write):
     path = write("t", b"")
     assert refusal(read_translations, path, name="translations.txt") == "translations.txt: is empty"
-    assert (
-        refusal(read_references, path, name="the \x1b[31mreferences") == "the \\x1b[31mreferences: is empty"
-    )
+    assert refusal(read_references, path, name="the \x1b[31mreferences") == "the \\x1b[31mreferences: is empty"
 
 
 def test_names_that_steer_a_terminal_are_escaped(tmp_path):
@@ -243,10 +236,7 @@ def test_names_that_steer_a_terminal_are_escaped(tmp_path):
     assert "\\x1b[2J\\u202egro\\nlines\\x07\\udcff: no such file" in message
 
 
-@given(
-    st.text(max_size=300)
-    | st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Co"]), max_size=50)
-)
+@given(st.text(max_size=300) | st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Co"]), max_size=50))
 @settings(deadline=None, database=None)
 def test_printable_text_is_printable(text):
     shown = printable(text)

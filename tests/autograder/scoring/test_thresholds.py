@@ -66,9 +66,7 @@ def test_value_outside_its_own_interval_is_doubt():
 def test_passed_and_failed_agree_with_the_value(bleu, low, high, threshold):
     [verdict] = judge(scored(bleu, min(low, high), max(low, high)), {"x": threshold})
     assert verdict.is_reached == (bleu >= threshold)
-    assert {"passed": True, "failed": False, "borderline": verdict.is_reached}[
-        verdict.status
-    ] == verdict.is_reached
+    assert {"passed": True, "failed": False, "borderline": verdict.is_reached}[verdict.status] == verdict.is_reached
 
 
 def test_thresholds_are_judged_in_their_order():
@@ -128,9 +126,7 @@ def test_a_file_of_ones_own(write):
     path = write("course.toml", "[other]\nx = 1\n[thresholds]\npass = 0\nmerit = 0.625\nall = 1\n")
     assert read_thresholds(path) == {"pass": 0.0, "merit": 0.625, "all": 1.0}
     assert choose_thresholds(path, ["merit=0.5"]) == {"pass": 0.0, "merit": 0.5, "all": 1.0}
-    with pytest.raises(
-        ScoringError, match="--threshold honours: unknown; .*course.toml has pass, merit, all"
-    ):
+    with pytest.raises(ScoringError, match="--threshold honours: unknown; .*course.toml has pass, merit, all"):
         choose_thresholds(path, ["honours=0.5"])
 
 

@@ -1,6 +1,5 @@
 """Whatever a component returns or is made of, its tests fail; they never break, which would be the grader's fault."""
 
-
 import pytest
 
 from autograder.sandbox.worker.contract import CONTRACT

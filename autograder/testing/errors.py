@@ -1,0 +1,17 @@
+"""Exceptions of a test run that are not the submission's."""
+
+
+class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above each message, and nothing went wrong
+    """A submission does something else than the contract says."""
+
+
+class CollectionError(RuntimeError):
+    """pytest could not collect the component tests: a fault of the installation, never of a submission."""
+
+
+class UnreadableSourceError(OSError):
+    """A file of a submission cannot be read; the message says which and why."""
+
+
+class UnreadableNotebookError(ValueError):
+    """A notebook beside this one cannot be read; the message says which and why."""

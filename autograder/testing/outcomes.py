@@ -1,0 +1,26 @@
+"""From the exception that ends a test to the test's state, as far as that is the same wherever the submission runs."""
+
+from collections.abc import Callable
+
+import pytest
+
+from .errors import CheckFailed
+
+
+def classify(error: BaseException | None, other: Callable[[BaseException], tuple[str, str]]) -> tuple[str, str]:
+    """State and message of a test.
+
+    Args:
+        error: the exception that ended it, if any.
+        other: classifies every exception but a failed check and a TODO. What these mean differs between the sandbox,
+            a notebook's kernel and the proof.
+    """
+    if error is None:
+        return "passed", ""
+    if isinstance(error, CheckFailed):
+        return "failed", str(error)
+    if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
+        return "failed", f"an exception was expected: {error}"
+    if isinstance(error, NotImplementedError):
+        return "not attempted", str(error) or "not implemented yet"
+    return other(error)
