@@ -17,9 +17,9 @@ from .grading.suite_version import suite_version
 from .intake import Intake, IntakeError, IntakeRefusedError, name_of, take_in
 from .reports.gradebook import Gradebook, GradebookError
 from .sandbox import SandboxUnavailableError
-from .testing.errors import CollectionError
 from .sandbox.containment.layers import LEVELS
 from .scoring import ScoringError, read_references
+from .testing.errors import CollectionError
 
 REFERENCES = ROOT / "data" / "private" / "fren.test.bpe"
 

@@ -4,8 +4,8 @@ import argparse
 import sys
 
 from autograder.sandbox.errors import SandboxUnavailableError
-from autograder.testing.errors import CollectionError
 from autograder.scoring import ScoringError
+from autograder.testing.errors import CollectionError
 from foundation.assignment_file import AssignmentError
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 from foundation.whole_files import OutputError, check_file, check_folder
