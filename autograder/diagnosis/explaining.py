@@ -1,122 +1,166 @@
 """After the tests: what a student is told about a failure beyond the tests' own messages.
 
-Nothing here changes marks, and whatever goes wrong here is left out of the report.
+Nothing here changes marks. A diagnosis that breaks is left out, and a note in the record says so.
 """
 
 from __future__ import annotations
 
-import contextlib
-import time
-from collections.abc import Iterator, Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from foundation.places import REFERENCE
 from foundation.time_limit import CPU, time_limit
 
-from ..grading.marks import Explanation, TaskResult
+from ..grading.marks import TaskResult
 from ..sandbox.tape import Episode, Tape
 from ..testing.case import small_cases
-from .rehearsal import describe_inputs
+from .budget import Budget
+from .episodes import describe_inputs
+from .findings import Counterexample, Finding, Misconception
 
 if TYPE_CHECKING:
     from ..testing.collected_tests import Tests
-    from .matching import Diagnosis, Diagnostician
+    from .matching import Diagnostician, Match
 
 EXPLAINED = ("failed", "error")
-SECONDS = 0.9
-"""CPU time for all failures of one submission."""
+COMPARISONS = 3000
+"""Answers that may be compared for all failures of one submission."""
 MOST_SECONDS = 5.0
-"""CPU time after which what runs is stopped, whatever it is."""
+"""CPU time after which the diagnosis of a task is stopped, whatever it is doing."""
+COST_OF_A_TEST = 100
+"""In comparisons: running a test once more."""
+SPARES, MOST_TESTS = (0, 1, 3), 3
+"""For a counterexample: by how much sizes may exceed the smallest ones, and how many tests are tried with each."""
 
 
 class Explainer:
-    """Explains the failures of one submission, within one budget of time."""
+    """Explains the failures of one submission, within one budget; used in a with-block.
 
-    def __init__(self, tests: Tests, tape: Tape, reference: Path = REFERENCE) -> None:
-        """Takes the tests, to run one again, and the tape on which they are recorded."""
-        self._tests, self._tape, self._reference = tests, tape, reference
-        self._seconds = SECONDS
-        self._known: dict[str, Explanation | None] = {}
+    Attributes:
+        n_broken: how many tasks' diagnoses broke or were stopped.
+    """
+
+    def __init__(
+        self,
+        tests: Tests,
+        tape: Tape,
+        note: Callable[[str], None],
+        diagnostician: Diagnostician | None = None,
+        reference: Path = REFERENCE,
+    ) -> None:
+        """Takes what it works with.
+
+        Args:
+            tests: to run one of them again.
+            tape: on which they are recorded.
+            note: called with a line for the record where a diagnosis breaks or is stopped.
+            diagnostician: one for many submissions; None = one of its own, made when it is needed.
+            reference: where there is no such folder, there are counterexamples only.
+        """
+        self._tests, self._tape, self._note, self._reference = tests, tape, note, reference
+        self._diagnostician, self._is_own = diagnostician, diagnostician is None
+        self._budget = Budget(COMPARISONS)
+        self._known: dict[str, Finding | None] = {}
+        self.n_broken = 0
+
+    def __enter__(self) -> Explainer:
+        """Returns itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Closes the diagnostician, if it is its own."""
+        if self._is_own and self._diagnostician is not None:
+            self._diagnostician.close()
 
     def explain(self, results: Sequence[TaskResult]) -> list[TaskResult]:
-        """The results, each with its explanation; those that came before keep theirs. The tape is empty afterwards."""
+        """The results, each with its finding; those of earlier calls keep theirs. Empties the tape."""
         for result in results:
-            if result.task.number in self._known:
-                continue
-            self._known[result.task.number] = None
-            if result.state in EXPLAINED:
-                # A hostile answer, or a fault of ours: the marks stand without an explanation.
-                with contextlib.suppress(Exception):
-                    self._known[result.task.number] = self._explain(result)
+            if result.task.number not in self._known:
+                is_explained = result.state in EXPLAINED
+                self._known[result.task.number] = self._explain_safely(result) if is_explained else None
         self._tape.clear()
-        return [replace(result, explanation=self._known[result.task.number]) for result in results]
+        return [replace(result, finding=self._known[result.task.number]) for result in results]
 
-    def _explain(self, result: TaskResult) -> Explanation | None:
-        missed = [outcome.test for outcome in result.outcomes if outcome.is_missed]
-        if self._reference.is_dir():
-            episodes = [self._tape.episodes[o.test] for o in result.outcomes if o.test in self._tape.episodes]
-            diagnostician = make_diagnostician(self._reference)
-            with time_limit(MOST_SECONDS, CPU):
-                diagnostician.prepare(result.task.judges, result.task.number)
-                with self._budget() as seconds:
-                    found = diagnostician.explain(result.task.judges, result.task.number, episodes, missed, seconds)
-            if found is not None:
-                return as_explanation(found)
-        with self._budget() as seconds:
-            return self._counterexample(result, missed, seconds)
-
-    @contextlib.contextmanager
-    def _budget(self) -> Iterator[float]:
-        """The seconds that are left; what is used in it is taken from them."""
-        started = time.process_time()
+    def _explain_safely(self, result: TaskResult) -> Finding | None:
+        """The finding; None where the diagnosis breaks, by a hostile answer or a fault of ours."""
+        struck: list[float] = []
         try:
-            yield self._seconds
-        finally:
-            self._seconds = max(0.0, self._seconds - (time.process_time() - started))
+            with time_limit(MOST_SECONDS, CPU) as struck:
+                found = self._explain(result)
+            problem = ""
+        except Exception as error:
+            found, problem = None, f"broke ({place_of(error)})"
+        if struck:  # also where what was interrupted went on
+            found, problem = None, f"was stopped after {MOST_SECONDS:g} s of CPU time"
+        if problem:
+            self.n_broken += 1
+            self._note(f"task {result.task.number}: the diagnosis {problem}; no marks depend on it")
+        return found
 
-    def _counterexample(self, result: TaskResult, missed: Sequence[str], seconds: float) -> Explanation | None:
+    def _explain(self, result: TaskResult) -> Finding | None:
+        missed = [outcome.nodeid for outcome in result.outcomes if outcome.is_missed]
+        if self._diagnostician is None and self._reference.is_dir():
+            self._diagnostician = make_diagnostician(self._reference)
+        if self._diagnostician is not None:
+            episodes = [self._tape.episodes[o.nodeid] for o in result.outcomes if o.nodeid in self._tape.episodes]
+            components, number = result.task.judges, result.task.number
+            self._diagnostician.prepare(components, number)
+            match = self._diagnostician.diagnose(components, number, episodes, missed, self._budget)
+            if match is not None:
+                return as_misconception(match)
+        has_tried_all = self._diagnostician is not None and not self._budget.is_spent()
+        return self._counterexample(result, missed, "No known misconception fits. " if has_tried_all else "")
+
+    def _counterexample(self, result: TaskResult, missed: Sequence[str], preface: str) -> Counterexample | None:
         """The failing test with the smallest sizes with which it still fails; the first one is always tried.
 
         None where it says nothing that the result does not say: code that cannot be imported fails with any sizes.
         """
-        started = time.process_time()
-        for spare in (0, 1, 3):
-            for test in missed[:3]:
-                if time.process_time() - started > seconds:
-                    return None
-                with small_cases(spare), time_limit(MOST_SECONDS, CPU) as struck:
-                    outcome = self._tests.run_again(test)
-                if struck:
-                    return None
-                if outcome is not None and outcome.is_missed:
-                    if outcome.message in result.message:
-                        return None
-                    inputs = describe_inputs(self._tape.episodes.get(test, Episode(test)))
-                    known = "No known misconception fits. " if self._reference.is_dir() else ""
-                    text = f"{known}The smallest case that fails ({test}):\n{outcome.message}"
-                    return Explanation("", (), text + (f"\n  inputs:   {inputs}" if inputs else ""))
+        names = {outcome.nodeid: outcome.test for outcome in result.outcomes}
+        tries = [(spare, test) for spare in SPARES for test in missed[:MOST_TESTS]]
+        for spare, test in tries:
+            if self._budget.is_spent() and (spare, test) != tries[0]:
+                break
+            self._budget.spend(COST_OF_A_TEST)
+            with small_cases(spare):
+                outcome = self._tests.run_again(test)
+            if outcome is not None and outcome.is_missed:
+                if outcome.message in result.message:
+                    break
+                inputs = describe_inputs(self._tape.episodes.get(test, Episode(test)))
+                text = f"{preface}The smallest case that fails ({names[test]}):\n{outcome.message}"
+                return Counterexample(text + (f"\n  inputs:   {inputs}" if inputs else ""))
         return None
 
 
-def as_explanation(found: Diagnosis) -> Explanation:
-    """In words; several faults that give the same are all admitted."""
-    text = f"Your code behaves exactly like code that {found.fault.when}."
-    if found.share < 1:
-        text = f"In {found.share:.0%} of the tests your code behaves exactly like code that {found.fault.when}."
-    others = [f"code that {fault.when}" for fault in found.others]
+def as_misconception(match: Match) -> Misconception:
+    """In words; several faults that give the same answers are all named."""
+    text = f"Your code behaves exactly like code that {match.fault.when}."
+    if match.share < 1:
+        text = f"In {match.share:.0%} of the tests your code behaves exactly like code that {match.fault.when}."
+    others = [f"code that {fault.when}" for fault in match.others]
     if others:
         more = f"; {len(others) - 3} more" if len(others) > 3 else ""
         text += f"\nThe tests cannot tell this from {'; '.join(others[:3])}{more}."
-    return Explanation(found.fault.id, tuple(fault.id for fault in found.others), f"{text}\nHint: {found.fault.hint}")
+    ids = tuple(fault.id for fault in match.others)
+    return Misconception(f"{text}\nHint: {match.fault.hint}", match.fault.id, ids)
 
 
-@cache
+def place_of(error: Exception) -> str:
+    """The kind of an exception and where it was raised; not its message, which submitted code may have written."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
+
+
 def make_diagnostician(reference: Path) -> Diagnostician:
-    """One for all submissions of this process: what it has compiled stays."""
-    from .matching import Diagnostician  # both need the catalogue, which stays where the reference is
+    """Reads the reference and the catalogue, which is only there where the reference is; close what is returned."""
+    from .matching import Diagnostician
     from .workshop import Workshop
 
     return Diagnostician(Workshop(reference))

@@ -7,94 +7,80 @@ parameters differ: what the test wrote into the submission's is put into the ref
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Size, Tensor, nn
 from torch.func import functional_call, vmap
 
 from ..assignment.layouts.recipes import Recipe, fill_all, recipes
-from ..sandbox.tape import Episode, Exchange
+from ..sandbox.tape import Exchange
 from ..sandbox.worker import stand_ins
 from ..sandbox.worker.failures import describe
 from ..sandbox.worker.objects import Held
-from ..sandbox.worker.service import Service
+from ..sandbox.worker.service import Content, Executor
 from ..sandbox.worker.values import Decoder, Encoder, MalformedValue
+from .answers import COARSE, TOLERANCES, Answer
 
-CLOSE = {torch.float64: 1e-6, torch.float32: 1e-4}
-"""Relative to 1 + size; correct code may compute a factor in float32."""
+Make = Callable[[str], Callable[..., Any]]
+"""Makes the class or function "module.Name" of our own that is asked in the submission's place."""
 
 FIRST_VALUES_COUNT = ("layers.LayerNorm",)
-"""Components whose contract says what their parameters are at first."""
+"""Components whose contract fixes the initial values of their parameters."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What came back of one request, without what depends on the layout.
+class OurComponents:
+    """Takes the place of a submission's package: each component is made when it is first asked for."""
 
-    Attributes:
-        error: the kind of the exception, or "".
-        value: a tree of numbers and tensors.
-        numbers: how many the object learns.
-        gradient_size: the sum of squares of the gradients of all parameters.
-    """
-
-    error: str = ""
-    value: object = None
-    numbers: int = 0
-    gradient_size: float = 0.0
-
-
-class Components:
-    """What the service takes for a submission's package: each component is made when it is asked for."""
-
-    def __init__(self, make: Callable[[str], object]) -> None:
+    def __init__(self, make: Make) -> None:
         """`make` gives the class or function of that name, among stand-ins."""
-        self._make, self._made = make, {}
+        self._make = make
+        self._made: dict[str, Callable[..., Any]] = {}
 
     def isolate(self, component: str | None) -> None:
-        """Components are made in isolation."""
+        """Does nothing: components are made in isolation."""
 
-    def get(self, component: str) -> object:
+    def get(self, component: str) -> Callable[..., Any]:
         """The component; the same one each time."""
         if component not in self._made:
             self._made[component] = self._make(component)
         return self._made[component]
 
 
-class Unplayable(Exception):
+class CollectedTensors(Encoder):
+    """An encoder that only lists the tensors of a value, each once: those under `vmap` cannot be copied."""
+
+    def add(self, tensor: Tensor, **notes: object) -> int:
+        """Lists a tensor and returns its index."""
+        for index, known in enumerate(self.tensors):
+            if known is tensor:
+                return index
+        self.tensors.append(tensor)
+        return len(self.tensors) - 1
+
+
+class UnplayableError(Exception):
     """The episode cannot be compared: parameters that have no place, or an answer that cannot be read."""
 
 
-class Numbered(dict):
-    """Things under the numbers that the worker gave them."""
-
-    next_number = 0
-
-    def add(self, thing: object) -> int:
-        """Keeps a thing under the next number."""
-        self[self.next_number] = thing
-        return self.next_number
-
-
-class Rehearsal(Service):
+class Rehearsal:
     """Components of ours that answer what a submission was asked."""
 
-    def __init__(self, make: Callable[[str], object], recipe: int, offset: int = 0) -> None:
+    def __init__(self, make: Make, recipe: int, offset: int = 0) -> None:
         """Takes what makes components, the number of the recipe for parameters, and what is added to all seeds."""
-        super().__init__(lambda sources: None, stand_ins)
-        self._package, self._has_begun = Components(make), True
-        self._objects, self._graphs = Numbered(), Numbered()
-        self._recipe, self._offset = recipe, offset
+        self._executor = Executor(OurComponents(make), stand_ins, seed_offset=offset)
+        self._objects, self._graphs = self._executor.objects, self._executor.graphs
+        self._recipe = recipe
         self._theirs: dict[int, list[Tensor]] = {}  # of each module: the submission's parameters
         self._candidates: dict[int, tuple[Recipe, ...]] = {}
-        self._leaves: dict[int, int] = {}
+        self._leaves: dict[int, int] = {}  # of each graph: how many of its inputs are arguments
 
     def play(self, exchange: Exchange) -> tuple[Answer, Answer]:
         """What the submission answered, and what this component does.
 
         Raises:
-            Unplayable: see there.
+            UnplayableError: see there.
+            TimeoutError: where a time limit strikes.
         """
         request, reply = dict(exchange.request), exchange.reply
         if "error" in reply:
@@ -102,22 +88,23 @@ class Rehearsal(Service):
         else:
             replied = Decoder(reply["tensors"], exchange.reply_body)
             theirs = self._read(request, reply["result"], replied)
+            self._number_as_in(request["verb"], reply["result"])
         encoder = Encoder()
         try:
             decoder = Decoder(request["tensors"], exchange.body, lambda number: self._objects[number].value)
             self._catch_up(request, decoder)
             if request["verb"] == "call":
                 request["parameters"] = self._all_parameters(request["parameters"])
-            result = getattr(self, "do_" + request["verb"])(request, decoder, encoder)
-        except (Unplayable, MalformedValue):
+            result = self._executor.do(request, decoder, encoder)
+        except (UnplayableError, MalformedValue, TimeoutError):
             raise
         except KeyError as error:
             if error.args and isinstance(error.args[0], int):  # an object of an episode that was cut
-                raise Unplayable("an object that is not there") from None
+                raise UnplayableError("an object that is not there") from None
             return theirs, Answer(error="KeyError")
         except Exception as error:
             return theirs, Answer(error=describe(error, frozenset())["kind"] or "Exception")
-        mine = self._read(request, result, _Decoded(encoder.tensors, encoder.records))
+        mine = self._read(request, result, Decoder.of_tensors([t.detach() for t in encoder.tensors], encoder.records))
         if replied is not None and request["verb"] == "build":
             self._adopt(reply["result"]["object"], request, replied.tensors)
         return theirs, mine
@@ -148,11 +135,9 @@ class Rehearsal(Service):
             stacks[places] = [column.to(p.dtype) for column, p in zip(columns, held.parameters, strict=True)]
 
         def call(*values: Tensor) -> list[Tensor]:
-            encoder = Encoder()
-            results: dict[int, Tensor] = {}  # each once, as they are sent
-            encoder.add = lambda tensor: results.setdefault(id(tensor), tensor)
-            encoder.encode(functional_call(held.value, dict(zip(held.names, values, strict=True)), args, kwargs))
-            return list(results.values())
+            collected = CollectedTensors()
+            collected.encode(functional_call(held.value, dict(zip(held.names, values, strict=True)), args, kwargs))
+            return collected.tensors
 
         chance = torch.default_generator.get_state()
         with torch.no_grad():
@@ -162,7 +147,7 @@ class Rehearsal(Service):
         fits = torch.ones(len(candidates), dtype=torch.bool)
         for ours, theirs in zip(mine, replied.tensors, strict=True):
             error = (ours.double() - theirs.double()).abs() / (1 + theirs.double().abs())
-            fits &= (error.nan_to_num(0.0).flatten(1) <= CLOSE.get(theirs.dtype, 1e-2)).all(dim=1)
+            fits &= (error.nan_to_num(0.0).flatten(1) <= TOLERANCES.get(theirs.dtype, COARSE)).all(dim=1)
         if not fits.any() and not torch.equal(chance, torch.default_generator.get_state()):
             return None
         return fits.nonzero().flatten().tolist()
@@ -172,12 +157,11 @@ class Rehearsal(Service):
         """Of the recipes for the modules that were built."""
         return max(map(len, self._candidates.values()), default=1)
 
-    def _read(self, request: dict, result: object, decoder: Decoder | _Decoded) -> Answer:
-        """An answer of either side; what depends on the layout is left out."""
+    def _read(self, request: Content, result: Any, decoder: Decoder) -> Answer:
+        """An answer of either side; whatever depends on the layout is left out."""
         verb = request["verb"]
         if verb == "call":
             value = decoder.decode(result["value"])
-            self._expect_next(result["graph"])
             if result["graph"] is not None:
                 self._leaves[result["graph"]] = sum("grad" in record for record in request["tensors"])
             return Answer(value=[value, result["changed"], result["graph"] is not None])
@@ -186,7 +170,6 @@ class Rehearsal(Service):
             gradients = [None if index is None else decoder.tensors[index] for index in result]
             size = sum(float(g.double().square().sum()) for g in gradients[leaves:] if g is not None)
             return Answer(value=gradients[:leaves], gradient_size=size)
-        self._expect_next(result["object"])
         pairs = zip(decoder.tensors, decoder.records, strict=True)
         frozen = sum(tensor.numel() for tensor, record in pairs if record.get("grad") is not True)
         value = [result["module"], frozen]
@@ -194,11 +177,14 @@ class Rehearsal(Service):
             value.append(sorted(t.double().sum() / t.numel() for t in decoder.tensors if t.numel()))
         return Answer(value=value, numbers=sum(t.numel() for t in decoder.tensors))
 
-    def _expect_next(self, number: int | None) -> None:
-        if number is not None:
-            self._objects.next_number = self._graphs.next_number = number
+    def _number_as_in(self, verb: str, result: Any) -> None:
+        """What this request makes gets the number that it got in the worker, by which later requests name it."""
+        if verb in ("build", "stand_in"):
+            self._objects.expect(result["object"])
+        elif verb == "call" and result["graph"] is not None:
+            self._graphs.expect(result["graph"])
 
-    def _adopt(self, number: int, request: dict, theirs: Sequence[Tensor]) -> None:
+    def _adopt(self, number: int, request: Content, theirs: Sequence[Tensor]) -> None:
         """Puts the submission's first values into the places of ours."""
         held = self._objects[number]
         if held.is_submitted:
@@ -206,7 +192,7 @@ class Rehearsal(Service):
             shapes = tuple(p.shape for p in held.parameters), tuple(p.shape for p in theirs)
             self._candidates[number] = candidates = recipes(*shapes, n_heads_of(request, held))
             if len(candidates) <= self._recipe:
-                raise Unplayable("the parameters have no place")
+                raise UnplayableError("the parameters have no place")
             self._fill(number)
 
     def _fill(self, number: int) -> None:
@@ -215,7 +201,7 @@ class Rehearsal(Service):
             for parameter, value in zip(self._objects[number].parameters, values, strict=True):
                 parameter.copy_(value)
 
-    def _catch_up(self, request: dict, decoder: Decoder) -> None:
+    def _catch_up(self, request: Content, decoder: Decoder) -> None:
         changed = set()
         for number, index, place in request["changed"]:
             if number in self._theirs:
@@ -238,65 +224,9 @@ class Rehearsal(Service):
             wanted += [(number, i) for i in filled if parameters[i].requires_grad]
         return wanted
 
-    def _seed(self, request: dict) -> None:
-        super()._seed({"seed": request["seed"] + self._offset})
 
-
-class _Decoded:
-    """Tensors of our own answer, read as those of the submission's are."""
-
-    def __init__(self, tensors: Sequence[Tensor], records: Sequence[dict]) -> None:
-        self.tensors, self.records = tensors, records
-
-    def decode(self, tree: object) -> object:
-        decoder = Decoder([], b"")
-        decoder.tensors = [tensor.detach() for tensor in self.tensors]
-        return decoder.decode(tree)
-
-
-def n_heads_of(request: dict, held: Held) -> int | None:
+def n_heads_of(request: Content, held: Held) -> int | None:
     """The heads of multi-headed attention, whose parameters may be cut up; None for all other components."""
     if not request["component"].endswith(".MultiHeadedAttention"):
         return None
     return getattr(held.value, "n_heads", None)
-
-
-def components_of(episode: Episode) -> set[str]:
-    """Which components of the submission a test has asked."""
-    requests = [exchange.request for exchange in episode.exchanges]
-    built = {request["component"] for request in requests if request["verb"] == "build"}
-    return built | {request["target"].get("function", "") for request in requests if request["verb"] == "call"}
-
-
-def has_answered(episode: Episode) -> bool:
-    """Whether an object has answered a call in this test."""
-    return any(
-        exchange.request["verb"] == "call" and "object" in exchange.request["target"] and "error" not in exchange.reply
-        for exchange in episode.exchanges
-    )
-
-
-def describe_inputs(episode: Episode) -> str:
-    """The tensors of a test's last call: their shapes, and the numbers of small ones."""
-    calls = [exchange for exchange in episode.exchanges if exchange.request["verb"] == "call"]
-    if not calls:
-        return ""
-    tensors = Decoder(calls[-1].request["tensors"], calls[-1].body).tensors
-    numbers = [f" = {[round(x, 3) for x in t.double().flatten().tolist()]}" if t.numel() <= 6 else "" for t in tensors]
-    return ", ".join(f"{tuple(t.shape)}{number}" for t, number in zip(tensors, numbers, strict=True))[:400]
-
-
-def is_same(mine: object, theirs: object) -> bool:
-    """Whether two values agree but for rounding. Theirs may be anything that can be sent."""
-    if isinstance(mine, Tensor) and isinstance(theirs, Tensor):
-        if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
-            return False
-        if not mine.is_floating_point():
-            return torch.equal(mine, theirs)
-        tolerance = CLOSE.get(mine.dtype, 1e-2)
-        return torch.allclose(theirs, mine, rtol=tolerance, atol=tolerance, equal_nan=True)
-    if isinstance(mine, float) and isinstance(theirs, float):
-        return abs(mine - theirs) <= 1e-5 * (1 + abs(mine)) or mine == theirs or (mine != mine and theirs != theirs)
-    if isinstance(mine, (list, tuple)) and type(mine) is type(theirs):
-        return len(mine) == len(theirs) and all(map(is_same, mine, theirs))
-    return type(mine) is type(theirs) and mine == theirs

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from foundation.assignment_file import Assignment, Task
 
+from ..diagnosis.findings import Finding
+
 STATES = (
     "passed",
     "failed",  # it ran and did something else than the contract says
@@ -20,7 +22,7 @@ WORST_FIRST = ("grader error", "refused", "out of memory", "timeout", "error", "
 
 @dataclass(frozen=True)
 class Outcome:
-    """One test; `seconds` are of wall time, `traceback` has the submission's own frames."""
+    """One test; `seconds` are of wall time, `traceback` has the submission's own frames, `nodeid` is pytest's."""
 
     test: str
     state: str
@@ -28,26 +30,12 @@ class Outcome:
     is_core: bool = False
     seconds: float = 0.0
     traceback: str = ""
+    nodeid: str = ""
 
     @property
     def is_missed(self) -> bool:
         """Whether something went wrong, and not only nothing was tried."""
         return self.state not in ("passed", "not attempted")
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What a failure looks like, to the diagnosis.
-
-    Attributes:
-        fault: id of the misconception; empty where none fits.
-        others: ids of those that no test tells from it.
-        text: for the student.
-    """
-
-    fault: str
-    others: tuple[str, ...]
-    text: str
 
 
 @dataclass(frozen=True)
@@ -60,7 +48,7 @@ class TaskResult:
     message: str
     outcomes: tuple[Outcome, ...] = field(default=())
     traceback: str = ""
-    explanation: Explanation | None = None
+    finding: Finding | None = None
 
 
 def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:

@@ -75,9 +75,11 @@ def grade(
         from ..sandbox.tape import Tape
 
         tape = Tape()
-        explainer = Explainer(tests, tape)
         found = short_cuts_of(intake, assignment, record.notes)
-        with Sandbox(intake.sources, assignment.limits, zygote=zygote, tape=tape, locate=intake.locate) as submission:
+        with (
+            Explainer(tests, tape, record.notes.append) as explainer,
+            Sandbox(intake.sources, assignment.limits, zygote=zygote, tape=tape, locate=intake.locate) as submission,
+        ):
             for outcomes in tests.run(submission, seed, progress):
                 results = [result for result in tests_of(assignment, outcomes) if result.task.marker in outcomes]
                 record.update(explainer.explain(refuse_short_cuts(results, found, intake)))

@@ -16,8 +16,9 @@ from foundation.assignment_file import Assignment
 from foundation.printable_text import clean
 from foundation.whole_files import write_whole
 
+from ..diagnosis.findings import Finding, Misconception
 from ..scoring import Score
-from .marks import Explanation, TaskResult, total_score
+from .marks import TaskResult, total_score
 
 if TYPE_CHECKING:
     from ..assignment.training_check import Trainability
@@ -110,9 +111,10 @@ class Record:
         write_json(path, self.content())
 
 
-def diagnosis_of(found: Explanation) -> dict:
-    """What the diagnosis says as JSON."""
-    return {"fault": found.fault, "others": list(found.others), "text": clean(found.text, MAX_DIAGNOSIS)}
+def diagnosis_of(found: Finding) -> dict:
+    """What the diagnosis found as JSON; a counterexample has no fault."""
+    faults = [found.fault, *found.others] if isinstance(found, Misconception) else [""]
+    return {"fault": faults[0], "others": faults[1:], "text": clean(found.text, MAX_DIAGNOSIS)}
 
 
 def part_of(result: TaskResult) -> dict:
@@ -128,7 +130,7 @@ def part_of(result: TaskResult) -> dict:
         "points": task.points,
         "message": clean(result.message, MAX_TEXT),
         "traceback": clean(result.traceback, MAX_TRACEBACK),
-        "diagnosis": None if result.explanation is None else diagnosis_of(result.explanation),
+        "diagnosis": None if result.finding is None else diagnosis_of(result.finding),
         "seconds": round(sum(outcome.seconds for outcome in result.outcomes), 3),
         "tests": [
             {

@@ -6,6 +6,7 @@ Nothing is decoded while it is recorded, and nothing that is recorded can change
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 MAX_BYTES = 32 << 20
 
@@ -14,38 +15,38 @@ MAX_BYTES = 32 << 20
 class Exchange:
     """One request and its reply: JSON headers and safetensors bodies."""
 
-    request: dict
+    request: dict[str, Any]
     body: bytes
-    reply: dict
+    reply: dict[str, Any]
     reply_body: bytes
 
 
 @dataclass
 class Episode:
-    """The exchanges of one test; `is_whole` is False where some were not kept."""
+    """The exchanges of one test, by its node id; `is_whole` is False where some were not kept."""
 
-    name: str
+    test: str
     exchanges: list[Exchange] = field(default_factory=list)
     is_whole: bool = True
 
 
 class Tape:
-    """Episodes by test; keeps no more than MAX_BYTES of bodies."""
+    """Episodes by the test's node id; keeps no more than MAX_BYTES of bodies."""
 
     def __init__(self) -> None:
         self.episodes: dict[str, Episode] = {}
         self._current: Episode | None = None
         self._size = 0
 
-    def begin(self, name: str) -> None:
-        """What follows belongs to this test."""
-        self._current = self.episodes[name] = Episode(name)
+    def begin(self, test: str) -> None:
+        """What follows belongs to the test with this node id."""
+        self._current = self.episodes[test] = Episode(test)
 
     def clear(self) -> None:
         """Forget all; what follows is not recorded."""
         self.episodes, self._current, self._size = {}, None, 0
 
-    def add(self, request: dict, body: bytes, reply: dict, reply_body: bytes) -> None:
+    def add(self, request: dict[str, Any], body: bytes, reply: dict[str, Any], reply_body: bytes) -> None:
         """Record one exchange."""
         if self._current is None or request["verb"] in ("load", "import"):
             return

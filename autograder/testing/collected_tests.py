@@ -83,7 +83,7 @@ class Tests:
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         if self._stash[SUBMISSION].tape is not None:
-            self._stash[SUBMISSION].tape.begin(item.name)
+            self._stash[SUBMISSION].tape.begin(item.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
@@ -112,7 +112,9 @@ class Tests:
             state, message = classify(error)
             is_core = item.get_closest_marker("core") is not None
             frames = getattr(error, "student_traceback", "")
-            self._outcomes[item.nodeid] = Outcome(item.name, state, message, is_core, round(call.duration, 3), frames)
+            self._outcomes[item.nodeid] = Outcome(
+                item.name, state, message, is_core, round(call.duration, 3), frames, item.nodeid
+            )
         outcome = "passed" if error is None else "failed"
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
 
@@ -154,14 +156,14 @@ class Tests:
                 bar.update(len(items))
                 yield {marker: outcomes for marker, outcomes in done.items() if not waiting[marker]}
 
-    def run_again(self, name: str) -> Outcome | None:
-        """What becomes of one test, by its name, if it runs once more on the same submission."""
-        [*items] = (item for item in self._items if item.name == name and item.nodeid in self._outcomes)
-        if not items:
+    def run_again(self, nodeid: str) -> Outcome | None:
+        """The outcome of one test, by its node id, when it runs once more on the same submission."""
+        item = next((item for item in self._items if item.nodeid == nodeid and nodeid in self._outcomes), None)
+        if item is None:
             return None
         self._is_fresh = False
-        self._run(items[-1:])
-        return self._outcomes[items[-1].nodeid]
+        self._run([item])
+        return self._outcomes[nodeid]
 
     def _run(self, items: list[pytest.Item]) -> None:
         for item, following in zip(items, [*items[1:], None], strict=True):

@@ -4,6 +4,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
@@ -13,7 +14,9 @@ from tqdm import tqdm
 
 from autograder.assignment.layouts.rewriting import LAYOUTS, Sources
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
-from autograder.diagnosis.explaining import Explainer
+from autograder.diagnosis.explaining import Explainer, make_diagnostician
+from autograder.diagnosis.findings import Misconception
+from autograder.diagnosis.matching import Diagnostician
 from autograder.grading.marks import tests_of
 from autograder.sandbox import Sandbox, Zygote
 from autograder.sandbox.tape import Tape
@@ -38,6 +41,7 @@ class Row:
         group: how many faults no test tells apart; 0 = none was named.
         is_right: whether the fault is the first or in that group.
         cpu_seconds: of the diagnosis.
+        problems: where the diagnosis broke or was stopped.
     """
 
     component: str
@@ -49,6 +53,7 @@ class Row:
     group: int
     is_right: bool
     cpu_seconds: float
+    problems: list[str]
 
 
 def prove(options: argparse.Namespace) -> int:
@@ -88,10 +93,11 @@ def recognise(
     """Grades every fault in every layout by its own task, and calls `on_row` with what the diagnosis says."""
     assignment, sources = read_assignment(), read_sources(reference, reference)
     tasks = {task.number: task for task in assignment.tasks}
-    for number, group in groupby(faults, key=lambda fault: fault.task):
-        grader = Grader(tasks[number], assignment, zygote, reference, seed)
-        cases = [(fault, layout, LAYOUTS[layout](apply(fault, sources))) for fault in group for layout in layouts]
-        with_tests([tasks[number].marker], partial(grader.grade_all, cases, on_row))
+    with closing(make_diagnostician(reference)) as diagnostician:
+        for number, group in groupby(faults, key=lambda fault: fault.task):
+            grader = Grader(tasks[number], assignment, zygote, diagnostician, seed)
+            cases = [(fault, layout, LAYOUTS[layout](apply(fault, sources))) for fault in group for layout in layouts]
+            with_tests([tasks[number].marker], partial(grader.grade_all, cases, on_row))
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ class Grader:
     task: Task
     assignment: Assignment
     zygote: Zygote
-    reference: Path
+    diagnostician: Diagnostician
     seed: int
 
     def grade_all(
@@ -113,18 +119,20 @@ class Grader:
 
     def grade(self, tests: Tests, fault: Fault, layout: str, sources: Sources) -> Row:
         """What is said about one fault."""
-        tape = Tape()
-        explainer = Explainer(tests, tape, self.reference)
-        with Sandbox(dict(sources), UNHURRIED, zygote=self.zygote, tape=tape) as submission:
+        tape, problems = Tape(), []
+        with (
+            Explainer(tests, tape, problems.append, self.diagnostician) as explainer,
+            Sandbox(dict(sources), UNHURRIED, zygote=self.zygote, tape=tape) as submission,
+        ):
             [*_, outcomes] = tests.run(submission, self.seed)
             [result] = (r for r in tests_of(self.assignment, outcomes) if r.task == self.task)
             start = time.process_time()
-            said = explainer.explain([result])[0].explanation
+            found = explainer.explain([result])[0].finding
         seconds = round(time.process_time() - start, 3)
-        named = [said.fault, *said.others] if said and said.fault else []
+        named = [found.fault, *found.others] if isinstance(found, Misconception) else []
         is_found, first = result.state != "passed", named[0] if named else ""
         what = fault.component, self.task.number, fault.id, layout
-        return Row(*what, is_found, first, len(named), fault.id in named, seconds)
+        return Row(*what, is_found, first, len(named), fault.id in named, seconds, problems)
 
 
 def share(rows: Sequence[Row]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import nn
@@ -20,7 +21,7 @@ class Held:
     it says nothing where the object is a stand-in.
     """
 
-    value: object
+    value: Any
     is_submitted: bool = False
     isolated: str | None = None
     parameters: list[nn.Parameter] = field(default_factory=list)
@@ -64,23 +65,30 @@ class Graph:
         return list(torch.autograd.grad(total, self.inputs, allow_unused=True, retain_graph=True))
 
 
-class Table:
+Thing = TypeVar("Thing")
+
+
+class Table(Generic[Thing]):
     """Numbered things; a number is never used twice."""
 
     def __init__(self) -> None:
-        self._things: dict[int, object] = {}
+        self._things: dict[int, Thing] = {}
         self._last = 0
 
-    def add(self, thing: object) -> int:
-        """Keep a thing and return its number."""
+    def add(self, thing: Thing) -> int:
+        """Keeps a thing and returns its number."""
         self._last += 1
         self._things[self._last] = thing
         return self._last
 
-    def __getitem__(self, number: int) -> object:
+    def expect(self, number: int) -> None:
+        """The next thing gets this number: for replaying what another process has numbered."""
+        self._last = number - 1
+
+    def __getitem__(self, number: int) -> Thing:
         return self._things[number]
 
     def drop(self, numbers: list[int]) -> None:
-        """Forget things; unknown numbers are no error."""
+        """Forgets things; unknown numbers are no error."""
         for number in numbers:
             self._things.pop(number, None)

@@ -12,7 +12,7 @@ import contextlib
 import importlib
 import random
 import sys
-from collections.abc import Callable
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -20,8 +20,12 @@ from torch import nn
 from . import shortcuts
 from .failures import describe
 from .frames import REQUEST_LIMITS, pack, read_frame, write_all
+from .loading import Package
 from .objects import Graph, Held, Table
 from .values import DTYPES, Decoder, Encoder
+
+Content = dict[str, Any]
+"""JSON of a request or of a reply's result."""
 
 
 def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
@@ -32,90 +36,62 @@ def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
     return not bool(((now == copy) | (now != now) & (copy != copy)).all())
 
 
-class Service:
-    """Answers requests about one submission. `package_class` and `stand_ins` come from `loading` and `stand_ins`."""
+class Components(Protocol):
+    """Where components come from: the package of a submission, or whatever takes its place."""
 
-    def __init__(self, package_class: type, stand_ins: object) -> None:
-        self._package_class = package_class
-        self._stand_ins = stand_ins
-        self._package: object = None
-        self._paths: frozenset[str] = frozenset()
-        self._has_begun = False
-        self._forbid_shortcuts = shortcuts.prepare()
-        self._objects = Table()
-        self._graphs = Table()
+    def isolate(self, component: str | None) -> None:
+        """Puts stand-ins in the place of every other component; None = none."""
 
-    def serve(self, request_pipe: int, reply_pipe: int) -> None:
-        """Answer until the request pipe is closed."""
-        while True:
-            frame = read_frame(request_pipe, REQUEST_LIMITS)
-            if frame is None:
-                return
-            write_all(reply_pipe, self.answer(*frame))
+    def get(self, component: str) -> Any:
+        """The class or function "module.Name"."""
 
-    def answer(self, request: dict, body: bytes) -> bytes:
-        """Return the reply frame of one request."""
-        self._objects.drop(request["drop"]["objects"])
-        self._graphs.drop(request["drop"]["graphs"])
-        encoder = Encoder()
-        try:
-            decoder = Decoder(request["tensors"], body, lambda number: self._objects[number].value)
-            self._catch_up(request, decoder)
-            result = getattr(self, "do_" + request["verb"])(request, decoder, encoder)
-            reply = {"id": request["id"], "result": result, "tensors": encoder.records}
-            frame = pack(reply, encoder.body())
-        except BaseException as error:  # SystemExit and KeyboardInterrupt too: a submission may raise them
-            frame = pack({"id": request["id"], "error": describe(error, self._paths)})
-            error.__traceback__ = None
-        with contextlib.suppress(BaseException):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        return frame
 
-    def _catch_up(self, request: dict, decoder: Decoder) -> None:
-        """Bring parameters and modes up to what they are on the other side."""
+class Executor:
+    """Builds and calls components, and keeps what they made: the verbs, without pipes and without a submission.
+
+    Attributes:
+        objects: what was built, by number.
+        graphs: forward passes that wait for their backward pass, by number.
+    """
+
+    def __init__(self, components: Components, stand_ins: object, seed_offset: int = 0) -> None:
+        """Takes the components, the module of stand-ins, and a number that is added to the seed of every request."""
+        self._components, self._stand_ins, self._seed_offset = components, stand_ins, seed_offset
+        self.objects: Table[Held] = Table()
+        self.graphs: Table[Graph] = Table()
+
+    def do(self, request: Content, decoder: Decoder, encoder: Encoder) -> Any:
+        """The result of one request; its tensors go into the encoder."""
+        return getattr(self, "do_" + request["verb"])(request, decoder, encoder)
+
+    def catch_up(self, request: Content, decoder: Decoder) -> None:
+        """Brings parameters and modes up to what they are on the other side."""
         for number, index, place in request["changed"]:
-            self._objects[number].parameters[index].data.copy_(decoder.tensors[place])
+            self.objects[number].parameters[index].data.copy_(decoder.tensors[place])
         for number, is_training in request["modes"]:
-            self._objects[number].value.train(is_training)
+            self.objects[number].value.train(is_training)
 
-    def do_load(self, request: dict, decoder: Decoder, encoder: Encoder) -> None:
-        sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
-        self._paths = frozenset(path for path, _ in sources.values())
-        self._package = self._package_class(sources)
-
-    def do_import(self, request: dict, decoder: Decoder, encoder: Encoder) -> None:
-        importlib.import_module(f"{self._package.name}.{request['module']}")
-
-    def _begin(self) -> None:
-        """PyTorch's own layers are out of bounds from the first component on, and not while modules are imported."""
-        if self._has_begun:
-            return
-        self._has_begun = True
-        for name in self._package.sources:
-            if name != "__init__":
-                importlib.import_module(f"{self._package.name}.{name}")
-        self._forbid_shortcuts()
-
-    def do_build(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
-        self._begin()
+    def do_build(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
+        """Makes an object of a submitted class."""
         component = request["component"]
         isolated = component if request["isolated"] else None
-        self._package.isolate(isolated)
-        factory = self._package.get(component)
+        self._components.isolate(isolated)
+        factory = self._components.get(component)
         self._seed(request)
         value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
         if request["dtype"]:
             value = value.to(DTYPES[request["dtype"]])
         return self._introduce(Held(value, is_submitted=True, isolated=isolated), encoder)
 
-    def do_stand_in(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
+    def do_stand_in(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
+        """Makes a stand-in."""
         self._seed(request)
         factory = getattr(self._stand_ins, request["name"])
         value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
         return self._introduce(Held(value), encoder)
 
-    def do_call(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
+    def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
+        """Calls a function, or a method of an object."""
         inputs = self._connect(decoder)
         args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
         before = [(tensor, tensor._version, tensor.detach().clone()) for tensor in decoder.tensors]
@@ -124,27 +100,29 @@ class Service:
             self._seed(request)
             value = function(*args, **kwargs)
         result = {"value": encoder.encode(value)}
-        inputs += [self._objects[number].parameters[index] for number, index in request["parameters"]]
+        inputs += [self.objects[number].parameters[index] for number, index in request["parameters"]]
         result["graph"] = self._keep_graph(inputs, encoder) if request["grad"] else None
         changed = [index for index, one in enumerate(before) if has_changed(*one)]
         return {**result, "changed": changed}
 
-    def do_backward(self, request: dict, decoder: Decoder, encoder: Encoder) -> list:
-        graph = self._graphs[request["graph"]]
+    def do_backward(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[int | None]:
+        """Gradients of what went into a call, for those of what came out of it."""
+        graph = self.graphs[request["graph"]]
         gradients = graph.gradients({index: decoder.tensors[place] for index, place in request["seeds"]})
         return [None if gradient is None else encoder.add(gradient) for gradient in gradients]
 
-    def do_get_parameters(self, request: dict, decoder: Decoder, encoder: Encoder) -> dict:
-        held = self._objects[request["object"]]
+    def do_get_parameters(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
+        """Reads an object's parameters once more."""
+        held = self.objects[request["object"]]
         held.list_parameters()
         return self._describe(request["object"], encoder)
 
-    def _introduce(self, held: Held, encoder: Encoder) -> dict:
+    def _introduce(self, held: Held, encoder: Encoder) -> Content:
         held.list_parameters()
-        return self._describe(self._objects.add(held), encoder)
+        return self._describe(self.objects.add(held), encoder)
 
-    def _describe(self, number: int, encoder: Encoder) -> dict:
-        held = self._objects[number]
+    def _describe(self, number: int, encoder: Encoder) -> Content:
+        held = self.objects[number]
         is_module = isinstance(held.value, nn.Module)
         for parameter in held.parameters:
             encoder.add(parameter, grad=parameter.requires_grad)
@@ -152,7 +130,7 @@ class Service:
         return {"object": number, "module": is_module, "training": training, "names": held.names}
 
     def _connect(self, decoder: Decoder) -> list[torch.Tensor]:
-        """Make arguments that need a gradient leaves, or results of a leaf, as they were on the other side."""
+        """Makes arguments that need a gradient leaves, or results of a leaf, as they were on the other side."""
         leaves = []
         for index, record in enumerate(decoder.records):
             if "grad" in record:
@@ -168,19 +146,87 @@ class Service:
             return None
         for index in outputs:
             encoder.records[index]["grad"] = True
-        return self._graphs.add(Graph(outputs, inputs))
+        return self.graphs.add(Graph(outputs, inputs))
 
-    def _seed(self, request: dict) -> None:
-        torch.default_generator.manual_seed(request["seed"])  # torch.manual_seed formats the stack, for CUDA
-        random.seed(request["seed"])
+    def _seed(self, request: Content) -> None:
+        seed = request["seed"] + self._seed_offset
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed formats the stack, for CUDA
+        random.seed(seed)
 
-    def _find(self, target: dict) -> Callable:
+    def _find(self, target: Content) -> Any:
         """The function or method that is meant, with stand-ins in the place of the other components."""
-        self._begin()
         if "function" in target:
-            self._package.isolate(target["function"] if target["isolated"] else None)
-            return self._package.get(target["function"])
-        held = self._objects[target["object"]]
+            self._components.isolate(target["function"] if target["isolated"] else None)
+            return self._components.get(target["function"])
+        held = self.objects[target["object"]]
         if held.is_submitted:
-            self._package.isolate(held.isolated)
+            self._components.isolate(held.isolated)
         return held.value if target["method"] == "forward" else getattr(held.value, target["method"])
+
+
+class Service:
+    """Answers requests about one submission."""
+
+    def __init__(self, stand_ins: object) -> None:
+        """Takes the module of stand-ins."""
+        self._stand_ins = stand_ins
+        self._package: Package | None = None
+        self._executor: Executor | None = None
+        self._paths: frozenset[str] = frozenset()
+        self._has_begun = False
+        self._forbid_shortcuts = shortcuts.prepare()
+
+    def serve(self, request_pipe: int, reply_pipe: int) -> None:
+        """Answers until the request pipe is closed."""
+        while True:
+            frame = read_frame(request_pipe, REQUEST_LIMITS)
+            if frame is None:
+                return
+            write_all(reply_pipe, self.answer(*frame))
+
+    def answer(self, request: Content, body: bytes) -> bytes:
+        """The reply frame of one request."""
+        encoder = Encoder()
+        try:
+            result = self._carry_out(request, body, encoder)
+            reply = {"id": request["id"], "result": result, "tensors": encoder.records}
+            frame = pack(reply, encoder.body())
+        except BaseException as error:  # SystemExit and KeyboardInterrupt too: a submission may raise them
+            frame = pack({"id": request["id"], "error": describe(error, self._paths)})
+            error.__traceback__ = None
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        return frame
+
+    def _carry_out(self, request: Content, body: bytes, encoder: Encoder) -> Any:
+        """The result of one request; loading is the first of all."""
+        if request["verb"] == "load":
+            return self._load(request)
+        if self._package is None or self._executor is None:
+            raise RuntimeError("no submission is loaded")
+        objects = self._executor.objects
+        objects.drop(request["drop"]["objects"])
+        self._executor.graphs.drop(request["drop"]["graphs"])
+        decoder = Decoder(request["tensors"], body, lambda number: objects[number].value)
+        self._executor.catch_up(request, decoder)
+        if request["verb"] == "import":
+            importlib.import_module(f"{self._package.name}.{request['module']}")
+            return None
+        if request["verb"] in ("build", "call") and not self._has_begun:
+            self._has_begun = True
+            self._begin(self._package)
+        return self._executor.do(request, decoder, encoder)
+
+    def _load(self, request: Content) -> None:
+        sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
+        self._paths = frozenset(path for path, _ in sources.values())
+        self._package = Package(sources)
+        self._executor = Executor(self._package, self._stand_ins)
+
+    def _begin(self, package: Package) -> None:
+        """Puts PyTorch's own layers out of bounds, once all modules are imported: only calls are judged."""
+        for name in package.sources:
+            if name != "__init__":
+                importlib.import_module(f"{package.name}.{name}")
+        self._forbid_shortcuts()

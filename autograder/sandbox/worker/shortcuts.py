@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from functools import cache
 from types import FunctionType
 
 import torch
@@ -50,7 +49,6 @@ class ForbiddenShortcut(RuntimeError):
     """A submission used what it was to write itself."""
 
 
-@cache  # the diagnosis makes hundreds of services in one process
 def prepare() -> Callable[[], None]:
     """Returns what replaces them all, for the rest of this process.
 

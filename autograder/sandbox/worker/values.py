@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from safetensors import TensorSpec, serialize
@@ -162,7 +163,14 @@ class Decoder:
         self._object_of = object_of
         self._items = 0
 
-    def decode(self, tree: object, depth: int = 0) -> object:
+    @classmethod
+    def of_tensors(cls, tensors: list[torch.Tensor], records: list[dict]) -> Decoder:
+        """A decoder of tensors that never were bytes."""
+        decoder = cls([], b"")
+        decoder.tensors, decoder.records = tensors, records
+        return decoder
+
+    def decode(self, tree: object, depth: int = 0) -> Any:
         """Return the value that `tree` describes. Raises MalformedValue."""
         self._items += 1
         if depth > MAX_DEPTH + 1 or self._items > 2 * MAX_ITEMS:

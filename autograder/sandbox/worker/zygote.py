@@ -43,7 +43,7 @@ def main() -> None:
     os.dup2(null, 0)
     for name in STANDARD.split() + INSTALLED.split():
         import_quietly(name)
-    from . import absent, hardening, loading, service, stand_ins  # noqa: F401  (loaded before the first fork)
+    from . import absent, hardening, service, stand_ins  # noqa: F401  (loaded before the first fork)
 
     sys.meta_path.insert(0, absent.AbsentFinder())
     still_torch()
@@ -182,7 +182,7 @@ class Zygote:
 
 def start_service(plan: dict, requests: int, replies: int) -> None:
     """Import what the submission will want, harden, and answer requests."""
-    from . import hardening, loading, stand_ins
+    from . import hardening, stand_ins
     from .frames import pack, write_all
     from .service import Service
 
@@ -194,7 +194,7 @@ def start_service(plan: dict, requests: int, replies: int) -> None:
         write_all(replies, pack({"id": 0, "missing": str(error)}))
         os._exit(71)
     write_all(replies, pack({"id": 0, "layers": reached}))
-    Service(loading.Package, stand_ins).serve(requests, replies)
+    Service(stand_ins).serve(requests, replies)
 
 
 def import_quietly(name: str) -> None:

@@ -33,7 +33,8 @@ HOSTILE = {
 def judge(zygote):
     """Judges a LayerNorm whose last line is another one: the result as it was and as it is explained."""
 
-    def run(formula: str):
+    def run(formula: str, notes: list[str] | None = None):
+        notes = [] if notes is None else notes
         assignment, sources = read_assignment(), read_sources(REFERENCE, REFERENCE)
         path, text = sources["layers"]
         assert text.count(ROOT_FORMULA) == 1
@@ -43,8 +44,10 @@ def judge(zygote):
 
         def work(tests):
             tape = Tape()
-            explainer = Explainer(tests, tape)
-            with Sandbox(sources, assignment.limits, zygote=zygote, tape=tape) as submission:
+            with (
+                Explainer(tests, tape, notes.append) as explainer,
+                Sandbox(sources, assignment.limits, zygote=zygote, tape=tape) as submission,
+            ):
                 [*_, outcomes] = tests.run(submission, 3)
                 [plain] = (result for result in marks.tests_of(assignment, outcomes) if result.task == task)
                 found.extend([plain, *explainer.explain([plain])])
@@ -58,7 +61,7 @@ def judge(zygote):
 
 def test_misconception_is_named_with_its_hint(judge):
     _, explained, left = judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta")
-    content = diagnosis_of(explained.explanation)
+    content = diagnosis_of(explained.finding)
     assert content["fault"].startswith("layer-norm-")
     assert "Hint: " in content["text"]
     assert "torch." not in content["text"], "no code of the reference"
@@ -68,12 +71,12 @@ def test_misconception_is_named_with_its_hint(judge):
 def test_what_fails_with_any_sizes_is_said_once(judge):
     plain, explained, _ = judge("self.gamma * (")
     assert plain.state == "error" and "SyntaxError" in plain.message
-    assert explained.explanation is None
+    assert explained.finding is None
 
 
 def test_unknown_fault_gets_its_smallest_case(judge):
     _, explained, _ = judge("self.gamma * centred / (variance + 1.7) ** 0.3 + self.beta")
-    content = diagnosis_of(explained.explanation)
+    content = diagnosis_of(explained.finding)
     assert content["fault"] == ""
     assert "No known misconception fits" in content["text"]
     assert "(3, 2, 4)" in content["text"], "the sizes are the smallest that the test can draw"
@@ -85,22 +88,40 @@ def test_unknown_fault_gets_its_smallest_case(judge):
 def test_hostile_answers(judge, name):
     plain, explained, _ = judge(HOSTILE[name])
     assert plain.state in ("failed", "error")
-    assert replace(explained, explanation=None) == plain
+    assert replace(explained, finding=None) == plain
 
 
-def test_a_broken_diagnosis_is_left_out(judge, monkeypatch):
+def test_a_broken_diagnosis_is_noted_and_changes_nothing(judge, monkeypatch):
     def broken(reference):
-        raise RuntimeError("broken")
+        raise RuntimeError("words of a submission")
 
     monkeypatch.setattr(explaining, "make_diagnostician", broken)
-    plain, explained, _ = judge("self.gamma * centred")
+    notes = []
+    plain, explained, _ = judge("self.gamma * centred", notes)
     assert explained == plain
+    [note] = notes
+    assert note.startswith("task 1.4: the diagnosis broke (RuntimeError in test_explained.py, line ")
+    assert "words of a submission" not in note
+
+
+def test_a_diagnosis_that_takes_too_long_is_stopped_and_noted(judge, monkeypatch):
+    monkeypatch.setattr(explaining, "MOST_SECONDS", 0.01)
+    notes = []
+    plain, explained, _ = judge("self.gamma * centred", notes)
+    assert explained == plain
+    assert notes == ["task 1.4: the diagnosis was stopped after 0.01 s of CPU time; no marks depend on it"]
+
+
+def test_the_same_submission_always_gets_the_same_words(judge, monkeypatch):
+    monkeypatch.setattr(explaining, "COMPARISONS", 40)  # the search is cut short
+    first, second = (judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta") for _ in "12")
+    assert first[1].finding == second[1].finding
 
 
 def test_reference_that_passes_is_not_explained(judge):
     plain, explained, _ = judge(ROOT_FORMULA)
     assert plain.state == "passed"
-    assert explained.explanation is None
+    assert explained.finding is None
 
 
 def test_tape_is_bounded():

@@ -1,6 +1,5 @@
 """Faults in other layouts are recognised, and whatever a submission answers costs no marks and no crash."""
 
-
 import pytest
 
 from autograder.diagnosis.catalogue import read_catalogue

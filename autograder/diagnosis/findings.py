@@ -1,0 +1,28 @@
+"""What the diagnosis may find out about a task that failed."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """The submission behaves like code with a known fault.
+
+    Attributes:
+        text: for the student.
+        fault: id of the fault.
+        others: ids of the faults that no test tells from it.
+    """
+
+    text: str
+    fault: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """No known fault fits; `text` shows the student the smallest inputs with which a test still fails."""
+
+    text: str
+
+
+Finding = Misconception | Counterexample
