@@ -59,7 +59,7 @@ lint: $(READY)  ## check style
 	$(PY) -m ruff check
 
 check: $(READY)  ## a student's own run of the component tests, in-process: make check PACKAGE=student
-	$(PY) -m pytest -c autograder/assignment/tests/pytest.ini autograder/assignment/tests --submission $(PACKAGE) -q
+	$(PY) -m pytest -c autograder/assignment/tests/pytest.ini --rootdir . --submission $(PACKAGE) -q
 
 prove: $(READY)  ## prove the component tests: every known fault is found, every correct variant accepted
 	$(PY) -m validity prove --jobs 2 $(if $(SEEDS),--seeds $(SEEDS))

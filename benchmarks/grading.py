@@ -95,7 +95,7 @@ def in_a_class(count: int) -> list[float]:
 
 def measure(count: int) -> int:
     """Prints the figures."""
-    tests = ["-m", "pytest", "-c", "autograder/assignment/tests/pytest.ini", "autograder/assignment/tests", "-q"]
+    tests = ["-m", "pytest", "-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "-q"]
     bare = [fresh(*tests, "--submission", str(SUBMISSION))[0] for _ in range(3)]
     alone = [json.loads(fresh("-c", COLD)[1])[0] for _ in range(3)]
     forked: list[float] = []

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from foundation.limits import Limits
+from foundation.todo_comments import with_comment
 
 from .connection import Connection, DeadlineError, Output, WorkerGoneError
 from .containment.zygote import Ending, Zygote
@@ -137,7 +138,8 @@ class Session:
         except (FrameError, BreachError) as error:
             raise self.breach(str(error)) from None
         if isinstance(answer, Failure):
-            raise submission_error(answer.kind, answer.message, self._quote(answer.frames))
+            message = self._with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
+            raise submission_error(answer.kind, message, self._quote(answer.frames))
         return answer
 
     def _news(self) -> dict:
@@ -204,6 +206,12 @@ class Session:
         except ValueError:
             name = f"signal {number}"
         return f"the process crashed ({name})"
+
+    def _with_todo(self, failure: Failure) -> str:
+        """The message of a TODO that is still there, with the text of its comment."""
+        file, number, _ = failure.frames[-1] if failure.frames else ("", 0, "")
+        _, text = self.sources.get(file.removesuffix(".py"), ("", ""))
+        return with_comment(failure.message, text.split("\n"), number)
 
     def _quote(self, frames: list[tuple[str, int, str]]) -> str:
         """A traceback made of our own copy of the sources; the worker only points at lines."""

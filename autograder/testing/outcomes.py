@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from foundation.todo_comments import told_by
+
 from .errors import CheckFailed
 
 
@@ -22,5 +24,5 @@ def classify(error: BaseException | None, other: Callable[[BaseException], tuple
     if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
         return "failed", f"an exception was expected: {error}"
     if isinstance(error, NotImplementedError):
-        return "not attempted", str(error) or "not implemented yet"
+        return "not attempted", told_by(error) or "not implemented yet"
     return other(error)

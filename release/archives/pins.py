@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib import metadata
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from ..problems import ReleaseError
 
@@ -24,7 +25,7 @@ def pin(packages: Iterable[str]) -> list[str]:
     versions: dict[str, str] = {}
     waiting = list(packages)
     while waiting:
-        name = _normal(waiting.pop())
+        name = canonicalize_name(waiting.pop())
         if name in versions or _ACCELERATORS.match(name):
             continue
         try:
@@ -35,7 +36,3 @@ def pin(packages: Iterable[str]) -> list[str]:
         needs = map(Requirement, found.requires or ())
         waiting += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
     return [f"{name}=={versions[name]}" for name in sorted(versions)]
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()

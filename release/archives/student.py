@@ -2,7 +2,7 @@
 
 All in one folder, `assignment/`:
 
-    README.md · requirements.txt · grade.py · student/ · data/corpus/ · autograder/ (tests, in-process part)
+    README.md · requirements.txt · pytest.ini · grade.py · student/ · data/corpus/ · autograder/ (tests, in-process part)
 
 What stays: `reference/`, `release/`, `tests/`, `data/private/`, the generator of the corpus, and all of
 `autograder/` that neither the tests nor `grade.py` import: what only a grading server needs.
@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ..problems import Problem, ReleaseError
 from ..skeleton.build import read_folder
@@ -25,6 +25,9 @@ REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
 GRADER, FOUNDATION = "autograder", "foundation"
 ASSIGNMENT = f"{GRADER}/assignment/assignment.toml"
 TESTS = f"{GRADER}/assignment/tests/"
+PYTEST_INI = f"{TESTS}pytest.ini"
+"""Lies at the top of the archive, so that `python -m pytest` there runs the component tests."""
+
 SCORER = "grade.py"
 
 HANDOUT = "README.md"
@@ -109,6 +112,8 @@ def collect_kit(
     tests = [path for path in files if path.startswith(TESTS) and path.endswith(".py")]
     if not tests:
         problems.append(Problem(TESTS, 0, "is empty", "students need the tests"))
+    if PYTEST_INI not in files:
+        problems.append(Problem(PYTEST_INI, 0, "does not exist", "students need it to run the tests"))
     if (root / SCORER).is_file():
         files[SCORER] = (root / SCORER).read_bytes()
     else:
@@ -117,7 +122,8 @@ def collect_kit(
         raise ReleaseError(problems)
     others = [path for path in files if path.startswith(TESTS) and not path.endswith(".py")]
     names = {*needed_modules(files, (GRADER, FOUNDATION), [*tests, SCORER]), *others, ASSIGNMENT}
-    kit = {path: files[path] for path in names}
+    kit = {path: files[path] for path in names - {PYTEST_INI}}
+    kit[PurePosixPath(PYTEST_INI).name] = files[PYTEST_INI]
     kit |= {f"{package}/{path}": content for path, content in skeleton.items()}
     kit |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
     kit[HANDOUT] = handout

@@ -14,7 +14,7 @@ from foundation.assignment_file import Assignment
 
 from ..archives.audience import STUDENT_ZIP
 from ..archives.student import ARCHIVE_FOLDER
-from ..skeleton.build import Skeleton, coded_tasks, strip_file
+from ..skeleton.build import Skeleton, coded_tasks, strip_files
 from .base import Verdict, Workspace
 from .environment import clean_environment
 
@@ -69,10 +69,11 @@ def grafts_of(assignment: Assignment) -> dict[str, set[str]]:
 
 def graft(skeleton: Skeleton, numbers: Collection[str]) -> dict[str, str]:
     """The skeleton's Python files with the solutions of these tasks in their places, and the imports they need."""
-    return {
-        path: strip_file(source, [region for region in skeleton.regions[path] if region.hint.number not in numbers])
-        for path, source in skeleton.sources.items()
+    regions = {
+        path: [region for region in found if region.hint.number not in numbers]
+        for path, found in skeleton.regions.items()
     }
+    return strip_files(skeleton.sources, regions)
 
 
 def faults_of(name: str, numbers: set[str], outcomes: list[dict], assignment: Assignment) -> Iterator[str]:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from foundation.todo_comments import with_comment
+
 from ..skeleton.regions import Region
 from .base import Verdict, Workspace
 from .environment import clean_environment
@@ -31,7 +33,7 @@ def todos_raise(workspace: Workspace) -> Verdict:
     n_called = 0
     for path, function in functions:
         answer = answers[f"{path}:{function}"]
-        expected = {region.message for other, region in regions if (other, region.function) == (path, function)}
+        expected = {region.label for other, region in regions if (other, region.function) == (path, function)}
         wrong = [message for message in answer["raised"] if message not in expected]
         faults += [f"{path}: {function} raises NotImplementedError({message!r})" for message in wrong]
         n_called += bool(answer["raised"])
@@ -45,21 +47,21 @@ def todos_raise(workspace: Workspace) -> Verdict:
 def raise_faults(path: str, text: str, regions: tuple[Region, ...]) -> list[str]:
     """What is wrong with the raise statements of one stripped file, judged by its syntax tree.
 
-    Each region has to be one `raise NotImplementedError("…")`, in order, in the function that the region was
+    Each region has to be one `raise NotImplementedError("TODO …")`, in order, in the function that the region was
     in, directly below its hint.
     """
     lines = text.split("\n")
     found = list(_raises(ast.parse(text)))
-    messages = {region.message for region in regions}
+    messages = {region.label for region in regions}
     ours = [(name, node) for name, node in found if _message(node) in messages]
     faults = []
     if len(ours) != len(regions):
         faults.append(f"{path}: {len(regions)} regions, but {len(ours)} statements that raise their messages")
     for region, (function, node) in zip(regions, ours, strict=False):
         place = f"{path}:{node.lineno}"
-        if _message(node) != region.message or function != region.function:
-            faults.append(f"{place}: expected {region.message!r} in {region.function}, found {function}")
-        elif not lines[node.lineno - 2].lstrip().startswith("#"):
+        if _message(node) != region.label or function != region.function:
+            faults.append(f"{place}: expected {region.label!r} in {region.function}, found {function}")
+        elif with_comment(region.label, lines, node.lineno) != region.message:
             faults.append(f"{place}: the hint does not stand above it")
     return faults
 

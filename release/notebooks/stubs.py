@@ -19,7 +19,7 @@ class NameStubs(NbGraderPreprocessor):
     """A step of `nbgrader generate_assignment`, after its own `ClearSolutions`."""
 
     def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
-        """Puts the hint's text into the stubs of one cell."""
+        """Puts the task's number into the stubs of one cell."""
         if cell.cell_type == "code" and STUB in cell.source:
             numbers = [task.number for task in read_assignment().tasks]
             cell.source = name_stubs(cell.source, numbers)
@@ -27,13 +27,13 @@ class NameStubs(NbGraderPreprocessor):
 
 
 def name_stubs(text: str, tasks: list[str]) -> str:
-    """The text with `raise NotImplementedError("TODO 1.2: …")` below each hint."""
+    """The text with `raise NotImplementedError("TODO 1.2")` below each hint."""
     hints, _ = find_hints(parse_source("the cell", text), tasks)
     lines = []
     for number, line in enumerate(text.split("\n"), start=1):
         hint = hints.get(number - 1)
         if hint and line.strip() == STUB:
-            lines += raise_statement(f"TODO {hint.number}: {hint.text}", indent_of(line))
+            lines.append(indent_of(line) + raise_statement(hint.number))
         else:
             lines.append(line)
     return "\n".join(lines)

@@ -1,16 +1,16 @@
 """All passes over one folder: the reference in, the students' package out, both as bytes by path."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
 
 from ..problems import Problem, ReleaseError
-from .imports import drop_imports
 from .regions import Region, find_regions
-from .source import Source, parse_source, read_source
+from .source import Source, read_source
 from .strip import strip_regions
+from .unused_imports import drop_unused_imports
 
 TRANSLATIONS = "translations.txt"
 
@@ -61,7 +61,6 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
         ReleaseError: with every problem of every file.
     """
     problems: list[Problem] = []
-    files: dict[str, bytes] = {}
     sources: dict[str, Source] = {}
     regions: dict[str, tuple[Region, ...]] = {}
     withheld: dict[str, Source] = {}
@@ -88,21 +87,18 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
         found, more = find_regions(source, numbers)
         problems += more
         sources[path], regions[path] = source, tuple(found)
-        if not more:
-            files[path] = strip_file(source, found).encode("utf-8")
     if not problems:  # a fault in a region would show up here a second time
         problems += _tasks_without_region(assignment, regions, shown)
     if problems:
         raise ReleaseError(problems)
+    files = {path: text.encode("utf-8") for path, text in strip_files(sources, regions).items()}
     return Skeleton(files, sources, regions, withheld)
 
 
-def strip_file(source: Source, regions: list[Region]) -> str:
-    """One file through all passes; a file without regions comes back as it is."""
-    if not regions:
-        return source.text
-    stripped = parse_source(source.path, strip_regions(source, regions))
-    return drop_imports(before=source, after=stripped)
+def strip_files(sources: Mapping[str, Source], regions: Mapping[str, Sequence[Region]]) -> dict[str, str]:
+    """The files without the solutions in these regions; a file without regions comes back as it is."""
+    stripped = {path: strip_regions(sources[path], found) for path, found in regions.items() if found}
+    return {path: source.text for path, source in sources.items()} | drop_unused_imports(stripped)
 
 
 def _tasks_without_region(

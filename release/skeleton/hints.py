@@ -13,14 +13,15 @@ import tokenize
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from foundation.todo_comments import COMMENT
+
 from ..problems import Problem
-from .lookalikes import BEGIN
+from .misspelled_markers import BEGIN
 from .markers import Marker
 from .source import Source, indent_of
 
 HINT_FORM = "`# TODO 1.3: what to do`"
 
-_HINT = re.compile(r"# TODO (?P<number>\d+\.\d+|E\.\d+): (?P<text>\S.*)")
 _HINT_LIKE = re.compile(r"#\W*(?:(?i:todo)|T ?O[ _-]?D ?O)(?![a-z])")
 
 
@@ -47,7 +48,7 @@ def find_hints(source: Source, tasks: Collection[str]) -> tuple[dict[int, Hint],
         if token.type != tokenize.COMMENT or not _HINT_LIKE.match(token.string):
             continue
         line, column = token.start
-        match = _HINT.fullmatch(token.string.rstrip())
+        match = COMMENT.fullmatch(token.string.rstrip())
         if match is None or line not in comments:
             what = f"`{token.string[:40].rstrip()}` is not a hint"
             problems.append(Problem(source.path, line, what, f"write {HINT_FORM} on a line of its own"))

@@ -9,7 +9,7 @@ import tokenize
 from dataclasses import dataclass
 
 from ..problems import Problem
-from .lookalikes import BEGIN, END, meant_in_comment, meant_in_string
+from .misspelled_markers import BEGIN, END, meant_in_comment, meant_in_string
 from .source import Source
 
 

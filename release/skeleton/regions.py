@@ -14,9 +14,11 @@ import tokenize
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from foundation.todo_comments import label_of
+
 from ..problems import Problem
 from .hints import Hint, find_hints, hint_above
-from .lookalikes import BEGIN
+from .misspelled_markers import BEGIN
 from .markers import Marker, find_markers, pair_markers
 from .source import Source, indent_of
 
@@ -44,9 +46,14 @@ class Region:
     function: str
 
     @property
+    def label(self) -> str:
+        """What the skeleton raises in its place: `TODO 1.3`."""
+        return label_of(self.hint.number)
+
+    @property
     def message(self) -> str:
-        """What the skeleton raises in its place."""
-        return f"TODO {self.hint.number}: {self.hint.text}"
+        """What a student is told where it is raised: the label with the text of the hint."""
+        return f"{self.label}: {self.hint.text}"
 
 
 def find_regions(source: Source, tasks: Collection[str]) -> tuple[list[Region], list[Problem]]:

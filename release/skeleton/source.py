@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 
 from ..problems import Problem, ReleaseError
-from .lookalikes import meant_in_comment, meant_in_string
+from .misspelled_markers import meant_in_comment, meant_in_string
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 

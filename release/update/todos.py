@@ -1,21 +1,20 @@
 """Merges a Python file that a student has worked in with its corrected skeleton.
 
-A TODO is a hint and, below it, one statement that raises its text. Students replace the statement and keep the hint.
-A release that corrects the hint changes both, and so do line by line what students have changed. Before merging, the
-statement is therefore replaced by a token that does not change with its text, and an anchor is put between it and
-the hint, so that changes of the one do not touch changes of the other.
+A TODO is a hint and, below it, one statement that raises its number. Students replace the statement and keep the
+hint; a corrected release changes the hint. Before merging, an anchor is put between the two, so that a change of one
+does not touch a change of the other, and the statement becomes a token of its own, since the statements of one task
+are all alike.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foundation.todo_comments import COMMENT
+
+from ..skeleton.strip import raise_statement
 from .merge import merge
 
-_HINT = re.compile(r"\s*# TODO (?P<number>\d+\.\d+|E\.\d+): ")
-_RAISE = re.compile(r"\s*raise NotImplementedError\($|\s*raise NotImplementedError\(\"TODO ")
-_COMMENT = re.compile(r"\s*#")
 
 
 @dataclass(frozen=True)
@@ -25,12 +24,12 @@ class Todo:
     Args:
         key: number of the task, and which of its TODOs in the file this is.
         hint: the lines of the comment.
-        statement: the lines that raise.
+        statement: the line that raises.
     """
 
     key: str
     hint: tuple[str, ...]
-    statement: tuple[str, ...]
+    statement: str
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def merge_python(base: str, student: str, new: str) -> Merged:
             conflicts.append(len(lines) + 1)
         for line in chunk.lines:
             if line not in anchors:
-                lines += statements.get(line, (line,))
+                lines.append(statements.get(line, line))
     return Merged("".join(lines).replace("\n", newline), tuple(conflicts))
 
 
@@ -76,31 +75,19 @@ def todos_of(lines: Sequence[str]) -> list[Todo]:
     seen: Counter[str] = Counter()
     index = 0
     while index < len(lines):
-        match = _HINT.match(lines[index])
+        match = COMMENT.match(lines[index].lstrip())
         if not match:
             index += 1
             continue
         begin = index
-        while index < len(lines) and _COMMENT.match(lines[index]):
+        while index < len(lines) and lines[index].lstrip().startswith("#"):
             index += 1
-        end = _end_of_raise(lines, index)
-        if end > index:
+        if index < len(lines) and lines[index].strip() == raise_statement(match["number"]):
             seen[match["number"]] += 1
             key = f"{match['number']} {seen[match['number']]}"
-            todos.append(Todo(key, tuple(lines[begin:index]), tuple(lines[index:end])))
-            index = end
+            todos.append(Todo(key, tuple(lines[begin:index]), lines[index]))
+            index += 1
     return todos
-
-
-def _end_of_raise(lines: Sequence[str], start: int) -> int:
-    """The index after the statement that begins here; `start` where none does."""
-    if start >= len(lines) or not _RAISE.match(lines[start]):
-        return start
-    indent = re.match(r"\s*", lines[start])[0]
-    end = start
-    while end < len(lines) and not lines[end].rstrip().endswith('")') and lines[end] != f"{indent})\n":
-        end += 1
-    return min(end + 1, len(lines))
 
 
 def _with_tokens(lines: Sequence[str], todos: Sequence[Todo]) -> list[str]:
@@ -118,9 +105,9 @@ def _with_tokens(lines: Sequence[str], todos: Sequence[Todo]) -> list[str]:
             result.append(lines[index])
             index += 1
             continue
-        if _stands(todo.statement, lines, index):
+        if index < len(lines) and lines[index] == todo.statement:
             result.append(_token(todo))
-            index += len(todo.statement)
+            index += 1
     return result
 
 

@@ -8,8 +8,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from release.problems import ReleaseError
-from release.skeleton.build import strip_file
-from release.skeleton.imports import drop_imports
 from release.skeleton.regions import find_regions
 from release.skeleton.source import parse_source, read_source
 from release.skeleton.strip import strip_regions
@@ -62,7 +60,7 @@ def strip(text: str) -> str | None:
         return None
     regions, problems = find_regions(source, TASKS)
     assert all(problem.line > 0 and problem.right for problem in problems)
-    return None if problems else strip_file(source, regions)
+    return None if problems else strip_regions(source, regions)
 
 
 def assert_safe(text: str) -> None:
@@ -199,7 +197,3 @@ def test_output_compiles_keeps_given_lines_and_is_final(case: tuple[str, list[st
     assert stripped.count("raise NotImplementedError(") == len(regions)
     assert "SOLUTION" not in stripped
     assert len(ast.parse(stripped).body) == len(source.tree.body)
-    # Dropping imports is final too: the second time there is nothing to drop.
-    pruned = drop_imports(source, parse_source("a.py", stripped))
-    again = parse_source("a.py", pruned)
-    assert drop_imports(source, again) == drop_imports(again, again) == pruned

@@ -32,7 +32,7 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
         "autograder/scale.py",
         "autograder/assignment/assignment.toml",
         "autograder/assignment/tests/conftest.py",
-        "autograder/assignment/tests/pytest.ini",
+        "pytest.ini",
         "autograder/assignment/tests/test_table.py",
     }
     assert sorted(example_release.folder) == ["README.md", "__init__.py", "mean.py", "table.py"]

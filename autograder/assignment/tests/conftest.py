@@ -1,8 +1,8 @@
 """Fixtures of the component tests: the submission, and random inputs.
 
-    python -m pytest autograder/assignment/tests                      judges student/
-    python -m pytest autograder/assignment/tests -m task_1_3          one task
-    python -m pytest autograder/assignment/tests --submission FOLDER --seed 7
+    python -m pytest                                 judges student/
+    python -m pytest -m task_1_3                     one task
+    python -m pytest --submission FOLDER --seed 7    another folder; the inputs of an earlier run
 
 Here the submission runs in this very process, so a debugger can follow it. Grading passes a submission that
 lives in another process instead (`config.stash[SUBMISSION]`); the tests cannot tell the two apart.
@@ -19,15 +19,11 @@ from autograder.rules import tell_short_cuts
 from autograder.testing.case import Case
 from autograder.testing.errors import UnreadableSourceError
 from autograder.testing.in_process import InProcessSubmission, read_sources
+from autograder.testing.options import folder_of
 from autograder.testing.stash import SEED, SUBMISSION
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("assignment")
-    group.addoption("--submission", type=Path, default=SKELETON, help="folder to judge (default: student/)")
-    group.addoption("--seed", type=int, default=None, help="of the random inputs (default: a new one each time)")
+from foundation.todo_comments import told_by
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     if SUBMISSION in config.stash:
         return None
-    return f"submission: {config.getoption('submission')}   repeat with: --seed {config.stash[SEED]}"
+    return f"submission: {folder_of(config)}   repeat with: --seed {config.stash[SEED]}"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -57,8 +53,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> None:
     """
     if call.excinfo is None or SUBMISSION in item.config.stash or item.config.getoption("fulltrace"):
         return
-    folders = {item.config.getoption("submission"), SKELETON}
+    folders = {folder_of(item.config), SKELETON}
     raised = call.excinfo.value
+    if isinstance(raised, NotImplementedError):
+        raised.args = (told_by(raised),)
     for error in (raised, raised.__cause__, raised.__context__):
         if error is not None:
             error.__traceback__ = own_frames(error.__traceback__, item.path, folders) or error.__traceback__
@@ -85,7 +83,7 @@ def submission(request: pytest.FixtureRequest):
     if SUBMISSION in request.config.stash:
         yield request.config.stash[SUBMISSION]
         return
-    folder = request.config.getoption("submission")
+    folder = folder_of(request.config)
     if not folder.is_dir():
         pytest.exit(f"--submission {folder}: no such folder", returncode=2)
     made = InProcessSubmission(read(folder))
@@ -96,7 +94,7 @@ def submission(request: pytest.FixtureRequest):
 @pytest.fixture(scope="session")
 def refused(request: pytest.FixtureRequest) -> dict[str, str]:
     """Tasks in which a student's own run finds forbidden short-cuts, and what is said. Grading looks by itself."""
-    folder = request.config.getoption("submission")
+    folder = folder_of(request.config)
     if SUBMISSION in request.config.stash or not folder.is_dir():
         return {}
     judged = {task.marker: task.judges for task in read_assignment().tasks}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from release.skeleton.lookalikes import BEGIN, END, edit_distance, meant_in_comment, meant_in_string
+from release.skeleton.misspelled_markers import BEGIN, END, meant_in_comment, meant_in_string
 
 MISSPELLED_BEGINS = [
     "## BEGIN SOLUTION",
@@ -97,11 +97,3 @@ def test_a_line_of_a_string_may_resemble_one(line: str) -> None:
 @pytest.mark.parametrize("line", ["the best solution so far", "begin solution search", "Returns: the solution."])
 def test_prose_in_a_string_is_none(line: str) -> None:
     assert meant_in_string(line) is None
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "distance"),
-    [("", "", 0), ("", "ab", 2), ("ab", "ba", 1), ("begin", "bgin", 1), ("cat", "dog", 3)],
-)
-def test_edit_distance(a: str, b: str, distance: int) -> None:
-    assert edit_distance(a, b) == edit_distance(b, a) == distance

@@ -8,31 +8,18 @@ what counts as a marker is decided in `markers.py`.
 import re
 import unicodedata
 
+from rapidfuzz.distance import OSA
+
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
 
 _WORD = re.compile(r"[^\W_]+")
 _MENTION = re.compile(r"(?<!#)### (?:BEGIN|END) SOLUTION(?!\w)")
-_EDGE_WORDS = {"begin": BEGIN, "start": BEGIN, "end": END}  # found by edit distance
+_EDGE_WORDS = {"begin": BEGIN, "start": BEGIN, "end": END}  # found by edit distance: insertions, deletions, substitutions, swaps
 _SYNONYMS = {"open": BEGIN, "stop": END, "finish": END, "close": END}  # found as they are
 _MEANT_WORDS = ("solution", "answer")
 _OTHER_WORDS = {"resolution", "evolution", "absolution", "dissolution", "revolution", "pollution", "dilution"}
 _ENGLISH_NEIGHBOURS = {"and", "an", "en", "send", "bend", "tend", "lend", "being", "star", "smart"}
-
-
-def edit_distance(a: str, b: str) -> int:
-    """How many insertions, deletions, substitutions and swaps of neighbours lead from a to b."""
-    before_last: list[int] = []
-    last = list(range(len(b) + 1))
-    for i, x in enumerate(a, start=1):
-        row = [i]
-        for j, y in enumerate(b, start=1):
-            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                cost = min(cost, before_last[j - 2] + 1)
-            row.append(cost)
-        before_last, last = last, row
-    return last[-1]
 
 
 def meant_in_comment(comment: str) -> str | None:
@@ -92,7 +79,7 @@ def _edge(words: list[str], strict: bool) -> str | None:
     for edge in ("begin", "end"):
         target = edge + "solution"
         for length in range(len(target) - 2, len(target) + 3):
-            if len(joined) >= length and edit_distance(joined[:length], target) <= (1 if strict else 2):
+            if len(joined) >= length and OSA.distance(joined[:length], target) <= (1 if strict else 2):
                 return _EDGE_WORDS[edge]
     return None
 
@@ -105,7 +92,7 @@ def _like_edge(word: str, strict: bool) -> str | None:
     if folded in _SYNONYMS:
         return _SYNONYMS[folded]
     for edge, meant in _EDGE_WORDS.items():
-        if edit_distance(folded, edge) <= (2 if edge == "begin" and not strict else 1):
+        if OSA.distance(folded, edge) <= (2 if edge == "begin" and not strict else 1):
             return meant
     return None
 
@@ -114,4 +101,4 @@ def _is_like_solution(word: str) -> bool:
     folded = word.casefold()
     if folded in _OTHER_WORDS:
         return False
-    return any(edit_distance(folded, meant) <= 2 for meant in _MEANT_WORDS)
+    return any(OSA.distance(folded, meant) <= 2 for meant in _MEANT_WORDS)

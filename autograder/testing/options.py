@@ -1,0 +1,20 @@
+"""The options of the component tests, as a pytest plugin: `pytest.ini` loads it before the command line is read."""
+
+from pathlib import Path
+
+import pytest
+
+from foundation.places import SKELETON
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--submission` and `--seed`."""
+    group = parser.getgroup("assignment")
+    group.addoption("--submission", type=Path, default=SKELETON, help="folder to judge (default: student/)")
+    group.addoption("--seed", type=int, default=None, help="seed for the random inputs (default: a new one each time)")
+
+
+def folder_of(config: pytest.Config) -> Path:
+    """The folder to judge."""
+    folder: Path = config.getoption("submission")
+    return folder
