@@ -4,6 +4,7 @@ import argparse
 import json
 import shlex
 import sys
+import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -49,7 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{PACKAGE}: {place}{error.strerror or error}", file=sys.stderr)
         return 2
     except NotImplementedError as error:
-        print(f"{PACKAGE}: this part is still to be written: {error}", file=sys.stderr)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        print(f"{PACKAGE}: this part is still to be written: {error} ({where})", file=sys.stderr)
         return 1
     except KeyboardInterrupt as stop:
         print(f"\n{PACKAGE}: stopped{stop}", file=sys.stderr)

@@ -29,10 +29,7 @@ def scaled_dot_product_attention(
     """
     # TODO 1.2: compute the scaled scores, exclude what the mask forbids, normalise over the keys,
     # and average the values.
-    raise NotImplementedError(
-        "TODO 1.2: compute the scaled scores, exclude what the mask forbids, normalise over the keys, and "
-        "average the values."
-    )
+    raise NotImplementedError("TODO 1.2")
 
 
 class MultiHeadedAttention(nn.Module):
@@ -54,10 +51,7 @@ class MultiHeadedAttention(nn.Module):
         super().__init__()
         # TODO 1.3: refuse a d_model that n_heads does not divide, and create the projections of
         # query, key, value and output.
-        raise NotImplementedError(
-            "TODO 1.3: refuse a d_model that n_heads does not divide, and create the projections of query, "
-            "key, value and output."
-        )
+        raise NotImplementedError("TODO 1.3")
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Attends from each position of `query` to the positions of `key` and `value`.
@@ -74,12 +68,7 @@ class MultiHeadedAttention(nn.Module):
 
         # TODO 1.3: project query, key and value, split each into heads (b, h, positions, d_head),
         # and let every head attend: `context` is (b, h, q, d_head).
-        raise NotImplementedError(
-            "TODO 1.3: project query, key and value, split each into heads (b, h, positions, d_head), and "
-            "let every head attend: `context` is (b, h, q, d_head)."
-        )
+        raise NotImplementedError("TODO 1.3")
         concatenated = context.transpose(1, 2).flatten(2)  # given: (b, h, q, d_head) -> (b, q, d)
         # TODO 1.3: project the concatenated heads, and return the result with the weights of the heads.
-        raise NotImplementedError(
-            "TODO 1.3: project the concatenated heads, and return the result with the weights of the heads."
-        )
+        raise NotImplementedError("TODO 1.3")

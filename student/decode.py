@@ -92,7 +92,4 @@ def beam_decode(
     """
     # TODO E.3: (extension) extend every live beginning by every token, keep the best, set the ended
     # ones aside, and return the hypothesis with the best score of each sentence.
-    raise NotImplementedError(
-        "TODO E.3: (extension) extend every live beginning by every token, keep the best, set the ended ones "
-        "aside, and return the hypothesis with the best score of each sentence."
-    )
+    raise NotImplementedError("TODO E.3")

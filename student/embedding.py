@@ -25,10 +25,7 @@ class InputEmbedding(nn.Module):
         self.d_model = d_model
         # TODO 1.1: create the learned table with one vector of d_model features for each of the
         # vocab_size tokens.
-        raise NotImplementedError(
-            "TODO 1.1: create the learned table with one vector of d_model features for each of the "
-            "vocab_size tokens."
-        )
+        raise NotImplementedError("TODO 1.1")
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Looks up and scales.
@@ -40,9 +37,7 @@ class InputEmbedding(nn.Module):
             Vectors, (b, s, d).
         """
         # TODO 1.1: look the tokens up in the table and scale their vectors as section 3.4 says.
-        raise NotImplementedError(
-            "TODO 1.1: look the tokens up in the table and scale their vectors as section 3.4 says."
-        )
+        raise NotImplementedError("TODO 1.1")
 
 
 class PositionalEncoding(nn.Module):

@@ -24,14 +24,12 @@ class LayerNorm(nn.Module):
         super().__init__()
         self.epsilon = epsilon
         # TODO 1.4: create the learned gain (1 at first) and shift (0 at first) of each feature.
-        raise NotImplementedError(
-            "TODO 1.4: create the learned gain (1 at first) and shift (0 at first) of each feature."
-        )
+        raise NotImplementedError("TODO 1.4")
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalises x, (..., d), over its last axis; the shape stays."""
         # TODO 1.4: normalise over the last axis, then apply gain and shift.
-        raise NotImplementedError("TODO 1.4: normalise over the last axis, then apply gain and shift.")
+        raise NotImplementedError("TODO 1.4")
 
 
 class FeedForward(nn.Module):
@@ -44,12 +42,12 @@ class FeedForward(nn.Module):
         """Makes the two affine maps, d_model -> d_ff -> d_model, both with bias."""
         super().__init__()
         # TODO 1.5: create the two affine maps.
-        raise NotImplementedError("TODO 1.5: create the two affine maps.")
+        raise NotImplementedError("TODO 1.5")
 
     def forward(self, x: Tensor) -> Tensor:
         """(b, s, d) -> (b, s, d)."""
         # TODO 1.5: apply the first map, the nonlinearity, and the second map.
-        raise NotImplementedError("TODO 1.5: apply the first map, the nonlinearity, and the second map.")
+        raise NotImplementedError("TODO 1.5")
 
 
 class EncoderLayer(nn.Module):
@@ -67,10 +65,7 @@ class EncoderLayer(nn.Module):
         self.norm_first = norm_first
         # TODO 2.1: create the attention, the feed-forward network, a LayerNorm for each of the two,
         # and the dropout (one for both, or one for each).
-        raise NotImplementedError(
-            "TODO 2.1: create the attention, the feed-forward network, a LayerNorm for each of the two, and "
-            "the dropout (one for both, or one for each)."
-        )
+        raise NotImplementedError("TODO 2.1")
 
     def forward(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         """Applies the layer.
@@ -85,16 +80,10 @@ class EncoderLayer(nn.Module):
         if self.norm_first:
             # TODO E.2: (extension) the same two sublayers with the normalisation before each of them
             # instead of after it.
-            raise NotImplementedError(
-                "TODO E.2: (extension) the same two sublayers with the normalisation before each of them "
-                "instead of after it."
-            )
+            raise NotImplementedError("TODO E.2")
         # TODO 2.1: self-attention and feed-forward, each followed by dropout, residual connection
         # and normalisation.
-        raise NotImplementedError(
-            "TODO 2.1: self-attention and feed-forward, each followed by dropout, residual connection and "
-            "normalisation."
-        )
+        raise NotImplementedError("TODO 2.1")
 
 
 class DecoderLayer(nn.Module):
@@ -110,10 +99,7 @@ class DecoderLayer(nn.Module):
         self.norm_first = norm_first
         # TODO 2.2: create both attentions, the feed-forward network, a LayerNorm for each of the
         # three, and the dropout (one for all, or one for each).
-        raise NotImplementedError(
-            "TODO 2.2: create both attentions, the feed-forward network, a LayerNorm for each of the three, "
-            "and the dropout (one for all, or one for each)."
-        )
+        raise NotImplementedError("TODO 2.2")
 
     def forward(
         self, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
@@ -132,13 +118,7 @@ class DecoderLayer(nn.Module):
         if self.norm_first:
             # TODO E.2: (extension) the same three sublayers with the normalisation before each of
             # them; the memory is not normalised again.
-            raise NotImplementedError(
-                "TODO E.2: (extension) the same three sublayers with the normalisation before each of them; "
-                "the memory is not normalised again."
-            )
+            raise NotImplementedError("TODO E.2")
         # TODO 2.2: self-attention, cross-attention and feed-forward, each followed by dropout,
         # residual connection and normalisation.
-        raise NotImplementedError(
-            "TODO 2.2: self-attention, cross-attention and feed-forward, each followed by dropout, residual "
-            "connection and normalisation."
-        )
+        raise NotImplementedError("TODO 2.2")

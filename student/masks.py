@@ -37,7 +37,4 @@ def diagonal_mask(
     """
     # TODO E.1: (extension) allow the band around the diagonal, and each other cell with
     # probability random_prob.
-    raise NotImplementedError(
-        "TODO E.1: (extension) allow the band around the diagonal, and each other cell with probability "
-        "random_prob."
-    )
+    raise NotImplementedError("TODO E.1")

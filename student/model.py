@@ -27,13 +27,11 @@ class Encoder(nn.Module):
         """Makes the layers, and the last LayerNorm where `norm_first`."""
         super().__init__()
         # TODO 2.3: create the stack of layers in an nn.ModuleList.
-        raise NotImplementedError("TODO 2.3: create the stack of layers in an nn.ModuleList.")
+        raise NotImplementedError("TODO 2.3")
         self.norm_first = norm_first
         if norm_first:
             # TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack.
-            raise NotImplementedError(
-                "TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack."
-            )
+            raise NotImplementedError("TODO E.2")
 
     def forward(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, list[Tensor]]:
         """Applies all layers in turn.
@@ -46,12 +44,10 @@ class Encoder(nn.Module):
             x (b, s, d), and a list of the layers' weights, each (b, h, s, s), first layer first.
         """
         # TODO 2.3: apply the layers in turn and collect their weights in the list `all_weights`.
-        raise NotImplementedError(
-            "TODO 2.3: apply the layers in turn and collect their weights in the list `all_weights`."
-        )
+        raise NotImplementedError("TODO 2.3")
         if self.norm_first:
             # TODO E.2: (extension) normalise x once more.
-            raise NotImplementedError("TODO E.2: (extension) normalise x once more.")
+            raise NotImplementedError("TODO E.2")
         return x, all_weights
 
 
@@ -70,13 +66,11 @@ class Decoder(nn.Module):
         """Makes the layers, and the last LayerNorm where `norm_first`."""
         super().__init__()
         # TODO 2.3: create the stack of layers in an nn.ModuleList.
-        raise NotImplementedError("TODO 2.3: create the stack of layers in an nn.ModuleList.")
+        raise NotImplementedError("TODO 2.3")
         self.norm_first = norm_first
         if norm_first:
             # TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack.
-            raise NotImplementedError(
-                "TODO E.2: (extension) create the LayerNorm that ends a pre-norm stack."
-            )
+            raise NotImplementedError("TODO E.2")
 
     def forward(
         self, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
@@ -95,13 +89,10 @@ class Decoder(nn.Module):
         """
         # TODO 2.3: apply the layers in turn and collect their weights in the lists `all_self_weights`
         # and `all_cross_weights`.
-        raise NotImplementedError(
-            "TODO 2.3: apply the layers in turn and collect their weights in the lists `all_self_weights` "
-            "and `all_cross_weights`."
-        )
+        raise NotImplementedError("TODO 2.3")
         if self.norm_first:
             # TODO E.2: (extension) normalise x once more.
-            raise NotImplementedError("TODO E.2: (extension) normalise x once more.")
+            raise NotImplementedError("TODO E.2")
         return x, all_self_weights, all_cross_weights
 
 
@@ -126,10 +117,7 @@ class Transformer(nn.Module):
         super().__init__()
         # TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder`
         # and the `Decoder`; `dropout` goes to the positional encodings too.
-        raise NotImplementedError(
-            "TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder` "
-            "and the `Decoder`; `dropout` goes to the positional encodings too."
-        )
+        raise NotImplementedError("TODO 2.4")
         self.output_projection = nn.Linear(d_model, tgt_vocab_size)
 
     def encode(self, src: Tensor, encoder_mask: Tensor | None) -> tuple[Tensor, list[Tensor]]:
@@ -143,7 +131,7 @@ class Transformer(nn.Module):
             memory (b, s, d), and the encoder's weights by layer, each (b, h, s, s).
         """
         # TODO 2.4: embed the source, add positions, and apply the encoder.
-        raise NotImplementedError("TODO 2.4: embed the source, add positions, and apply the encoder.")
+        raise NotImplementedError("TODO 2.4")
 
     def decode(
         self, tgt: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
@@ -161,7 +149,7 @@ class Transformer(nn.Module):
             of self-attention, each (b, h, t, t), and of cross-attention, each (b, h, t, s).
         """
         # TODO 2.4: embed the target, add positions, and apply the decoder.
-        raise NotImplementedError("TODO 2.4: embed the target, add positions, and apply the decoder.")
+        raise NotImplementedError("TODO 2.4")
 
     def get_predictions(self, output: Tensor) -> Tensor:
         """Log-probabilities of the next token: (b, t, d) -> (b, t, tgt_vocab_size).

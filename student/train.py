@@ -15,10 +15,7 @@ def batch_loss(model: nn.Module, batch: Batch, criterion: nn.Module) -> Tensor:
     """The mean loss over the labels of one batch, with teacher forcing: the true target so far is the input."""
     # TODO 3.1: encode the source, decode the target input, and compare the predictions with the
     # labels: criterion takes (positions, classes) and (positions,).
-    raise NotImplementedError(
-        "TODO 3.1: encode the source, decode the target input, and compare the predictions with the labels: "
-        "criterion takes (positions, classes) and (positions,)."
-    )
+    raise NotImplementedError("TODO 3.1")
 
 
 def train_epoch(
@@ -50,7 +47,4 @@ def train_epoch(
     """
     # TODO 3.1: in train mode, for each group of batches: clear the gradients, run every batch forward
     # and backward with its share of the group's labels, clip, and step (optimizer, then scheduler).
-    raise NotImplementedError(
-        "TODO 3.1: in train mode, for each group of batches: clear the gradients, run every batch forward "
-        "and backward with its share of the group's labels, clip, and step (optimizer, then scheduler)."
-    )
+    raise NotImplementedError("TODO 3.1")
