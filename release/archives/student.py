@@ -2,7 +2,7 @@
 
 All in one folder, `assignment/`:
 
-    README.md · requirements.txt · pytest.ini · grade.py · student/ · data/corpus/ · autograder/ (tests, in-process part)
+    README.md · requirements.txt · pytest.ini · grade.py · student/ · data/corpus/ · autograder/ · foundation/
 
 What stays: `reference/`, `release/`, `tests/`, `data/private/`, the generator of the corpus, and all of
 `autograder/` that neither the tests nor `grade.py` import: what only a grading server needs.

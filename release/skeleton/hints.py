@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from foundation.todo_comments import COMMENT
 
 from ..problems import Problem
-from .misspelled_markers import BEGIN
 from .markers import Marker
+from .misspelled_markers import BEGIN
 from .source import Source, indent_of
 
 HINT_FORM = "`# TODO 1.3: what to do`"

@@ -15,7 +15,7 @@ END = "### END SOLUTION"
 
 _WORD = re.compile(r"[^\W_]+")
 _MENTION = re.compile(r"(?<!#)### (?:BEGIN|END) SOLUTION(?!\w)")
-_EDGE_WORDS = {"begin": BEGIN, "start": BEGIN, "end": END}  # found by edit distance: insertions, deletions, substitutions, swaps
+_EDGE_WORDS = {"begin": BEGIN, "start": BEGIN, "end": END}  # found by edit distance, in which a swap is one edit
 _SYNONYMS = {"open": BEGIN, "stop": END, "finish": END, "close": END}  # found as they are
 _MEANT_WORDS = ("solution", "answer")
 _OTHER_WORDS = {"resolution", "evolution", "absolution", "dissolution", "revolution", "pollution", "dilution"}

@@ -18,8 +18,8 @@ from foundation.todo_comments import label_of
 
 from ..problems import Problem
 from .hints import Hint, find_hints, hint_above
-from .misspelled_markers import BEGIN
 from .markers import Marker, find_markers, pair_markers
+from .misspelled_markers import BEGIN
 from .source import Source, indent_of
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

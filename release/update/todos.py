@@ -16,7 +16,6 @@ from ..skeleton.strip import raise_statement
 from .merge import merge
 
 
-
 @dataclass(frozen=True)
 class Todo:
     """One TODO of a skeleton.
