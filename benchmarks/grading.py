@@ -20,7 +20,7 @@ from autograder.testing.collected_tests import with_tests
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import run_forked
-from validity.proof.bench import Version, run_versions
+from validity.run_tests import Version, run_versions
 
 SUBMISSION, RELEASE = Path("reference"), Path("student")
 COLD = "from benchmarks.grading import cold; cold()"

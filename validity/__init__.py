@@ -1,8 +1,13 @@
-"""Are the marks right? Proves component tests, diagnosis and thresholds.
+"""Are the marks right? Proves the component tests, the diagnosis and the thresholds.
 
-    __main__.py   the command line
-    proof/        every known fault fails its task alone, every correct variant passes
-    mutation/     small changes that nobody thought of fail too
-    diagnosis/    misconceptions are recognised in other layouts
-    calibration/  where to put the BLEU thresholds
+What belongs to the assignment (faults, variants, equivalent mutants) is data in `autograder/assignment`.
+
+    __main__.py    the command line: prove, mutate, prove-diagnosis, calibrate
+    run_tests.py   runs the component tests on many versions of a submission
+    options.py     types of options that several commands share
+    markdown.py    tables for the pages in docs/proof
+    proof/         every known fault costs its own task points, every correct variant passes
+    mutation/      small changes that nobody thought of cost points too
+    diagnosis/     misconceptions are recognised in other layouts
+    calibration/   where to put the BLEU thresholds
 """

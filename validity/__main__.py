@@ -1,4 +1,4 @@
-"""The command line of the proofs: do tests, diagnosis and thresholds judge rightly?"""
+"""Proves that component tests, diagnosis and thresholds judge rightly."""
 
 import argparse
 import sys
@@ -10,9 +10,10 @@ from foundation.assignment_file import AssignmentError
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 from foundation.whole_files import OutputError, check_file, check_folder
 
-from .calibration.command import add_parser as add_calibrate
-from .diagnosis.command import add_parser as add_prove_diagnosis
-from .proof.command import add_parsers as add_proof
+from .calibration.command import add_calibrate
+from .diagnosis.command import add_prove_diagnosis
+from .mutation.command import add_mutate
+from .proof.command import add_prove
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     try:
         check_output(options)
-        return options.run(options)
+        return int(options.run(options))
     except (AssignmentError, OutputError, ScoringError) as error:
         print(f"validity: {error}", file=sys.stderr)
         return 2
@@ -37,14 +38,13 @@ def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
     parser = Parser(prog="python -m validity", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    add_proof(commands)
-    add_prove_diagnosis(commands)
-    add_calibrate(commands)
+    for add in (add_prove, add_mutate, add_prove_diagnosis, add_calibrate):
+        add(commands)
     return parser
 
 
 def check_output(options: argparse.Namespace) -> None:
-    """Finds a slip in the output's path before the work begins. Raises: OutputError."""
+    """Finds a wrong output path before the work begins. Raises: OutputError."""
     output = getattr(options, "output", None)
     if output is not None:
         (check_file if "output" in getattr(options, "files", ()) else check_folder)(output)

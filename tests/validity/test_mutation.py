@@ -6,7 +6,8 @@ import pytest
 
 from validity.__main__ import main
 from validity.mutation import operators
-from validity.mutation.mutants import MutationError, make_mutants, read_equivalents
+from validity.mutation.equivalents import read_equivalents
+from validity.mutation.mutants import MutationError, make_mutants
 from validity.mutation.operators import Names
 
 NAMES = Names(frozenset({"a", "b"}), frozenset({"p", "q"}))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from autograder.grading.marks import tests_of as results_of
-from validity.proof.bench import Version, run_versions
 from validity.proof.variants import splice
+from validity.run_tests import Version, run_versions
 
 VARIANTS = Path(__file__).parent / "variants"
 FAULTS = {

@@ -8,13 +8,15 @@ import pytest
 from autograder.diagnosis.catalogue import Fault, read_catalogue
 from autograder.grading.marks import Outcome
 from foundation.places import REFERENCE, VARIANTS
+from validity import run_tests
 from validity.__main__ import main
-from validity.proof import bench, pages
-from validity.proof.bench import Observation, Run, Version, run_versions
-from validity.proof.results import Proof
+from validity.proof import pages
+from validity.proof.confusion_matrix import blame_shares
+from validity.proof.result import Proof
 from validity.proof.tolerances import Margin, Margins
 from validity.proof.variants import VariantError, read_variants, splice
-from validity.proof.verdicts import blame_shares, judge_fault
+from validity.proof.verdicts import verdict_of
+from validity.run_tests import Observation, Run, Version, run_versions
 
 CATALOGUE = """
 component = "{component}"
@@ -73,7 +75,7 @@ def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
 )
 def test_each_flaw_alone_fails_the_proof(assignment, flaw):
     failed = {"survivor": [], "wrong blame": ["1.4", "1.5"]}.get(flaw, ["1.4"])
-    verdict = judge_fault(fault(), [run(failed=failed)], assignment)
+    verdict = verdict_of(fault(), [run(failed=failed)], assignment)
     verdict.grader_errors = ["test_a: broke"] if flaw == "broken test" else []
     rejected = {"reference": [], "variant": ["seed 0, test_a: failed"] if flaw == "rejection" else []}
     margin = Margin("task_1_4: test_a", 1e-6, 5e-7 if flaw == "narrow margin" else 0.0)
@@ -85,9 +87,9 @@ def test_each_flaw_alone_fails_the_proof(assignment, flaw):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["prove", "--component", "layers.Nothing"], "nothing fits --component and --fault"),
+        (["prove", "--component", "layers.Nothing"], "nothing matches --component and --fault"),
         (["prove", "--catalogue", "{tmp}"], "no faults"),
-        (["mutate", "--task", "9.9"], "no mutant fits"),
+        (["mutate", "--task", "9.9"], "no mutant matches"),
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, arguments, message):
@@ -125,7 +127,7 @@ def run(seed=0, failed=(), state="failed"):
     ],
 )
 def test_verdicts(assignment, of, runs, is_killed, wrongly):
-    verdict = judge_fault(of, runs, assignment)
+    verdict = verdict_of(of, runs, assignment)
     assert verdict.is_killed is is_killed
     assert verdict.wrongly_blamed(assignment) == wrongly
     assert verdict.is_good(assignment) is (is_killed and not wrongly)
@@ -133,12 +135,12 @@ def test_verdicts(assignment, of, runs, is_killed, wrongly):
 
 
 def test_a_test_that_breaks_is_no_verdict(assignment):
-    verdict = judge_fault(fault(), [run(failed=["1.4"], state="grader error")], assignment)
+    verdict = verdict_of(fault(), [run(failed=["1.4"], state="grader error")], assignment)
     assert verdict.grader_errors and not verdict.is_good(assignment)
 
 
 def test_the_confusion_matrix_holds_shares(assignment):
-    found = [judge_fault(fault(), [run(failed=failed)], assignment) for failed in (["1.4"], ["1.4", "1.5"])]
+    found = [verdict_of(fault(), [run(failed=failed)], assignment) for failed in (["1.4"], ["1.4", "1.5"])]
     components, numbers, [shares] = blame_shares(found, assignment)
     assert components == ["LayerNorm"]
     assert {number: share for number, share in zip(numbers, shares, strict=True) if share} == {"1.4": 1, "1.5": 0.5}
@@ -204,7 +206,7 @@ def test_a_variant_takes_the_place_of_the_reference(tmp_path, reference):
 @pytest.mark.parametrize(
     "path, text, message",
     [
-        ("layer/a.py", "x = 1", "layer is no module of the contract"),
+        ("layer/a.py", "x = 1", "layer is not a module of the contract"),
         ("layers/a.py", "x = 1", "defines none of the contract's components"),
         ("layers/a.py", "def x(:", "a.py:1: "),
     ],
@@ -228,7 +230,7 @@ def no_callbacks_of_the_collector():
 
 @pytest.mark.usefixtures("no_callbacks_of_the_collector")
 def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, monkeypatch):
-    monkeypatch.setattr(bench, "SECONDS_A_TEST", 0.5)
+    monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.5)
     path, text = reference["layers"]
 
     def norm_that(line, seeds=(0,), **options):

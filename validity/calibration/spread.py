@@ -1,15 +1,17 @@
 """From scores of correct code with several seeds to the share of correct students who would miss a threshold.
 
-A student's BLEU is taken as the seeds' mean plus two independent errors: the spread over training seeds, of which
-n runs say only so much (hence Student's t with n - 1 degrees of freedom, and the uncertainty of the mean), and the
-choice of the test sentences (the bootstrap's standard error).
+A student's BLEU is modelled as the seeds' mean plus two independent errors: the spread over training seeds, known only
+from n runs (hence Student's t with n - 1 degrees of freedom, and the uncertainty of the mean), and the choice of the
+test sentences (the bootstrap's standard error).
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 DRAWS = 200_000
 SEED = 12_345
@@ -28,19 +30,19 @@ class SeedScore:
 
 @dataclass(frozen=True)
 class Spread:
-    """What the scores of a correct student are like.
+    """How the scores of correct students are distributed.
 
     Attributes:
-        mean: of the seeds' BLEU.
+        mean: the mean of the seeds' BLEU.
         over_seeds: standard deviation between seeds.
-        over_sentences: standard error of one score by the bootstrap, the mean of the seeds'.
+        over_sentences: standard error of one score by the bootstrap, averaged over the seeds.
         draws: simulated scores, ascending.
     """
 
     mean: float
     over_seeds: float
     over_sentences: float
-    draws: np.ndarray
+    draws: npt.NDArray[np.float64]
 
     def share_below(self, threshold: float) -> float:
         """The expected share of correct students who miss a threshold."""
@@ -69,8 +71,8 @@ def spread_of(scores: Sequence[SeedScore]) -> Spread:
     return Spread(float(values.mean()), over_seeds, over_sentences, np.sort(draws.clip(0.0, 1.0)))
 
 
-def propose(spread: Spread, present: Mapping[str, float], shares: Sequence[float]) -> dict:
-    """As JSON: the spread, what the present thresholds cost correct students, and thresholds for wanted shares."""
+def propose(spread: Spread, present: Mapping[str, float], shares: Sequence[float]) -> dict[str, Any]:
+    """As JSON: the spread, the share of correct students who miss each present threshold, and proposed thresholds."""
     return {
         "mean": round(spread.mean, 4),
         "over_seeds": round(spread.over_seeds, 4),

@@ -1,4 +1,4 @@
-"""Trains the reference seed by seed, translates the test split, and scores it; what is done is not done again."""
+"""Trains the reference seed by seed, translates the test split, and scores it; finished seeds are not repeated."""
 
 import hashlib
 import json
@@ -19,18 +19,18 @@ from .spread import SeedScore
 
 
 class CalibrationError(RuntimeError):
-    """A run that failed; the message has its last line."""
+    """A run failed; the message has its last line."""
 
 
 def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[SeedScore]:
     """The scores of all seeds.
 
     Args:
-        seeds: of the runs.
-        arguments: for `python -m reference train`: preset, epochs, other settings.
+        seeds: one per run.
+        arguments: arguments of `python -m reference train`: preset, epochs, other settings.
         references: the test split, `source|||target` lines.
-        output: folder; each seed gets one in it, with `score.json` once it is done. A run that was broken off goes on.
-            The folder's name stands for all that decides the score, so that nothing out of date is taken for new.
+        output: folder; each seed gets one in it, with `score.json` once it is done. An interrupted run is resumed.
+            The folder's name identifies everything that decides the score, so that an outdated score is never used.
 
     Raises:
         CalibrationError: where training or translating fails.
@@ -55,7 +55,7 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
 
 
 def version_of(arguments: Sequence[str], references: Path) -> str:
-    """Eight hex digits for the settings, the reference, the corpus and the test split."""
+    """Eight hex digits that identify the settings, the reference, the corpus and the test split."""
     digest = hashlib.sha256(json.dumps(list(arguments)).encode())
     for path in [*sorted((ROOT / "reference").glob("*.py")), *sorted((ROOT / "data" / "corpus").glob("*")), references]:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -65,7 +65,7 @@ def version_of(arguments: Sequence[str], references: Path) -> str:
 def _reference(arguments: Sequence[str]) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "reference", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)  # noqa: S603  our own
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise CalibrationError(f"`python -m reference {' '.join(arguments)}` failed: {last}")

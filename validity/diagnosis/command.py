@@ -1,20 +1,23 @@
-"""`python -m validity prove-diagnosis`: is a misconception recognised where the code is laid out otherwise?
-
-Only the command line: what it does is in `proving`, which imports torch.
-"""
+"""`python -m validity prove-diagnosis`: its command line. What it does is in `recognition`, which imports torch."""
 
 import argparse
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from foundation.assignment_file import DEFAULT_PATH
-from foundation.places import ROOT
+from foundation.command_line import Parser
+from foundation.places import REFERENCE
+from foundation.whole_files import write_whole
+
+from ..options import positive
 
 LAYOUTS = ("fused", "per-head", "renamed")
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
-    """Adds `prove-diagnosis` to the autograder's commands."""
+def add_prove_diagnosis(commands: "argparse._SubParsersAction[Parser]") -> None:
+    """Adds `prove-diagnosis` to the commands."""
     prove = commands.add_parser(
         "prove-diagnosis",
         help="prove the diagnosis",
@@ -23,28 +26,41 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         epilog="example: python -m validity prove-diagnosis --task 1.3 --layout fused",
     )
     prove.set_defaults(run=run, files=("output",))
-    prove.add_argument("--task", action="append", help="only this one, by its number; may be repeated")
+    prove.add_argument("--task", action="append", help="only this task, by its number; may be repeated")
     prove.add_argument("--fault", default="", help="only faults whose id contains this text")
-    prove.add_argument("--every", type=int, default=1, help="only every N-th fault (default: 1)")
+    prove.add_argument("--every", type=positive, default=1, help="only every N-th fault (default: 1)")
     prove.add_argument("--layout", action="append", choices=LAYOUTS, help="default: all three; may be repeated")
-    prove.add_argument("--seed", type=int, default=0, help="of the tests' inputs (default: 0)")
-    prove.add_argument("--json", action="store_true", help="print the results instead of a table")
+    prove.add_argument("--seed", type=int, default=0, help="seed for the tests' random inputs (default: 0)")
+    prove.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
     prove.add_argument("--output", type=Path, help="write the table to this Markdown file")
-    prove.add_argument("--reference", type=Path, default=ROOT / "reference", help="default: reference/")
-    prove.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
+    prove.add_argument("--reference", type=Path, default=REFERENCE, help="default: reference/")
+    prove.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: this repository's")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Returns 0 where enough faults are recognised, 1 where not, 2 where there are none to try."""
+    """Returns 0 where enough faults are recognised, 1 where not or where a diagnosis breaks, 2 for bad input."""
     from autograder.diagnosis.catalogue import CatalogueError
+    from autograder.sandbox import Zygote
 
-    from .proving import prove
+    from ..run_tests import progress_bar
+    from .recognition import ENOUGH, Row, choose_faults, recognise, share
+    from .report import as_markdown, as_text
 
-    if options.every < 1:
-        print(f"prove-diagnosis: --every {options.every}: expected 1 or more", file=sys.stderr)
-        return 2
+    rows: list[Row] = []
+    layouts = options.layout or LAYOUTS
     try:
-        return prove(options)
+        faults = choose_faults(options)
+        with progress_bar(len(faults) * len(layouts), "prove-diagnosis") as bar, Zygote() as zygote:
+
+            def keep(row: Row) -> None:
+                rows.append(row)
+                bar.update()
+
+            recognise(faults, layouts, options.reference, keep, zygote, options.seed)
+        if options.output:
+            write_whole(options.output, as_markdown(rows))
     except (CatalogueError, OSError) as error:
         print(f"prove-diagnosis: {error}", file=sys.stderr)
         return 2
+    print(json.dumps([asdict(row) for row in rows], indent=1) if options.json else as_text(rows))
+    return 0 if share(rows) >= ENOUGH and not any(row.problems for row in rows) else 1

@@ -1,33 +1,28 @@
-"""Mutants: the reference with one small change in one of its solutions, made by the mutation operators.
-
-General tools for this (cosmic-ray, mutmut) were tried on paper and left: they rewrite a package on disk and start a
-test command for each mutant, which costs seconds of importing torch, against a tenth of a second in a fork of a
-process that has all loaded; they cannot be confined to the marked solutions, and know no task that is to blame.
-"""
+"""Mutants: the reference with one small change in one of its solutions, made by the mutation operators."""
 
 import ast
 import itertools
 import re
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from autograder.sandbox.worker.contract import CONTRACT
 from foundation.assignment_file import Assignment
-from foundation.places import EQUIVALENTS
 from release.problems import ReleaseError
 from release.skeleton.regions import Region, find_regions
 from release.skeleton.source import Source, parse_source
 
-from ..proof.bench import Sources
-from .operators import OPERATORS, Names, is_own_attribute
+from ..run_tests import Sources
+from .operators import OPERATORS, Names, own_attribute
 
 COMPOUND = (ast.For, ast.If, ast.While)
 
+Node = ast.expr | ast.stmt
+"""A part of a syntax tree that has a place in the text."""
+
 
 class MutationError(ValueError):
-    """Mutants that cannot be made or judged; the message says where and why."""
+    """Mutants cannot be made or judged; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +32,10 @@ class Mutant:
     Attributes:
         module, function: where it is, `layers`, `EncoderLayer.forward`.
         task: number of the task of the solution.
-        operator: that made it.
+        operator: name of the operator that made it.
         line: number of the changed line.
         before, after: the changed lines, without indentation and with single spaces.
-        text: of the whole module.
+        text: the whole module.
     """
 
     module: str
@@ -64,29 +59,15 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """By which `equivalents.toml` names it; equal changes of equal lines share it."""
+        """Its name in `equivalents.toml`; equal changes of equal lines share it."""
         return f"{self.module}.{self.function}", self.before, self.after
-
-
-@dataclass(frozen=True)
-class Equivalent:
-    """Mutants that are right or cannot be told from what is right, and why."""
-
-    within: str
-    before: str
-    after: str
-    reason: str
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        return self.within, self.before, self.after
 
 
 def make_mutants(sources: Sources, assignment: Assignment, task: str | None = None) -> list[Mutant]:
     """All mutants of all solutions (of one task), in the order of the lines; equal ones once.
 
     Raises:
-        MutationError: where the marks of the solutions are not sound.
+        MutationError: where the markers of the solutions are not sound.
     """
     numbers = [task.number for task in assignment.tasks]
     mutants: dict[tuple[str, str], Mutant] = {}
@@ -111,18 +92,18 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
 
 def _of_region(module: str, source: Source, region: Region) -> Iterator[tuple[Mutant, str]]:
     """The mutants of one solution, each with a dump of the changed definition, by which equal ones are known."""
-    [definition] = [node for node in source.tree.body if node.lineno <= region.begin <= node.end_lineno]
+    [definition] = [node for node in source.tree.body if node.lineno <= region.begin <= end_line(node)]
     lines = source.text.splitlines(keepends=True)[definition.lineno - 1 : definition.end_lineno]
     before_it, after_it = source.text.split("".join(lines))
     starts = list(itertools.accumulate((len(line.encode()) for line in lines), initial=0))
     content = "".join(lines).encode()
     unchanged = ast.dump(definition)
     for node in _nodes(definition, region):
-        start, *ends = (
+        start, end, before_body = (
             starts[line - definition.lineno] + column
             for line, column in (
                 (node.lineno, node.col_offset),
-                (node.end_lineno, node.end_col_offset),
+                (end_line(node), node.end_col_offset or 0),
                 (_line_of_body(node), -1),  # of a compound statement: the newline before its body
             )
         )
@@ -132,7 +113,7 @@ def _of_region(module: str, source: Source, region: Region) -> Iterator[tuple[Mu
                 is_head = isinstance(node, COMPOUND) and type(other) is type(node)
                 code = _as_text(other, node)
                 code = code.partition("\n")[0] if is_head else code
-                text = (content[:start] + code.encode() + content[ends[is_head] :]).decode()
+                text = (content[:start] + code.encode() + content[before_body if is_head else end :]).decode()
                 try:
                     dump = ast.dump(ast.parse(text).body[0])
                 except SyntaxError:
@@ -142,43 +123,49 @@ def _of_region(module: str, source: Source, region: Region) -> Iterator[tuple[Mu
                     yield Mutant(*place, *_changed_lines("".join(lines), text), before_it + text + after_it), dump
 
 
-def _line_of_body(node: ast.AST) -> int:
+def end_line(node: Node) -> int:
+    """The last line of a node that was parsed."""
+    return node.end_lineno or node.lineno
+
+
+def _line_of_body(node: Node) -> int:
     return node.body[0].lineno if isinstance(node, COMPOUND) else node.lineno
 
 
-def _as_text(node: ast.AST, replaced: ast.AST) -> str:
+def _as_text(node: ast.AST, replaced: Node) -> str:
     """Code that may stand where another node stood."""
     code = ast.unparse(ast.fix_missing_locations(node)).replace("\n", "\n" + " " * replaced.col_offset)
     is_whole = isinstance(node, (ast.stmt, ast.Slice, ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript))
     return code if is_whole else f"({code})"
 
 
-def _nodes(definition: ast.stmt, region: Region) -> Iterator[ast.AST]:
-    """What stands in the region, in order; without the inside of messages and annotations."""
-    waiting = [definition]
+def _nodes(definition: ast.stmt, region: Region) -> Iterator[Node]:
+    """The nodes in the region, in order; without the inside of messages and annotations."""
+    waiting: list[ast.AST] = [definition]
     while waiting:
         node = waiting.pop(0)
         if isinstance(node, (ast.JoinedStr, ast.Raise)):
-            children = []
+            children: list[ast.AST] = []
         elif isinstance(node, ast.FunctionDef):
-            children = node.body
+            children = [*node.body]
         else:
             children = list(ast.iter_child_nodes(node))
         waiting[:0] = children
-        if hasattr(node, "lineno") and region.begin < node.lineno and node.end_lineno < region.end:
+        if isinstance(node, Node) and region.begin < node.lineno and end_line(node) < region.end:
             yield node
 
 
 def _names(definition: ast.stmt, region: Region, line: int) -> Names:
     """Variables that are bound above a line of the region, and the attributes of self that its class uses."""
     functions = [node for node in ast.walk(definition) if isinstance(node, ast.FunctionDef)]
-    around = [node for node in functions if node.lineno <= region.begin <= node.end_lineno + 1]
+    around = [node for node in functions if node.lineno <= region.begin <= end_line(node) + 1]
     variables = set()
     for node in itertools.chain.from_iterable(map(ast.walk, around)):
-        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
-            if node.lineno < line:
-                variables.add(node.arg if isinstance(node, ast.arg) else node.id)
-    attributes = {node.attr for node in ast.walk(definition) if is_own_attribute(node)}
+        if isinstance(node, ast.arg) and node.lineno < line:
+            variables.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
+            variables.add(node.id)
+    attributes = {name for node in ast.walk(definition) if (name := own_attribute(node))}
     return Names(frozenset(variables - {"self", "_"}), frozenset(attributes))
 
 
@@ -190,31 +177,3 @@ def _changed_lines(old: str, new: str) -> tuple[str, str]:
     while one and other and one[-1] == other[-1]:
         del one[-1], other[-1]
     return " ".join(" ".join(one).split()), " ".join(" ".join(other).split())
-
-
-def read_equivalents(path: Path = EQUIVALENTS) -> list[Equivalent]:
-    """Reads the list.
-
-    Raises:
-        MutationError: naming the entry, and what would be right.
-    """
-    try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise MutationError(f"{path}: {error}") from None
-    found = []
-    for number, entry in enumerate(entries, start=1):
-        texts = [entry.get(key) for key in ("within", "before", "reason")]
-        changes = entry.get("after")
-        texts += changes if isinstance(changes, list) and changes else [None]
-        if len(entry) != 4 or not all(isinstance(text, str) and text.strip() for text in texts):
-            right = "the texts within, before and reason, and after, a list of texts"
-            raise MutationError(f"{path}: equivalent {number}: expected {right}")
-        found += [Equivalent(texts[0], texts[1], after, texts[2]) for after in changes]
-    return found
-
-
-def without_mutant(equivalents: Sequence[Equivalent], mutants: Sequence[Mutant]) -> list[Equivalent]:
-    """Entries that name no mutant: the reference has moved on."""
-    known = {mutant.key for mutant in mutants}
-    return [entry for entry in equivalents if entry.key not in known]

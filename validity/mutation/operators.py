@@ -1,6 +1,6 @@
-"""Mutation operators: small changes of a syntax tree that a programmer might have made by mistake.
+"""Mutation operators: small changes of a syntax tree that a programmer might make by mistake.
 
-They know nothing of Transformers, so they find what the catalogue of misconceptions did not think of.
+They know nothing of Transformers, so they find faults that the authors of the catalogue did not think of.
 """
 
 import ast
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Names:
-    """What may be taken for each other where the mutated code stands."""
+    """Names that may be mistaken for one another where the mutated code stands: variables, attributes of self."""
 
     variables: frozenset[str]
-    attributes: frozenset[str]  # of self
+    attributes: frozenset[str]
 
 
 Mutations = Iterator[ast.AST]
@@ -81,7 +81,7 @@ def arithmetic(node: ast.AST, names: Names) -> Mutations:
 
 
 def operands(node: ast.AST, names: Names) -> Mutations:
-    """Operands the other way round, and each by itself."""
+    """Operands exchanged, and each on its own."""
     if isinstance(node, ast.BinOp):
         yield changed(node, left=node.right, right=node.left)
         yield node.left
@@ -157,7 +157,7 @@ def functions(node: ast.AST, names: Names) -> Mutations:
 
 
 def orders(node: ast.AST, names: Names) -> Mutations:
-    """The elements of a tuple or list in another order, or without one; what is looped over backwards."""
+    """The elements of a tuple or list in another order, or without one; a loop backwards."""
     if isinstance(node, (ast.Tuple, ast.List)) and not any(isinstance(item, ast.Slice) for item in node.elts):
         for index in range(len(node.elts) - 1):
             swapped = [*node.elts[:index], node.elts[index + 1], node.elts[index], *node.elts[index + 2 :]]
@@ -184,20 +184,24 @@ def wrong_names(node: ast.AST, names: Names) -> Mutations:
     """Another variable, another attribute of self."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names.variables:
         yield from (changed(node, id=other) for other in sorted(names.variables - {node.id}))
-    if is_own_attribute(node) and isinstance(node.ctx, ast.Load) and node.attr in names.attributes:
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and own_attribute(node) in names.attributes:
         yield from (changed(node, attr=other) for other in sorted(names.attributes - {node.attr}))
 
 
 def detached(node: ast.AST, names: Names) -> Mutations:
     """A result that no gradient passes."""
-    is_tensor = isinstance(node, ast.BinOp) or (isinstance(node, ast.Call) and is_own_attribute(node.func))
-    if is_tensor and not (isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.FloorDiv))):
+    if isinstance(node, ast.BinOp):
+        is_tensor = not isinstance(node.op, (ast.Mod, ast.FloorDiv))
+    else:
+        is_tensor = isinstance(node, ast.Call) and own_attribute(node.func) != ""
+    if is_tensor and isinstance(node, ast.expr):
         yield ast.Call(ast.Attribute(node, "detach"), [], [])
 
 
-def is_own_attribute(node: ast.AST) -> bool:
-    """`self.name`."""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+def own_attribute(node: ast.AST) -> str:
+    """The name in `self.name`; "" for any other node."""
+    is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    return node.attr if is_own and isinstance(node, ast.Attribute) else ""
 
 
 OPERATORS: tuple[Operator, ...] = (

@@ -1,15 +1,27 @@
-"""The pages that `prove` and `mutate` write for docs/proof/: no times and no dates, so that only news changes them."""
+"""The pages that `prove` writes for docs/proof. They hold no times or dates: they change only when a result does."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 
-from tqdm import tqdm
+from foundation.whole_files import write_whole
 
-from .results import Mutation, Proof
-from .tables import matrix_lines
+from ..markdown import in_cell, table
+from .confusion_matrix import blame_shares, draw_matrix, matrix_lines
+from .result import Proof
 from .tolerances import APART
+from .variants import Variant
 from .verdicts import Verdict, by_component
 
 PICTURE = "confusion.png"
+
+
+def write_pages(proof: Proof, folder: Path) -> None:
+    """Writes README.md, and where faults were tried their list and the picture."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if proof.verdicts:
+        draw_matrix(*blame_shares(proof.verdicts, proof.assignment), folder / PICTURE)
+        write_whole(folder / "faults.md", faults_page(proof.verdicts))
+    write_whole(folder / "README.md", proof_page(proof))
 
 
 def proof_page(proof: Proof) -> str:
@@ -37,13 +49,12 @@ def faults_part(proof: Proof) -> list[str]:
     ]
     return [
         "## Faults",
-        f"{len(proof.verdicts)} known faults ([list](faults.md)), each in the reference by itself, with "
-        f"{_seeds(proof.seeds)}: {killed} are found with every seed, and with {right} of them nothing but a task of "
-        "the faulty component loses points. With the first seed all tests ran, with the others those of the "
-        "component's tasks.",
+        f"{len(proof.verdicts)} known faults ([list](faults.md)), each put into the reference on its own, with "
+        f"{_seeds(proof.seeds)}: {killed} are found with every seed, and {right} cost points only in tasks of the "
+        "faulty component. The first seed runs all tests, the others only those of the component's tasks.",
         table(("component", "faults", "found", "right blame"), rows),
-        "A fault in a part that post-norm and pre-norm (E.2) share costs both. A fault of pre-norm alone costs E.2 "
-        "alone.",
+        "A fault in a part that post-norm and pre-norm (E.2) share costs points in both. A fault of pre-norm alone "
+        "costs points only in E.2.",
         f"![Share of a component's faults that cost each task points]({PICTURE})",
         "\n".join(["```text", *matrix_lines(proof.verdicts, proof.assignment), "```"]),
     ]
@@ -55,12 +66,12 @@ def variants_part(proof: Proof) -> list[str]:
     return [
         "## Correct code that looks different",
         f"{len(proof.variants)} variants and the reference with {_seeds(proof.variant_seeds)} (rewritings of the "
-        f"reference's text with one); wrongly rejected: {len(proof.wrong)}.",
+        f"reference's text with one seed); wrongly rejected: {len(proof.wrong)}.",
         table(("variant", "what is different", "where"), rows),
     ]
 
 
-def _components(variant: object) -> str:
+def _components(variant: Variant) -> str:
     if variant.is_same_code:
         return "everywhere"
     return ", ".join(f"`{component.split('.')[1]}`" for component in variant.components)
@@ -80,17 +91,17 @@ def tolerances_part(proof: Proof) -> list[str]:
         for margin in proof.margins
     ]
     nearest = [margin.fault / margin.tolerance for margin in proof.margins if margin.fault is not None]
-    said = f"the nearest fault is a factor {min(nearest):.0f} above" if nearest else "no fault was tried"
+    nearest_fault = f"the nearest fault is a factor {min(nearest):.0f} above" if nearest else "no fault was tried"
     widest = max((margin.correct / margin.tolerance for margin in proof.margins if margin.tolerance), default=0.0)
     return [
         "## Tolerances",
-        f"Errors in float64, relative to 1 + the size of the expected value. Tolerances are right where at least a "
-        f"factor {APART} lies between them and correct code, and where each fault, with each seed, fails some test by "
-        f"that factor too (or otherwise than by a number). Here correct code comes no nearer than a factor "
-        f"{1 / widest if widest else float('inf'):.0f}; faults found by less than a factor {APART}: "
-        f"{len(proof.close)}; in single tests {said}. "
-        "Powers of ten, rounded towards the tolerance; `0` = never different. *Hidden* is the largest error of a "
-        "fault that this test lets pass because it is not where the fault shows (another test finds it).",
+        f"Errors are in float64, relative to 1 + the size of the expected value. A tolerance is right if it is at "
+        f"least a factor {APART} above the errors of correct code, and if each fault, with each seed, exceeds the "
+        f"tolerance of some test by that factor (or fails otherwise than by a number). Here correct code stays a "
+        f"factor {1 / widest if widest else float('inf'):.0f} or more below every tolerance; faults found by less "
+        f"than a factor {APART}: {len(proof.close)}; in single tests {nearest_fault}. The table shows powers of ten, "
+        "rounded towards the tolerance; `0` = never different. *Hidden* is the largest error of a fault that passes "
+        "this test because it shows elsewhere (another test finds it).",
         table(("test", "correct code at most", "hidden at most", "tolerance", "faults from", ""), rows),
     ]
 
@@ -100,9 +111,9 @@ def faults_page(verdicts: Sequence[Verdict]) -> str:
     rows = [
         (
             f"`{verdict.fault.id}`",
-            _cell(verdict.fault.when),
+            in_cell(verdict.fault.when),
             verdict.fault.severity,
-            _cell(verdict.killers[0]) if verdict.killers else "nothing",
+            in_cell(verdict.killers[0]) if verdict.killers else "nothing",
             max(0, len(verdict.killers) - 1) or "",
             ", ".join(f"{number} (-{points:g})" for number, points in verdict.lost.items()),
         )
@@ -111,47 +122,6 @@ def faults_page(verdicts: Sequence[Verdict]) -> str:
     head = "fault", "code that …", "severity", "found by", "and others", "costs"
     title = f"# The {len(verdicts)} known faults"
     return "\n\n".join([title, "Written by `make docs`; see [the proof](README.md).", table(head, rows)]) + "\n"
-
-
-def mutation_page(mutation: Mutation) -> str:
-    """What mutation testing came to."""
-    counts = mutation.counts()
-    rows = [(number, *mutation.counts(number)) for number in dict.fromkeys(m.task for m in mutation.mutants)]
-    reasons: dict[str, list[str]] = {}
-    for mutant in mutation.equivalent:
-        reasons.setdefault(mutation.reasons[mutant.key], []).append(mutant.name)
-    operators = [
-        (operator, *mutation.counts(operator=operator)) for operator in sorted({m.operator for m in mutation.mutants})
-    ]
-    head = "mutants", "killed", "equivalent", "survivors"
-    parts = [
-        "# Mutation testing of the solutions",
-        "Written by `make docs`. Small changes of the reference's solutions, made without knowledge of the field by "
-        "the operators in `validity/mutation/operators.py`; each must fail a test of the task in whose solution it "
-        "stands (or, in a part that pre-norm shares, of E.2). What is left must stand in "
-        "`autograder/assignment/equivalents.toml` with the reason why it is right, or cannot be told from what "
-        "is right.",
-        "{} mutants: {} killed, {} equivalent, {} survivors.".format(*counts),
-        table(("task", *head), rows),
-        table(("operator", *head), operators),
-        "## Equivalent mutants",
-    ]
-    for reason, names in reasons.items():
-        parts.append(f"{reason[0].upper()}{reason[1:]}:")
-        parts.append("\n".join(f"- `{name}`" for name in names))
-    return "\n\n".join(parts) + "\n"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table in Markdown; columns without any content are left out."""
-    rows = [list(map(str, row)) for row in rows]
-    used = [index for index in range(len(head)) if any(row[index] for row in rows) or head[index]]
-    lines = [[head[index] for index in used], ["---"] * len(used), *([row[index] for index in used] for row in rows)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 def _seeds(count: int) -> str:
@@ -166,9 +136,3 @@ def power(error: float, up: bool = True) -> str:
         return "inf"
     exponent = int(f"{error:e}".split("e")[1])
     return f"1e{exponent + (up and float(f'1e{exponent}') != error):+03d}"
-
-
-def progress_bar(total: int, what: str) -> tqdm:
-    """A bar on a terminal, nothing elsewhere."""
-    tqdm.monitor_interval = 0  # no thread: this process forks
-    return tqdm(total=total, desc=what, unit="run", disable=None, leave=False)

@@ -1,12 +1,12 @@
-"""How far correct code and faults are apart in each numeric test: what the tolerances are derived from."""
+"""How far apart correct code and faults are in each numeric test; the tolerances are derived from this."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .bench import Observation, Run
+from ..run_tests import Observation, Run
 
 APART = 10
-"""At least this factor lies between correct code and any tolerance, and by it each fault exceeds one of them."""
+"""Correct code stays below each tolerance, and each fault exceeds one of them, by at least this factor."""
 
 
 @dataclass
@@ -14,12 +14,12 @@ class Margin:
     """One test.
 
     Attributes:
-        test: task and name.
-        tolerance: of its comparisons, relative to 1 + the expected size; the widest where they differ.
+        test: its task and name.
+        tolerance: the widest of its comparisons, relative to 1 + the expected size.
         correct: the largest error of correct code.
-        fault: the smallest error by which a comparison of this test failed; None where none did.
-        nearest: the fault that had it.
-        hidden: the largest error of a fault that a comparison let pass (another test found it).
+        fault: the smallest error with which a comparison of this test failed; None where none did.
+        nearest: the fault with that error.
+        hidden: the largest error of a fault that a comparison accepted (another test found it).
     """
 
     test: str
@@ -36,9 +36,9 @@ class Margin:
 
 
 def is_clear(run: Run) -> bool:
-    """Whether a fault was found by more than a hair: a test failed by the factor APART, or not by a number at all.
+    """Whether a fault was found clearly: a test failed by the factor APART, or otherwise than by a number.
 
-    A single number may come near the right one by chance. What counts is that not all of a fault's numbers do.
+    A single number may come near the right one by chance; all numbers of a fault must not.
     """
     missed = ((task, outcome) for task, outcomes in run.outcomes.items() for outcome in outcomes if outcome.is_missed)
     tests = {f"{task}: {outcome.test}" for task, outcome in missed}
@@ -50,7 +50,7 @@ class Margins:
     """Collects the comparisons of many runs.
 
     Attributes:
-        close: faults that were found by a hair only, with their seeds.
+        close: faults that were found only narrowly, with their seeds.
     """
 
     def __init__(self) -> None:
@@ -58,12 +58,12 @@ class Margins:
         self._by_test: dict[str, Margin] = {}
 
     def add_correct(self, run: Run) -> None:
-        """A run of code that is right."""
+        """Adds a run of correct code."""
         for margin, seen in self._comparisons(run):
             margin.correct = max(margin.correct, seen.error)
 
     def add_faulty(self, run: Run) -> None:
-        """A run of code with a fault."""
+        """Adds a run of code with a fault."""
         if not is_clear(run):
             self.close.append(f"{run.version}, seed {run.seed}")
         for margin, seen in self._comparisons(run):
@@ -79,5 +79,5 @@ class Margins:
             yield margin, seen
 
     def all(self) -> list[Margin]:
-        """By task and test."""
+        """The margins by task and test."""
         return [self._by_test[test] for test in sorted(self._by_test)]

@@ -1,23 +1,22 @@
 """Correct implementations that look different: the tests must pass them with every seed.
 
-A variant is a name with one or more files `FOLDER/module/name.py`. Its definitions take the place of those of the
-same name in the reference's module, so that a file holds no more than what is different. Some variants are made
-from the whole reference by rewriting its text.
+A variant consists of one or more files `FOLDER/module/name.py`. Its definitions replace those of the same name in the
+reference's module, so that a file holds only the differences. Some variants are made by rewriting the reference's text.
 """
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.sandbox.worker.contract import CONTRACT
 from foundation.assignment_file import Assignment
 
-Sources = Mapping[str, tuple[str, str]]
+from ..run_tests import Sources
 
 
 class VariantError(ValueError):
-    """A variant that cannot be made; the message says where and why."""
+    """A variant cannot be made; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,11 @@ class Variant:
     """A correct implementation.
 
     Attributes:
-        name: of its files.
-        what: the first line of their docstrings.
+        name: the name of its files.
+        what: the first line of their docstring.
         sources: the whole submission.
-        components: that differ from the reference.
-        is_same_code: to Python it is the reference, or the reference with prints; further seeds tell nothing new.
+        components: the components that differ from the reference.
+        is_same_code: to Python it is the reference, or the reference with prints; more seeds would show nothing new.
     """
 
     name: str
@@ -39,12 +38,12 @@ class Variant:
     is_same_code: bool = False
 
     def markers(self, assignment: Assignment) -> tuple[str, ...]:
-        """Of the tasks that judge its components."""
+        """The markers of the tasks that judge its components."""
         return tuple(task.marker for task in assignment.tasks if set(task.judges) & set(self.components))
 
 
 def with_tabs(text: str) -> str:
-    """Indentation by tabs. Docstrings and continued lines change too, which means nothing to Python."""
+    """Indentation by tabs. Docstrings and continued lines change too, which Python ignores."""
     lines = text.split("\n")
     return "\n".join("\t" * ((len(line) - len(line.lstrip(" "))) // 4) + line.lstrip(" ") for line in lines)
 
@@ -86,7 +85,7 @@ def read_variants(folder: Path, reference: Sources) -> list[Variant]:
     files: dict[str, list[Path]] = {}
     for path in sorted(folder.glob("*/*.py")):
         if path.parent.name not in CONTRACT:
-            raise VariantError(f"{path}: {path.parent.name} is no module of the contract")
+            raise VariantError(f"{path}: {path.parent.name} is not a module of the contract")
         files.setdefault(path.stem, []).append(path)
     for name, paths in files.items():
         sources, components, what = dict(reference), [], ""
@@ -104,7 +103,7 @@ def read_variants(folder: Path, reference: Sources) -> list[Variant]:
 
 
 def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:
-    """A module with the definitions of another in the place of its own; also the names that the other defines."""
+    """A module in which the definitions of another replace its own, and the names of these definitions."""
     try:
         tree = ast.parse(other)
     except SyntaxError as error:
@@ -112,7 +111,7 @@ def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:
     defined = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     lines = text.split("\n")
     for node in reversed(ast.parse(text).body):
-        if getattr(node, "name", None) in defined:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in defined:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             del lines[first - 1 : node.end_lineno]
     return "\n".join(lines) + "\n" + other, defined

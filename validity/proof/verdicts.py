@@ -7,20 +7,20 @@ from autograder.diagnosis.catalogue import Fault
 from autograder.grading.marks import tests_of
 from foundation.assignment_file import Assignment
 
-from .bench import Run
+from ..run_tests import Run
 
 
 @dataclass
 class Verdict:
-    """What the tests say to one fault.
+    """How the tests judge one fault.
 
     Attributes:
-        fault: that was in the reference.
-        killers: tests of the fault's own task that did not pass with any seed, the most telling first.
+        fault: the fault that was put into the reference.
+        killers: tests of the fault's own task that failed with some seed, the most frequent first.
         lost: points lost by task number (0 where a task has none to lose), the most over all seeds.
         missed_seeds: seeds with which the fault's own task lost nothing.
         grader_errors: messages of tests that broke instead of failing.
-        cpu_seconds: of all runs.
+        cpu_seconds: CPU time of all runs.
     """
 
     fault: Fault
@@ -53,7 +53,7 @@ class Verdict:
         return self.is_killed and not self.wrongly_blamed(assignment) and not self.grader_errors
 
 
-def judge_fault(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Verdict:
+def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Verdict:
     """The verdict over all seeds."""
     verdict = Verdict(fault)
     counts: dict[str, int] = {}
@@ -81,21 +81,3 @@ def by_component(verdicts: Sequence[Verdict], assignment: Assignment) -> dict[st
     components = dict.fromkeys(name for task in assignment.tasks for name in task.judges)
     grouped = {name: [verdict for verdict in verdicts if verdict.fault.component == name] for name in components}
     return {name: own for name, own in grouped.items() if own}
-
-
-def blame_shares(verdicts: Sequence[Verdict], assignment: Assignment) -> tuple[list[str], list[str], list[list[float]]]:
-    """The confusion matrix.
-
-    Returns:
-        Rows and columns in the order of the tasks: names of components (a component's extension is a row of its own),
-        and numbers of tasks; and for each row the share of its faults that cost each task points.
-    """
-    numbers = [task.number for task in assignment.tasks if task.judges]
-    rows: dict[str, list[Verdict]] = {}
-    for component, own in by_component(verdicts, assignment).items():
-        name = component.split(".")[1]
-        for verdict in own:
-            has_more = verdict.fault.task.startswith("E") and any(v.fault.task != verdict.fault.task for v in own)
-            rows.setdefault(f"{name}, {verdict.fault.task}" if has_more else name, []).append(verdict)
-    shares = [[sum(number in v.lost for v in own) / len(own) for number in numbers] for own in rows.values()]
-    return list(rows), numbers, shares

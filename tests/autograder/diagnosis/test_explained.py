@@ -16,7 +16,7 @@ from autograder.testing.collected_tests import with_tests
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
-from validity.proof.bench import Version, run_versions
+from validity.run_tests import Version, run_versions
 
 ROOT_FORMULA = "self.gamma * centred / torch.sqrt(variance + self.epsilon) + self.beta"
 

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.diagnosis.catalogue import read_catalogue
 from foundation.places import REFERENCE
-from validity.diagnosis.proving import ENOUGH, recognise, share
+from validity.diagnosis.recognition import ENOUGH, recognise, share
 
 SAMPLE = {  # each names itself alone
     "multi-head-merge-without-transpose": "per-head",

@@ -7,9 +7,9 @@ import pytest
 from autograder.grading.marks import tests_of as results_of
 from autograder.sandbox.worker.contract import CONTRACT
 from foundation.places import REFERENCE, VARIANTS
-from validity.proof import bench
-from validity.proof.bench import Version, run_versions
+from validity import run_tests
 from validity.proof.variants import splice
+from validity.run_tests import Version, run_versions
 
 pytestmark = pytest.mark.slow
 
@@ -105,7 +105,7 @@ def test_a_module_that_cannot_be_imported_costs_its_own_tasks(judge, assignment)
 
 
 def test_a_part_that_hangs_when_built_costs_its_own_tasks(judge, reference, assignment, monkeypatch):
-    monkeypatch.setattr(bench, "SECONDS_A_TEST", 0.3)
+    monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.3)
     hanging = "\nclass LayerNorm(LayerNorm):\n    def __init__(self, *args, **kwargs):\n        while True: pass\n"
     [results] = judge({"hangs": {"layers": reference["layers"][1] + hanging}}).values()
     assert {number: result.state for number, result in results.items()} == {"1.4": "timeout"}

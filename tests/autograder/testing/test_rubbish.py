@@ -6,7 +6,7 @@ from autograder.sandbox.worker.contract import CONTRACT
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from validity.proof.bench import Version, run_versions
+from validity.run_tests import Version, run_versions
 
 RESULTS = {  # what is returned, given the arguments `a` of the call; `x` is the first of them, as floats
     "nothing": "None",

@@ -1,7 +1,7 @@
-"""Runs the component tests on many versions of a submission, each in a fork of a process that has all loaded.
+"""Runs the component tests on many versions of a submission, each in a fork of a process that has everything loaded.
 
-Collecting the tests and importing torch cost seconds, the tests themselves half of one: so pytest collects once,
-and each version is run by a forked child with the collected tests.
+Collecting the tests and importing torch take seconds, the tests themselves half a second: so pytest collects once,
+and a forked child runs each version with the collected tests.
 """
 
 import importlib
@@ -9,13 +9,17 @@ import multiprocessing
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+from pathlib import Path
+from typing import Any, Never
 
 import pytest
 from _pytest.runner import runtestprotocol
+from tqdm import tqdm
 
 from autograder.grading.marks import Outcome
 from autograder.sandbox.worker.loading import MissingComponent
@@ -64,7 +68,7 @@ class Run:
     cpu_seconds: float
 
 
-class BenchError(RuntimeError):
+class TestRunError(RuntimeError):
     """The tests could not be run at all."""
 
 
@@ -72,32 +76,35 @@ class Recorder:
     """A pytest plugin that keeps what the tests did in this process."""
 
     def __init__(self, work: Callable[["Recorder", list[pytest.Item]], None]) -> None:
+        """Takes what is to be done with the collected tests."""
         self.work = work
-        self.config: pytest.Config | None = None
         self.current = ""
         self.paths: set[str] = set()
         self.outcomes: dict[str, list[Outcome]] = {}
         self.has_failed = False
         self.observations: list[Observation] = []
-        self.classify = lambda error: classify(error, self.paths)
+        self.classify: Callable[[BaseException | None], tuple[str, str]] = lambda error: classify(error, self.paths)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        self.config = config
-        config.stash[SUBMISSION], config.stash[SEED] = None, 0
+        """Tells the tests' conftest that this is not a student's own run."""
+        self._stash = config.stash
+        self._stash[SUBMISSION], self._stash[SEED] = None, 0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Does the work in the place of running all tests once."""
         self.work(self, session.items)
         return True
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        """Limits the time of a test."""
         with time_limit(SECONDS_A_TEST):
             return (yield)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> pytest.TestReport:
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """Notes the outcome. pytest's own report would quote the source, which takes longer than most tests."""
         error = None if call.excinfo is None else call.excinfo.value
         if call.when == "call" or error is not None:
@@ -107,7 +114,8 @@ class Recorder:
             outcome = Outcome(item.name, state, message, is_core, round(call.duration, 4))
             for marker in markers_of(item):
                 self.outcomes.setdefault(marker, []).append(outcome)
-        return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, call.when)
+        when = "setup" if call.when == "collect" else call.when
+        return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
 
     def observe(self, what: str, error: float, tolerance: float) -> None:
         """Called by each numeric comparison of the tests."""
@@ -116,12 +124,12 @@ class Recorder:
     def run(self, items: list[pytest.Item], version: Version, submission: object) -> Iterator[Run]:
         """Runs the tests in this process, once for each seed."""
         self.paths = {path for path, _ in version.sources.values()}
-        self.config.stash[SUBMISSION] = submission
+        self._stash[SUBMISSION] = submission
         chosen = [item for item in items if not version.markers or set(version.markers) & set(markers_of(item))]
         comparison.observers.append(self.observe)
         try:
             for seed in version.seeds:
-                self.config.stash[SEED] = seed
+                self._stash[SEED] = seed
                 self.outcomes, self.observations, self.has_failed = {}, [], False
                 start = time.process_time()
                 for item, following in zip(chosen, [*chosen[1:], None], strict=True):
@@ -171,7 +179,7 @@ def with_tests(work: Callable[[Recorder, list[pytest.Item]], None]) -> None:
     """Collects the component tests and calls `work` with them.
 
     Raises:
-        BenchError: where they cannot be collected.
+        TestRunError: where they cannot be collected.
     """
     recorder = Recorder(work)
     arguments = [str(TESTS), "-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
@@ -190,7 +198,7 @@ def with_tests(work: Callable[[Recorder, list[pytest.Item]], None]) -> None:
     if raised:
         raise raised[0]
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise BenchError(f"the component tests cannot be collected: {status!r}")
+        raise TestRunError(f"the component tests cannot be collected: {status!r}")
 
 
 def run_versions(
@@ -206,7 +214,7 @@ def run_versions(
         sandboxed: through the grading sandbox, one version after the other, and not in forks of this process.
 
     Raises:
-        BenchError: where the tests cannot be collected.
+        TestRunError: where the tests cannot be collected.
     """
 
     def work(recorder: Recorder, items: list[pytest.Item]) -> None:
@@ -223,9 +231,9 @@ def run_versions(
 
 
 def _run_here(recorder: Recorder, items: list[pytest.Item], version: Version) -> Iterator[Run]:
-    submission = InProcessSubmission(version.sources)
+    submission = InProcessSubmission(dict(version.sources))
     try:
-        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             yield from recorder.run(items, version, submission)
     finally:
         submission.close()
@@ -242,7 +250,7 @@ def _run_in_forks(
         pipe.close()
 
     waiting = list(reversed(versions))
-    running: dict[Connection, tuple[object, Version]] = {}
+    running: dict[Any, tuple[ForkProcess, Version]] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
             version = waiting.pop()
@@ -251,14 +259,15 @@ def _run_in_forks(
             process.start()
             sender.close()
             running[receiver] = (process, version)
-        for receiver in wait(list(running)):
-            process, version = running[receiver]
+        ready: Any
+        for ready in wait(list(running)):
+            process, version = running[ready]
             try:
-                on_run(receiver.recv())
+                on_run(ready.recv())
             except EOFError:
                 process.join()
-                del running[receiver]
-                if process.exitcode != 0:
+                del running[ready]
+                if process.exitcode:
                     markers = version.markers or {marker for item in items for marker in markers_of(item)}
                     on_run(crashed(version, markers, process.exitcode))
 
@@ -272,14 +281,22 @@ def crashed(version: Version, markers: Iterable[str], status: int) -> Run:
 def _run_in_sandbox(
     recorder: Recorder, items: list[pytest.Item], versions: Sequence[Version], on_run: Callable[[Run], None]
 ) -> None:
-    from autograder.sandbox import Limits, Sandbox, Zygote
+    from autograder.sandbox.containment.zygote import Zygote
+    from autograder.sandbox.proxy.submission import Sandbox
+    from foundation.limits import Limits
 
-    zygote = Zygote()
+    zygote, limits = Zygote(), Limits(total_seconds=600.0, cpu_seconds=600)
     recorder.classify = sandbox_classify
     try:
         for version in versions:
-            with Sandbox(version.sources, Limits(total_seconds=600.0, cpu_seconds=600), zygote=zygote) as submission:
+            with Sandbox(dict(version.sources), limits, zygote=zygote) as submission:
                 for run in recorder.run(items, version, submission):
                     on_run(run)
     finally:
         zygote.close()
+
+
+def progress_bar(total: int, what: str) -> "tqdm[Never]":
+    """A bar on a terminal, nothing elsewhere."""
+    tqdm.monitor_interval = 0  # no thread: this process forks
+    return tqdm(total=total, desc=what, unit="run", disable=None, leave=False)

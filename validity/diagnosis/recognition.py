@@ -1,0 +1,128 @@
+"""Faults in other layouts, graded as submissions are, and what the diagnosis makes of them."""
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+from autograder.assignment.layouts.rewriting import LAYOUTS, Sources
+from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
+from autograder.diagnosis.explaining import Explainer, make_diagnostician
+from autograder.diagnosis.findings import Misconception
+from autograder.diagnosis.matching import Diagnostician
+from autograder.grading.marks import tests_of
+from autograder.sandbox.containment.zygote import Zygote
+from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.tape import Tape
+from autograder.testing.collected_tests import Tests, with_tests
+from autograder.testing.in_process import read_sources
+from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.limits import Limits
+
+ENOUGH = 0.9
+"""The share of the faults that must be recognised."""
+UNHURRIED = Limits(total_seconds=600.0, cpu_seconds=600)
+
+
+Case = tuple[Fault, str, Sources]
+"""A fault, the name of a layout, and the reference with both."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One fault in one layout.
+
+    Attributes:
+        component, task, fault, layout: what was graded.
+        is_found: whether the task lost points; otherwise nothing is diagnosed.
+        named: the misconception that was named first; "" = none.
+        group: how many faults no test tells apart; 0 = none was named.
+        is_right: whether the fault is in that group.
+        cpu_seconds: CPU time of the diagnosis.
+        problems: notes of a diagnosis that broke or was stopped.
+    """
+
+    component: str
+    task: str
+    fault: str
+    layout: str
+    is_found: bool
+    named: str
+    group: int
+    is_right: bool
+    cpu_seconds: float
+    problems: list[str]
+
+
+def choose_faults(options: argparse.Namespace) -> list[Fault]:
+    """The faults that the options ask for.
+
+    Raises:
+        CatalogueError: where there are none.
+    """
+    faults = [f for f in read_catalogue(assignment=read_assignment(options.assignment)) if options.fault in f.id]
+    faults = [f for f in faults if not options.task or f.task in options.task][:: options.every]
+    if not faults:
+        raise CatalogueError("nothing matches --task and --fault")
+    return faults
+
+
+def recognise(
+    faults: Sequence[Fault],
+    layouts: Sequence[str],
+    reference: Path,
+    on_row: Callable[[Row], None],
+    zygote: Zygote,
+    seed: int = 0,
+) -> None:
+    """Grades every fault in every layout by its own task, and calls `on_row` with what the diagnosis makes of it."""
+    assignment, sources = read_assignment(), read_sources(reference, reference)
+    tasks = {task.number: task for task in assignment.tasks}
+    with closing(make_diagnostician(reference)) as diagnostician:
+        for number, group in groupby(faults, key=lambda fault: fault.task):
+            grader = Grader(tasks[number], assignment, zygote, diagnostician, seed)
+            cases = [(fault, layout, LAYOUTS[layout](apply(fault, sources))) for fault in group for layout in layouts]
+            with_tests([tasks[number].marker], partial(grader.grade_all, cases, on_row))
+
+
+@dataclass(frozen=True)
+class Grader:
+    """Grades by the tests of one task."""
+
+    task: Task
+    assignment: Assignment
+    zygote: Zygote
+    diagnostician: Diagnostician
+    seed: int
+
+    def grade_all(self, cases: Sequence[Case], on_row: Callable[[Row], None], tests: Tests) -> None:
+        """Calls `on_row` for each fault in its layout."""
+        for fault, layout, sources in cases:
+            on_row(self.grade(tests, fault, layout, sources))
+
+    def grade(self, tests: Tests, fault: Fault, layout: str, sources: Sources) -> Row:
+        """Grades one fault, and has it diagnosed."""
+        tape = Tape()
+        problems: list[str] = []
+        with (
+            Explainer(tests, tape, problems.append, self.diagnostician) as explainer,
+            Sandbox(dict(sources), UNHURRIED, zygote=self.zygote, tape=tape) as submission,
+        ):
+            [*_, outcomes] = tests.run(submission, self.seed)
+            [result] = (r for r in tests_of(self.assignment, outcomes) if r.task == self.task)
+            start = time.process_time()
+            found = explainer.explain([result])[0].finding
+        seconds = round(time.process_time() - start, 3)
+        named = [found.fault, *found.others] if isinstance(found, Misconception) else []
+        is_found, first = result.state != "passed", named[0] if named else ""
+        what = fault.component, self.task.number, fault.id, layout
+        return Row(*what, is_found, first, len(named), fault.id in named, seconds, problems)
+
+
+def share(rows: Sequence[Row]) -> float:
+    """The share of the faults that were recognised."""
+    return sum(row.is_right for row in rows) / len(rows)

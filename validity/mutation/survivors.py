@@ -1,0 +1,137 @@
+"""Runs the tests on mutants: which of them pass?"""
+
+import argparse
+import time
+from dataclasses import dataclass
+
+from autograder.testing.in_process import read_sources
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.places import EQUIVALENTS
+
+from ..run_tests import Run, Sources, Version, progress_bar, run_versions
+from .equivalents import Equivalent, read_equivalents, without_mutant
+from .mutants import Mutant, MutationError, make_mutants
+
+
+@dataclass
+class Mutation:
+    """Which mutants passed, and which of these are known to be right.
+
+    Attributes:
+        mutants: the mutants that were tried.
+        passed: names of those that pass all tests.
+        reasons: why a mutant is right, by key, as listed.
+        stale: entries of the list that name no mutant.
+        broken: messages of tests that broke instead of failing.
+        cpu_seconds, wall_seconds: the time that all runs took.
+    """
+
+    mutants: list[Mutant]
+    passed: set[str]
+    reasons: dict[tuple[str, str, str], str]
+    stale: list[Equivalent]
+    broken: list[str]
+    cpu_seconds: float
+    wall_seconds: float
+
+    @property
+    def killed(self) -> list[Mutant]:
+        """Those that fail a test."""
+        return [mutant for mutant in self.mutants if mutant.name not in self.passed]
+
+    @property
+    def equivalent(self) -> list[Mutant]:
+        """Those that passed, and that the list explains."""
+        return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key in self.reasons]
+
+    @property
+    def survivors(self) -> list[Mutant]:
+        """Those that passed, and that nothing explains."""
+        return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key not in self.reasons]
+
+    @property
+    def wrongly_listed(self) -> list[Mutant]:
+        """Listed as equivalent, but killed."""
+        return [mutant for mutant in self.killed if mutant.key in self.reasons]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no mutant survives, and the list of equivalents is exact."""
+        return not (self.survivors or self.wrongly_listed or self.stale or self.broken)
+
+    def counts(self, task: str | None = None, operator: str | None = None) -> tuple[int, int, int, int]:
+        """How many mutants there are, are killed, equivalent, and survive; of one task or operator, or of all."""
+
+        def count(mutants: list[Mutant]) -> int:
+            return sum(task in (None, m.task) and operator in (None, m.operator) for m in mutants)
+
+        return count(self.mutants), count(self.killed), count(self.equivalent), count(self.survivors)
+
+
+def mutate(options: argparse.Namespace) -> Mutation:
+    """Runs the tests on the mutants that the options ask for.
+
+    Raises:
+        MutationError: where mutants cannot be made, or the list of equivalents cannot be used.
+        TestRunError: where the tests cannot be run.
+    """
+    assignment = read_assignment(options.assignment)
+    reference = read_sources(options.reference, options.reference)
+    mutants = make_mutants(reference, assignment, options.task)
+    equivalents = read_equivalents(options.equivalents or EQUIVALENTS)
+    mutation = run_mutants(choose(mutants, options), reference, assignment, options)
+    mutation.stale = without_mutant(equivalents, mutants) if options.task is None else []
+    mutation.reasons = {entry.key: entry.reason for entry in equivalents}
+    return mutation
+
+
+def choose(mutants: list[Mutant], options: argparse.Namespace) -> list[Mutant]:
+    """The mutants that the options ask for.
+
+    Raises:
+        MutationError: where there are none.
+    """
+    chosen = [
+        mutant
+        for mutant in mutants
+        if options.operator in (None, mutant.operator) and (options.text or "") in mutant.name
+    ]
+    if not chosen:
+        raise MutationError("no mutant matches --task, --operator and --text")
+    return chosen[:: options.every]
+
+
+def run_mutants(
+    mutants: list[Mutant], reference: Sources, assignment: Assignment, options: argparse.Namespace
+) -> Mutation:
+    """Runs the tests of each mutant's task, and of others that judge the same component, until one fails."""
+
+    def markers(mutant: Mutant) -> tuple[str, ...]:
+        judging = [task for task in assignment.tasks if mutant.task == task.number or mutant.component in task.judges]
+        return tuple(task.marker for task in judging)
+
+    versions = [
+        Version(
+            mutant.name,
+            {**reference, mutant.module: (reference[mutant.module][0], mutant.text)},
+            [options.seed],
+            markers(mutant),
+            until_failure=True,
+        )
+        for mutant in mutants
+    ]
+    result = Mutation(mutants, set(), {}, [], [], 0.0, 0.0)
+    start = time.perf_counter()
+    with progress_bar(len(versions), "mutate") as bar:
+
+        def look(run: Run) -> None:
+            outcomes = [outcome for marked in run.outcomes.values() for outcome in marked]
+            if all(outcome.state == "passed" for outcome in outcomes):
+                result.passed.add(run.version)
+            result.broken += [f"{run.version}: {o.test}: {o.message}" for o in outcomes if o.state == "grader error"]
+            result.cpu_seconds += run.cpu_seconds
+            bar.update()
+
+        run_versions(versions, reference, look, options.jobs)
+    result.wall_seconds = time.perf_counter() - start
+    return result
