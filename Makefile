@@ -1,7 +1,10 @@
 # Two commands do everything on a fresh machine: `make release` and `make test`. `make help` lists the rest.
 
-PYTHON ?= python3.11
+# The interpreter: the first of these that is there, or yours: make PYTHON=/path/to/python3.12
+PYTHON ?= python3.11 python3.12 python3.13
 VENV ?= .venv
+# Exact versions of all packages; `make install LOCK=` takes the newest that pyproject.toml allows.
+LOCK ?= requirements.lock
 # Where PyTorch's default package brings CUDA along and you do not want that, name an index of CPU-only packages:
 #   make release TORCH_INDEX=URL      (it is also written into the Gradescope archive)
 TORCH_INDEX ?=
@@ -20,24 +23,37 @@ RESULTS ?= results.json
 SUBMISSIONS ?= submissions
 MARKS ?= marks
 EVERY ?= 10
+JOBS ?= 2
+TESTS ?=
 
 # One thread a process: two on a busy machine are much slower.
 export OMP_NUM_THREADS := 1
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install release test test-slow lint check prove mutate docs data train translate grade class calibrate bench clean
+.PHONY: help install release data check train translate grade class calibrate bench \
+	prove mutate proof test test-slow lint types site pictures lock clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-install: $(READY)  ## make the environment in .venv
+##@ Build
 
-$(READY): pyproject.toml
-	@command -v $(PYTHON) > /dev/null || { echo "make: $(PYTHON) is missing; name another Python >= 3.11: make PYTHON=python3"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) torch==2.13.0 ".[staff,test]"
+install: $(READY)  ## make the environment in .venv, with the versions in requirements.lock
+
+$(READY): pyproject.toml $(LOCK)
+	@for python in $(PYTHON); do \
+		"$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2> /dev/null || continue; \
+		echo "$$python -m venv $(VENV)"; exec "$$python" -m venv $(VENV); \
+	done; \
+	echo "make: no Python with venv found: tried $(PYTHON); name one that is 3.11 or later: make PYTHON=python3" >&2; exit 2
+	$(PY) -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+		$(if $(LOCK),--constraint $(LOCK)) torch==2.13.0 ".[staff,test,docs]"
 	@touch $@
+
+release: $(READY) $(CORPUS)  ## student/ and dist/ from reference/, through all gates
+	$(PY) -m release build $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
 
 data: $(READY)  ## generate the embedded corpus in data/corpus and data/private
 	$(PY) -m data generate
@@ -46,36 +62,18 @@ $(CORPUS): $(READY) $(shell find data -name '*.py' -o -name '*.toml' -o -name '*
 	$(PY) -m data generate
 	@touch $@
 
-release: $(READY) $(CORPUS)  ## student/ and dist/ from reference/, through all gates
-	$(PY) -m release build $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
+##@ Work as a student does
 
-test: $(READY) $(CORPUS)  ## the kit's own tests, without the slow ones
-	$(PY) -m pytest
-
-test-slow: $(READY) $(CORPUS)  ## the slow ones: training runs, hostile submissions
-	$(PY) -m pytest -m "slow or hostile" -n 2 --dist loadfile
-
-lint: $(READY)  ## check style
-	$(PY) -m ruff check
-
-check: $(READY)  ## a student's own run of the component tests, in-process: make check PACKAGE=student
+check: $(READY)  ## run the component tests in-process: make check PACKAGE=student
 	$(PY) -m pytest -c autograder/assignment/tests/pytest.ini --rootdir . --submission $(PACKAGE) -q
-
-prove: $(READY)  ## prove the component tests: every known fault is found, every correct variant accepted
-	$(PY) -m validity prove --jobs 2 $(if $(SEEDS),--seeds $(SEEDS))
-
-mutate: $(READY)  ## prove them with mutants of the solutions: make mutate EVERY=1
-	$(PY) -m validity mutate --jobs 2 --every $(EVERY)
-
-docs: $(READY)  ## write docs/proof/ anew: the proof with more seeds, and all mutants (three quarters of an hour)
-	$(PY) -m validity prove --jobs 2 --seeds 5 --variant-seeds 200 --output docs/proof
-	$(PY) -m validity mutate --jobs 2 --output docs/proof
 
 train: $(READY) $(CORPUS)  ## train: make train PRESET=fast EPOCHS=3 PACKAGE=reference
 	$(PY) -m $(PACKAGE) train --preset $(PRESET) --output $(RUN) $(if $(EPOCHS),--epochs $(EPOCHS))
 
 translate: $(READY)  ## translate the test sources with the last run: make translate RUN=runs/fast
 	$(PY) -m $(PACKAGE) translate --checkpoint $(RUN)/best.pt --output $(RUN)/translations.txt
+
+##@ Grade
 
 grade: $(READY)  ## grade one submission: make grade SUBMISSION=path
 	@test -n "$(SUBMISSION)" || { echo "make grade: name a submission: make grade SUBMISSION=path"; exit 2; }
@@ -87,8 +85,49 @@ class: $(READY)  ## grade a folder of submissions: make class SUBMISSIONS=folder
 calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=5 PRESET=fast EPOCHS=3
 	$(PY) -m validity calibrate $(if $(SEEDS),--seeds $(SEEDS)) --preset $(PRESET) $(if $(EPOCHS),--epochs $(EPOCHS))
 
-bench: $(READY) $(CORPUS)  ## measure the README's figures
+##@ Prove that the marks are right
+
+prove: $(READY)  ## every known fault is found, every correct variant accepted
+	$(PY) -m validity prove --jobs $(JOBS) $(if $(SEEDS),--seeds $(SEEDS))
+
+mutate: $(READY)  ## mutants of the solutions are found: a tenth, or all: make mutate EVERY=1
+	$(PY) -m validity mutate --jobs $(JOBS) --every $(EVERY)
+
+proof: $(READY)  ## write docs/proof/ anew: more seeds, all mutants (three quarters of an hour)
+	$(PY) -m validity prove --jobs $(JOBS) --seeds 5 --variant-seeds 200 --output docs/proof
+	$(PY) -m validity mutate --jobs $(JOBS) --output docs/proof
+
+bench: $(READY) $(CORPUS)  ## measure how fast decoding is
 	$(PY) -m benchmarks decoding
 
+##@ Develop
+
+test: $(READY) $(CORPUS)  ## the kit's own tests, without the slow ones; of one folder: make test TESTS=tests/data
+	$(PY) -m pytest $(or $(TESTS),-n $(JOBS) --dist worksteal)
+
+test-slow: $(READY) $(CORPUS)  ## the slow ones: training runs, browsers, hostile submissions
+	$(PY) -m pytest $(TESTS) -m "slow or hostile" -n $(JOBS) --dist loadfile
+
+lint: $(READY)  ## check style
+	$(PY) -m ruff check
+
+types: $(READY)  ## check types
+	$(PY) -m mypy
+
+site: $(READY)  ## build the documentation's site in build/site, strictly and offline
+	$(PY) -m zensical build --clean --strict --config-file mkdocs.yml
+
+pictures: $(READY)  ## draw the documentation's pictures anew
+	$(PY) docs/pictures/draw.py
+
+lock: $(READY)  ## pin the newest versions that pyproject.toml allows in requirements.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check uv
+	$(PY) -m uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \
+		--no-header --no-annotate --quiet --output-file build/requirements.txt
+	@{ echo "# Written by make lock. Exact versions for Python 3.11 and later, without what only builds of PyTorch for"; \
+		echo "# graphics cards need: pip install --constraint requirements.lock torch==2.13.0 \".[staff,test,docs]\""; \
+		grep -vE '^(cuda|nvidia|triton)[-=]' build/requirements.txt | sed -E 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/'; } > $(LOCK)
+
 clean:  ## remove what was made, the environment too
-	rm -rf $(VENV) build dist runs marks results.json data/corpus data/private notebooks/source *.egg-info .pytest_cache .hypothesis .ruff_cache
+	rm -rf $(VENV) build dist runs marks results.json data/corpus data/private notebooks/source *.egg-info \
+		.pytest_cache .hypothesis .ruff_cache .mypy_cache .cache

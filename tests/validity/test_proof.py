@@ -254,8 +254,8 @@ def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, monkeypa
 def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     docs = REFERENCE.parent / "docs" / "proof"
     listed = [line.split("`")[1] for line in (docs / "faults.md").read_text().splitlines() if line.startswith("| `")]
-    assert listed == [fault.id for fault in read_catalogue(assignment=assignment)], "make docs"
+    assert listed == [fault.id for fault in read_catalogue(assignment=assignment)], "make proof"
     proof = (docs / "README.md").read_text()
     variants = read_variants(VARIANTS, reference)
-    assert all(f"| `{variant.name}` |" in proof for variant in variants), "make docs"
+    assert all(f"| `{variant.name}` |" in proof for variant in variants), "make proof"
     assert "wrongly rejected: 0" in proof and "too near" not in proof

@@ -26,7 +26,7 @@ def write_pages(proof: Proof, folder: Path) -> None:
 
 def proof_page(proof: Proof) -> str:
     """The proof's result as a page."""
-    parts = ["# Proof of the component tests", "Written by `make docs`; `make prove` repeats the proof with one seed."]
+    parts = ["# Proof of the component tests", "Written by `make proof`; `make prove` repeats the proof with one seed."]
     if proof.verdicts:
         parts += faults_part(proof)
     if proof.variants:
@@ -121,7 +121,7 @@ def faults_page(verdicts: Sequence[Verdict]) -> str:
     ]
     head = "fault", "code that …", "severity", "found by", "and others", "costs"
     title = f"# The {len(verdicts)} known faults"
-    return "\n\n".join([title, "Written by `make docs`; see [the proof](README.md).", table(head, rows)]) + "\n"
+    return "\n\n".join([title, "Written by `make proof`; see [the proof](README.md).", table(head, rows)]) + "\n"
 
 
 def _seeds(count: int) -> str:

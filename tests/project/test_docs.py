@@ -1,0 +1,127 @@
+"""What the documentation names is there: paths, links, commands, flags, pages."""
+
+import re
+import runpy
+
+import pytest
+import yaml
+
+from foundation.places import ROOT
+
+TOP = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "data/README.md")
+PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
+
+ROOMS = {path.name for path in ROOT.iterdir() if path.is_dir()} | {".ci", ".github"}
+MADE = ("dist/", "build/", "runs/", "marks/", "data/corpus", "data/private", "notebooks/source", "student/translations.txt")
+"""What commands write, and git ignores."""
+EXAMPLES = {"autograder/assignment/tests/test_e_4_padding_mask.py", "autograder/assignment/misconceptions/padding_mask.toml"}
+"""What the guides tell readers to write."""
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def code_in(text: str) -> list[str]:
+    """Everything in backticks, and every line of an indented or fenced block."""
+    fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
+    return [*spans, *re.findall(r"^ {4,}(.+)$", text, re.MULTILINE), *(line for block in fenced for line in block.splitlines())]
+
+
+def without_comment(line: str) -> str:
+    return re.sub(r"\s#\s.*", "", line)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_path_exists(name):
+    for code in code_in(text_of(name)):
+        for word in re.findall(r"(?<![\w./-])[\w.*-]+/[\w./*…-]*", without_comment(code)):
+            path = word.rstrip(".").rstrip("…")
+            if path.split("/")[0] not in ROOMS or path.startswith(MADE) or path in EXAMPLES:
+                continue
+            assert list(ROOT.glob(path)), f"{name} names {path}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_link_leads_somewhere(name):
+    here = (ROOT / name).parent
+    links = re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"", text_of(name))
+    for link in (first or second for first, second in links):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (here / path) if path else ROOT / name
+        assert target.exists(), f"{name} links to {link}"
+        if target.suffix == ".md" and anchor:
+            assert anchor in anchors_of(target.read_text(encoding="utf-8")), f"{name} links to {link}"
+
+
+def anchors_of(text: str) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in headings}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "/proof/" not in name])
+def test_every_make_target_and_variable_exists(name):
+    makefile = text_of("Makefile")
+    targets = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
+    variables = set(re.findall(r"^([A-Z_]+) \?=", makefile, re.MULTILINE))
+    for code in code_in(text_of(name)):
+        for command in re.findall(r"(?:^|time |; |&& )make((?: [A-Za-z_=./-]+)*)", without_comment(code)):
+            for word in command.split():
+                if "=" in word:
+                    assert word.partition("=")[0] in variables, f"{name}: make {word}"
+                else:
+                    assert word in targets or name == "CHANGELOG.md", f"{name}: make {word}"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "/proof/" not in name])
+def test_every_command_and_flag_exists(name):
+    """A flag is looked for in the sources of its package: a check that costs no start of any command."""
+    for code in code_in(text_of(name)):
+        code = without_comment(code)
+        for package, rest in re.findall(r"python(?:3[.\d]*)? -m (\w+)([^|;&#]*)", code):
+            folder = ROOT / package
+            if not folder.is_dir():
+                continue
+            sources = "\n".join(path.read_text(encoding="utf-8") for path in (*folder.rglob("*.py"), ROOT / "foundation/command_line.py"))
+            sources += text_of("reference/config.py") if package in ("reference", "student") else ""
+            words = rest.split()
+            if words and re.fullmatch(r"[a-z]+(-[a-z]+)*", words[0]):
+                assert f'"{words[0]}"' in sources, f"{name}: python -m {package} {words[0]}"
+            for flag in re.findall(r"(?<=\s)--([a-z][a-z-]*)", rest):
+                known = f'"--{flag}"' in sources or re.search(rf"\b{flag.removeprefix('no-').replace('-', '_')}\b", sources)
+                assert known, f"{name}: python -m {package} … --{flag}"
+        for rest in re.findall(r"\bgrade\.py([^|;&#]*)", code):
+            for flag in re.findall(r"(?<=\s)\[?--([a-z][a-z-]*)", rest):
+                assert f'"--{flag}"' in text_of("grade.py"), f"{name}: grade.py --{flag}"
+
+
+def test_every_page_is_in_the_sites_navigation():
+    settings = yaml.safe_load(text_of("mkdocs.yml"))
+
+    def pages(entry: object) -> list[str]:
+        if isinstance(entry, dict):
+            return [page for value in entry.values() for page in pages(value)]
+        return [page for item in entry for page in pages(item)] if isinstance(entry, list) else [str(entry)]
+
+    there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert there == set(pages(settings["nav"])), "mkdocs.yml: nav"
+
+
+def test_the_pictures_name_what_exists_and_are_up_to_date():
+    picture = runpy.run_path(str(ROOT / "docs/pictures/draw.py"))
+    for box in picture["BOXES"].values():
+        if box.is_path and not box.name.startswith(MADE):
+            assert (ROOT / box.name).exists(), box.name
+    for scheme in picture["COLOURS"]:
+        assert picture["draw"](scheme) == text_of(f"docs/pictures/flows-{scheme}.svg"), "make pictures"
+
+
+def test_the_figures_stand_in_one_place():
+    rows = [re.findall(r"^\|(.+?)\|", text_of(name), re.MULTILINE) for name in ("README.md", "docs/figures.md")]
+    head = {" what ", "---"}
+    assert not (set(rows[0]) & set(rows[1])) - head
