@@ -52,7 +52,7 @@ BOXES = {
     "archives": Box(COLUMNS[4], RELEASE, "dist/*.zip", ("for students, grading", "server, instructors")),
     "submission": Box(COLUMNS[0], SUBMISSION, "a submission", ("folder, archive", "or notebook")),
     "intake": Box(COLUMNS[1], SUBMISSION, "autograder/intake/", ("reads it; unpacks", "and runs nothing")),
-    "sandbox": Box(COLUMNS[2], SUBMISSION, "autograder/sandbox/", ("submitted code runs", "here and nowhere else"), True),
+    "sandbox": Box(COLUMNS[2], SUBMISSION, "autograder/sandbox/", ("submitted code runs", "here, nowhere else"), True),
     "tests": Box(COLUMNS[3], SUBMISSION, "autograder/testing/", ("draws inputs, compares", "with PyTorch's own")),
     "marks": Box(COLUMNS[4], SUBMISSION, "autograder/reports/", ("points, diagnosis,", "class, gradebook")),
     "data": Box(COLUMNS[0], TEXT, "reference/data.py", ("pairs of sentences", "to batches and masks")),
@@ -136,7 +136,8 @@ def _between_lanes(colours: dict[str, str]) -> str:
     return (
         f'<path d="{path}" fill="none" stroke="{colours["edge"]}" stroke-width="1.6" marker-end="url(#head)"/>'
         f'<rect x="205" y="{y - 11}" width="590" height="22" fill="{colours["page"]}"/>'
-        f'<text x="{WIDTH // 2}" y="{y + 5}" font-size="13.5" text-anchor="middle" fill="{colours["text"]}">{words}</text>'
+        f'<text x="{WIDTH // 2}" y="{y + 5}" font-size="13.5" text-anchor="middle" fill="{colours["text"]}">'
+        f"{words}</text>"
         f'<path d="M{validity} {below + 36}V{below + 3}" stroke="{colours["edge"]}" stroke-width="1.6" '
         f'stroke-dasharray="4 3" marker-end="url(#head)"/>'
         f'<text x="{validity}" y="{below + 52}" font-size="13" text-anchor="middle" fill="{colours["text"]}">'

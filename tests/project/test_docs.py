@@ -13,9 +13,13 @@ PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
 
 ROOMS = {path.name for path in ROOT.iterdir() if path.is_dir()} | {".ci", ".github"}
-MADE = ("dist/", "build/", "runs/", "marks/", "data/corpus", "data/private", "notebooks/source", "student/translations.txt")
+MADE = ("dist/", "build/", "runs/", "marks/", ".venv/", "data/corpus", "data/private", "notebooks/source",
+        "notebooks/submitted", "student/translations.txt")  # fmt: skip
 """What commands write, and git ignores."""
-EXAMPLES = {"autograder/assignment/tests/test_e_4_padding_mask.py", "autograder/assignment/misconceptions/padding_mask.toml"}
+EXAMPLES = {
+    "autograder/assignment/tests/test_e_4_padding_mask.py",
+    "autograder/assignment/misconceptions/padding_mask.toml",
+}
 """What the guides tell readers to write."""
 
 
@@ -28,7 +32,8 @@ def code_in(text: str) -> list[str]:
     fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
-    return [*spans, *re.findall(r"^ {4,}(.+)$", text, re.MULTILINE), *(line for block in fenced for line in block.splitlines())]
+    indented = re.findall(r"^ {4,}(.+)$", text, re.MULTILINE)
+    return [*spans, *indented, *"".join(fenced).splitlines()]
 
 
 def without_comment(line: str) -> str:
@@ -87,13 +92,14 @@ def test_every_command_and_flag_exists(name):
             folder = ROOT / package
             if not folder.is_dir():
                 continue
-            sources = "\n".join(path.read_text(encoding="utf-8") for path in (*folder.rglob("*.py"), ROOT / "foundation/command_line.py"))
-            sources += text_of("reference/config.py") if package in ("reference", "student") else ""
+            sources = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
             words = rest.split()
             if words and re.fullmatch(r"[a-z]+(-[a-z]+)*", words[0]):
                 assert f'"{words[0]}"' in sources, f"{name}: python -m {package} {words[0]}"
             for flag in re.findall(r"(?<=\s)--([a-z][a-z-]*)", rest):
-                known = f'"--{flag}"' in sources or re.search(rf"\b{flag.removeprefix('no-').replace('-', '_')}\b", sources)
+                field = flag.removeprefix("no-").replace("-", "_")  # settings of the reference become flags
+                made = f'f"--{{split}}-{flag.rpartition("-")[2]}"' in sources
+                known = f'"--{flag}"' in sources or made or re.search(rf"\b{field}: ", sources)
                 assert known, f"{name}: python -m {package} … --{flag}"
         for rest in re.findall(r"\bgrade\.py([^|;&#]*)", code):
             for flag in re.findall(r"(?<=\s)\[?--([a-z][a-z-]*)", rest):
