@@ -115,7 +115,8 @@ def test_every_page_is_in_the_sites_navigation():
         return [page for item in entry for page in pages(item)] if isinstance(entry, list) else [str(entry)]
 
     there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    assert there == set(pages(settings["nav"])), "mkdocs.yml: nav"
+    listed = set(pages(settings["nav"]))
+    assert {page for page in there | listed if not page.startswith("decisions/")} == listed, "mkdocs.yml: nav"
 
 
 def test_the_pictures_name_what_exists_and_are_up_to_date():
