@@ -1,9 +1,10 @@
-"""Assertions whose messages teach: what was expected, what came, what to look at.
+"""Assertions whose messages teach: what was expected, what the submission gave, what to look at.
 
 Whatever a submission returns, these functions raise CheckFailed and nothing else.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -13,31 +14,31 @@ from .errors import CheckFailed
 TOLERANCE = 1e-6
 """In float64, relative to 1 + the size of the expected value.
 
-Correct code may compute a factor in float32 (3e-8 off); faults are larger by orders of magnitude.
+Correct code may compute a factor in float32 (an error of 3e-8); faults are larger by orders of magnitude.
 """
 
 observers: list[Callable[[str, float, float], None]] = []
-"""Called with what was compared, the error and the tolerance; `prove` measures the tests through it."""
+"""Called with what was compared, the error and the tolerance; `prove` measures the tests with it."""
 
 
-def fail(what: str, expected: str, came: str, look_at: str = "") -> None:
-    """Raises CheckFailed with the three parts of the message, one a line."""
+def fail(what: str, expected: str, got: str, look_at: str = "") -> NoReturn:
+    """Raises CheckFailed with the parts of the message, one per line."""
     __tracebackhide__ = True
-    lines = [what, f"  expected: {expected}", f"  came:     {came}"]
+    lines = [what, f"  expected: {expected}", f"  got:      {got}"]
     if look_at:
         lines.append(f"  look at:  {look_at}")
     raise CheckFailed("\n".join(lines))
 
 
-def expect(condition: bool, what: str, expected: str, came: str, look_at: str = "") -> None:
-    """Fails where the condition does not hold."""
+def expect(condition: bool, what: str, expected: str, got: str, look_at: str = "") -> None:
+    """Fails unless the condition holds."""
     __tracebackhide__ = True
     if not condition:
-        fail(what, expected, came, look_at)
+        fail(what, expected, got, look_at)
 
 
 def describe(value: object) -> str:
-    """A short name for what came instead of a tensor."""
+    """A short name for what a submission returned instead of a tensor."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, (tuple, list)):
@@ -45,8 +46,8 @@ def describe(value: object) -> str:
     return f"{type(value).__name__}" if value is not None else "None (is a return missing?)"
 
 
-def expect_parts(actual: object, names: Sequence[str], what: str) -> list:
-    """Fails where `actual` is not a tuple (or list) with one part for each name; returns the parts."""
+def expect_parts(actual: object, names: Sequence[str], what: str) -> list[Any]:
+    """Fails unless `actual` is a tuple (or list) with one part for each name; returns the parts."""
     __tracebackhide__ = True
     if not isinstance(actual, (tuple, list)) or len(actual) != len(names):
         fail(what, f"a tuple ({', '.join(names)})", describe(actual))
@@ -55,19 +56,20 @@ def expect_parts(actual: object, names: Sequence[str], what: str) -> list:
 
 def expect_shape(
     actual: object, shape: Sequence[int], what: str, look_at: str = "", dtype: torch.dtype | None = None
-) -> None:
-    """Fails where `actual` is no tensor of that shape (and dtype), or not finite everywhere."""
+) -> Tensor:
+    """Fails unless `actual` is a tensor of that shape (and dtype) and finite everywhere; returns it."""
     __tracebackhide__ = True
     if not isinstance(actual, Tensor):
         fail(what, f"a tensor of shape {tuple(shape)}", describe(actual), look_at)
     if tuple(actual.shape) != tuple(shape):
         fail(what, f"shape {tuple(shape)}", f"shape {tuple(actual.shape)}", look_at)
     if dtype is not None and actual.dtype != dtype:
-        wanted, came = (str(kind).removeprefix("torch.") for kind in (dtype, actual.dtype))
-        fail(what, f"{wanted}, as the inputs are", came, "does a step convert to another dtype?")
+        wanted, got = (str(kind).removeprefix("torch.") for kind in (dtype, actual.dtype))
+        fail(what, f"{wanted}, like the inputs", got, "does a step convert to another dtype?")
     if not torch.isfinite(actual).all():
         bad = int((~torch.isfinite(actual)).sum())
         fail(what, "finite numbers", f"{bad} of {actual.numel()} values are NaN or infinite", look_at)
+    return actual
 
 
 def difference(actual: Tensor, expected: Tensor) -> float:
@@ -82,20 +84,20 @@ def difference(actual: Tensor, expected: Tensor) -> float:
 def expect_close(actual: object, expected: Tensor, what: str, look_at: str = "", tolerance: float = TOLERANCE) -> None:
     """Fails where shape, dtype or values differ; the message shows the place where they differ most."""
     __tracebackhide__ = True
-    expect_shape(actual, expected.shape, what, look_at, expected.dtype)
-    relative = difference(actual, expected)
+    found = expect_shape(actual, expected.shape, what, look_at, expected.dtype)
+    relative = difference(found, expected)
     _observe(what, relative, tolerance)
     if relative <= tolerance:
         return
-    actual, expected = actual.detach(), expected.detach()
-    error = (actual - expected).abs()
+    found, expected = found.detach(), expected.detach()
+    error = (found - expected).abs()
     worst = tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
     wrong = int((error > tolerance * (1 + expected.abs())).sum())
     place = f" at {list(worst)}" if worst else ""
     fail(
         what,
         f"{float(expected[worst]):.6g}{place}",
-        f"{float(actual[worst]):.6g}; {wrong} of {error.numel()} values differ",
+        f"{float(found[worst]):.6g}; {wrong} of {error.numel()} values differ",
         look_at,
     )
 
@@ -103,14 +105,15 @@ def expect_close(actual: object, expected: Tensor, what: str, look_at: str = "",
 def expect_equal_to_one(
     actual: object, candidates: Iterable[Tensor], what: str, look_at: str = "", tolerance: float = TOLERANCE
 ) -> int:
-    """Fails where no candidate fits; shows the difference from the nearest. Returns the index of the one that fits.
+    """Returns the index of the candidate that fits; fails where none does, and shows the nearest.
 
-    Used where the same mathematics can be laid out in several ways, which weights of random values tell apart.
+    For mathematics that can be laid out in several ways, which parameters of random values tell apart.
     """
     __tracebackhide__ = True
-    nearest, smallest = None, torch.inf
+    nearest: Tensor | None = None
+    smallest = float("inf")
     for index, candidate in enumerate(candidates):
-        error = torch.inf
+        error = float("inf")
         if isinstance(actual, Tensor) and actual.shape == candidate.shape and actual.dtype == candidate.dtype:
             error = difference(actual, candidate)
             if error <= tolerance:
@@ -130,22 +133,23 @@ def _observe(what: str, error: float, tolerance: float) -> None:
 
 
 def run_backward(output: object, direction: Tensor, what: str) -> None:
-    """Backward from the product of an output with a fixed direction; fails where there is nothing to go back to."""
+    """Runs backward from the product of an output with a fixed direction; fails where nothing leads back."""
     __tracebackhide__ = True
-    expect_shape(output, direction.shape, what)
+    found = expect_shape(output, direction.shape, what)
     look_at = "is everything computed from the parameters and inputs, without .detach(), .data or torch.no_grad()?"
-    expect(output.requires_grad, f"{what}: backward", "an output that depends on them", "one that does not", look_at)
-    (output * direction.to(output.dtype)).sum().backward()
+    expect(found.requires_grad, f"{what}: backward", "an output that depends on them", "one that does not", look_at)
+    torch.autograd.backward((found * direction.to(found.dtype)).sum())
 
 
 def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "") -> None:
-    """Fails where a parameter got no gradient, or one that is zero or not finite everywhere."""
+    """Fails where a parameter has no gradient, or one that is zero everywhere or not finite."""
     __tracebackhide__ = True
     expect(bool(parameters), what, "learned parameters", "none; is each an nn.Parameter of the module?", look_at)
     for index, parameter in enumerate(parameters):
         label = f"parameter {index + 1} of {len(parameters)}, shape {tuple(parameter.shape)}"
         gradient = parameter.grad
-        expect(gradient is not None, what, "a gradient for every parameter", f"none for {label}", look_at)
+        if gradient is None:
+            fail(what, "a gradient for every parameter", f"none for {label}", look_at)
         finite = bool(torch.isfinite(gradient).all())
         expect(finite, what, "finite gradients", f"NaN or infinite for {label}", look_at)
         some = gradient.numel() > 0 and bool(gradient.abs().max() > 0)
@@ -153,12 +157,12 @@ def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "")
 
 
 def expect_same(actual: object, expected: Tensor, what: str, rule: str, look_at: str = "") -> None:
-    """Fails where a mask (or ids) is not exactly as expected; `rule` says in words what is."""
+    """Fails where a mask (or ids) is not exactly as expected; `rule` says in words what is right."""
     __tracebackhide__ = True
     shown = str(expected.dtype).removeprefix("torch.")
-    fits = isinstance(actual, Tensor) and actual.shape == expected.shape and actual.dtype == expected.dtype
-    came = f"{describe(actual)}{f', {actual.dtype}' if isinstance(actual, Tensor) else ''}"
-    expect(fits, what, f"a {shown} tensor of shape {tuple(expected.shape)}", came, look_at)
+    if not isinstance(actual, Tensor) or actual.shape != expected.shape or actual.dtype != expected.dtype:
+        got = f"{describe(actual)}{f', {actual.dtype}' if isinstance(actual, Tensor) else ''}"
+        fail(what, f"a {shown} tensor of shape {tuple(expected.shape)}", got, look_at)
     wrong = int((actual != expected).sum())
     expect(wrong == 0, what, rule, f"{wrong} of {expected.numel()} cells are different", look_at)
 
@@ -167,8 +171,8 @@ def expect_unchanged(tensors: Sequence[Tensor | None], before: Sequence[Tensor |
     """Fails where an argument is not what it was before the call."""
     __tracebackhide__ = True
     for tensor, old, name in zip(tensors, before, names, strict=True):
-        same = tensor is None or torch.equal(tensor, old)
-        look_at = "operations that end in an underscore, += and assignments to a part write into the argument"
+        same = tensor is None or old is None or torch.equal(tensor, old)
+        look_at = "operations that end in an underscore, += and assignments to a part of a tensor change the argument"
         expect(same, f"{name} after the call", "unchanged values", "changed in place", look_at)
 
 
