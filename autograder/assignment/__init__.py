@@ -1,8 +1,14 @@
 """This assignment: all that another one would replace. The rest of `autograder` could judge any assignment.
 
-    assignment.toml   tasks, points, thresholds, limits
-    tests/            the component tests, one file a task    readings/       finds out which parameter plays which part
-    misconceptions/   known faults, as patches                layouts/        other layouts of the same computation
-    variants/         correct code that looks different       equivalents.toml  mutants that are no faults
-    training_check.py does the whole learn?
+    assignment.toml    tasks, points, thresholds, limits
+    tests/             the component tests, one file per task
+    checks/            what several of them share
+    readings/          find out which parameter plays which part
+    misconceptions/    known faults, as patches of the reference
+    layouts/           other layouts of the same computation
+    variants/          correct code that looks different
+    equivalents.toml   mutants that are not faults
+    training_check.py  does the whole learn?
+
+`docs/style.md` says what a component, fault, mutant and variant are.
 """

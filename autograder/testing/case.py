@@ -7,9 +7,12 @@ import hashlib
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+Option = TypeVar("Option")
 
 ALMOST_ALL = 1 - 1e-9
 """A dropout rate at which nothing survives, and at which a hand-written 1 / (1 - rate) is still finite."""
@@ -49,7 +52,7 @@ class Case:
         highest = high if self.spare is None else min(high, low + count - 1 + self.spare)
         return self._random.sample(range(low, highest + 1), count)
 
-    def choose(self, options: Sequence) -> object:
+    def choose(self, options: Sequence[Option]) -> Option:
         """One of several."""
         return self._random.choice(options)
 

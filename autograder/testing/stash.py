@@ -2,8 +2,10 @@
 
 import pytest
 
-SUBMISSION = pytest.StashKey[object]()
-"""The submission that is judged, with the methods of `in_process.InProcessSubmission`."""
+from .under_test import SubmissionUnderTest
+
+SUBMISSION = pytest.StashKey[SubmissionUnderTest]()
+"""The submission that is judged."""
 
 SEED = pytest.StashKey[int]()
 """The seed of all random inputs."""

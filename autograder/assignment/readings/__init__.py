@@ -1,1 +1,1 @@
-"""What the component tests are made of: random cases, comparison with messages, layouts of parameters."""
+"""Finds out which parameter plays which part, whatever a submission calls it and however it is laid out."""

@@ -86,7 +86,7 @@ def _axes(parameter: Tensor, count: int, d_model: int, n_heads: int) -> list[int
         return [0]
     exact = [axis for axis, size in enumerate(parameter.shape) if size == count]
     divisible = [axis for axis, size in enumerate(parameter.shape) if size > count and size % count == 0]
-    divisible.sort(key=lambda axis: -parameter.size(axis))
+    divisible.sort(key=lambda axis: parameter.size(axis), reverse=True)
     is_chance = count < ROLES and count in (n_heads, d_model // n_heads)  # an axis of heads or features may look so
     return exact + divisible if is_chance or not exact else exact
 
@@ -100,7 +100,7 @@ def _cut(parameter: Tensor, axis: int, count: int, nesting: str, d_model: int, n
     outer = 1 if size == 1 else dict(zip(NESTINGS, (1, size, n_heads, d_head), strict=True))[nesting]
     if size % outer or (1 < outer == size and nesting in NESTINGS[2:]):
         return []
-    apart = parameter.unflatten(axis, (outer, count, size // outer))
+    apart = torch.unflatten(parameter, axis, (outer, count, size // outer))
     return [apart.select(axis + 1, role).flatten(axis, axis + 1) for role in range(count)]
 
 

@@ -1,8 +1,8 @@
-"""Recognises what a component is made of by the shapes of its parameters: stand-ins, and parts of its own.
+"""Recognises by the shapes of its parameters what a component is made of: stand-ins, and parts of its own.
 
-The stand-ins (`worker.stand_ins`) have parameters of shapes that nothing else has. A submission may keep a part
-of its own where a stand-in should be (a LayerNorm bound as a default argument, a feed-forward network written out
-in the layer): then the true part is looked for among the other parameters.
+The stand-ins (`worker.stand_ins`) have parameters of shapes that nothing else has. A submission may have a part
+of its own in place of a stand-in (a LayerNorm bound as a default argument, a feed-forward network written out
+in the layer): then the real part is looked for among the other parameters.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ def learned(module: nn.Module) -> list[nn.Parameter]:
 
 @dataclass(frozen=True)
 class Census:
-    """The parameters of a component, by the stand-in that they belong to; `others` are a submission's own."""
+    """The parameters of a component by the stand-in that they belong to; `others` are the submission's own."""
 
     norms: list[Tensor]  # (2, 1, d)
     attentions: list[Tensor]  # (4, d, d)
@@ -37,19 +37,23 @@ class Census:
 def take_census(parameters: Sequence[Tensor], d_model: int) -> Census:
     """Sorts the parameters by their shapes."""
     shapes = [(2, 1, d_model), *((count, d_model, d_model) for count in (4, 2, 5, 9))]
-    kinds = [[p for p in parameters if tuple(p.shape) == shape] for shape in shapes]
-    return Census(*kinds, [p for p in parameters if tuple(p.shape) not in shapes])
+    norms, attentions, feed_forwards, encoder_layers, decoder_layers = (
+        [p for p in parameters if tuple(p.shape) == shape] for shape in shapes
+    )
+    others = [p for p in parameters if tuple(p.shape) not in shapes]
+    return Census(norms, attentions, feed_forwards, encoder_layers, decoder_layers, others)
 
 
 @dataclass(frozen=True)
 class Norm:
-    """A LayerNorm: a stand-in's, or a true one with gain and shift of a submission's own."""
+    """A LayerNorm: a stand-in's, or a real one with the submission's own gain and shift."""
 
     gain: Tensor
     shift: Tensor
     is_stand_in: bool
 
     def __call__(self, x: Tensor) -> Tensor:
+        """(..., d) -> (..., d)."""
         if self.is_stand_in:
             return squash(x, self.gain, self.shift)
         return F.layer_norm(x, (x.size(-1),), self.gain, self.shift, EPSILON)
@@ -57,12 +61,13 @@ class Norm:
 
 @dataclass(frozen=True)
 class Network:
-    """A feed-forward network: a stand-in's (mix, d_ff), or a true one (two matrices and two biases)."""
+    """A feed-forward network: a stand-in's (mix, d_ff), or a real one (two matrices and two biases)."""
 
     parameters: tuple[Tensor, ...]
     d_ff: int
 
     def __call__(self, x: Tensor) -> Tensor:
+        """(..., d) -> (..., d)."""
         if len(self.parameters) == 1:
             return wave(x, *self.parameters, self.d_ff)
         first, inner, second, outer = self.parameters
@@ -70,20 +75,20 @@ class Network:
 
 
 def norm_readings(census: Census, count: int, d_model: int) -> Iterator[tuple[list[Norm], list[Tensor]]]:
-    """The `count` norms of a component in no certain order, and which of the other vectors are left."""
+    """The `count` norms of a component in no particular order, and the parameters that are left over."""
     if census.norms:
-        yield [Norm(*norm.unbind(), is_stand_in=True) for norm in census.norms], census.others
+        yield [Norm(norm[0], norm[1], is_stand_in=True) for norm in census.norms], census.others
         return
     vectors = [p for p in census.others if p.numel() == d_model]
     for free in _choices(len(vectors) - 2 * count, len(vectors)):
         taken = [vector.flatten() for index, vector in enumerate(vectors) if index not in free]
         left = [p for p in census.others if not any(p is v for i, v in enumerate(vectors) if i not in free)]
         for first, second in ((taken[0::2], taken[1::2]), (taken[1::2], taken[0::2])):
-            yield [Norm(*pair, is_stand_in=False) for pair in zip(first, second, strict=True)], left
+            yield [Norm(gain, shift, is_stand_in=False) for gain, shift in zip(first, second, strict=True)], left
 
 
 def _choices(count: int, total: int) -> Iterator[tuple[int, ...]]:
-    """Which of `total` vectors, at most one, belong to something else."""
+    """The ways to choose the vectors, at most one of `total`, that belong to something else."""
     if count == 0 < total:
         yield ()
     elif count == 1:
@@ -91,7 +96,7 @@ def _choices(count: int, total: int) -> Iterator[tuple[int, ...]]:
 
 
 def network_readings(census: Census, others: Sequence[Tensor], d_model: int, d_ff: int) -> Iterator[Network]:
-    """The feed-forward network of a component: a stand-in, or the formula with what else there is."""
+    """The feed-forward network of a component: a stand-in, or the formula with the other parameters."""
     if census.feed_forwards:
         yield from (Network((mix,), d_ff) for mix in census.feed_forwards)
         return
@@ -99,7 +104,7 @@ def network_readings(census: Census, others: Sequence[Tensor], d_model: int, d_f
 
 
 def formula_readings(parameters: Sequence[Tensor], d_model: int, d_ff: int) -> Iterator[Network]:
-    """W_2 relu(W_1 x + b_1) + b_2 for each way in which the parameters may be laid out."""
+    """W_2 relu(W_1 x + b_1) + b_2 for each way to lay out the parameters."""
     weights = [p.squeeze() for p in parameters if p.squeeze().dim() == 2 and p.numel() == d_model * d_ff]
     inner = [p.flatten() for p in parameters if p.numel() == d_ff]
     outer = [p.flatten() for p in parameters if p.numel() == d_model]
@@ -113,7 +118,7 @@ def formula_readings(parameters: Sequence[Tensor], d_model: int, d_ff: int) -> I
 
 
 def missing_numbers(census: Census, attentions: int, norms: int, d_model: int, d_ff: int) -> tuple[int, int]:
-    """How many parameters of its own a layer may have in the place of stand-ins that it does not use.
+    """How many numbers of its own a layer may learn in place of the stand-ins that it does not use.
 
     Returns:
         the fewest and the most: attention may have up to four biases.

@@ -2,8 +2,8 @@
 
 A submission may use four linear maps or one fused one, matrices on either side of x, one small matrix for each
 head, any names, any order, and biases or none. Tests write random values into all parameters and look for the
-assignment of roles with which the mathematics gives what the submission returns: of random values only the true
-one fits. Query and key are found by the returned weights, then value and output by the returned output.
+assignment of roles with which the mathematics gives what the submission returns: with random values, only the
+right one fits. Query and key are found by the returned weights, then value and output by the returned output.
 
 Shapes: b batch · h heads · q/k query and key positions · d = d_model.
 """
@@ -43,8 +43,8 @@ class Projection:
         """(b, positions, d) -> (b, h, positions, d_head)."""
         projected = x @ self.matrix + self.bias
         if self.is_strided:
-            return projected.unflatten(-1, (x.size(-1) // n_heads, n_heads)).movedim(-1, 1)
-        return projected.unflatten(-1, (n_heads, x.size(-1) // n_heads)).movedim(-2, 1)
+            return torch.unflatten(projected, -1, (x.size(-1) // n_heads, n_heads)).movedim(-1, 1)
+        return torch.unflatten(projected, -1, (n_heads, x.size(-1) // n_heads)).movedim(-2, 1)
 
     def join(self, context: Tensor) -> Tensor:
         """(b, h, positions, d_head) -> (b, positions, d): the heads joined, and projected."""
@@ -69,17 +69,17 @@ class FoundAttention:
 
     def __call__(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Output (b, q, d) and weights (b, h, q, k)."""
-        parts = [
+        query, key, value = (
             projection.heads(x, self.n_heads)
             for projection, x in ((self.query, query), (self.key, key), (self.value, value))
-        ]
-        context, weights = self.attend(*parts, mask)
+        )
+        context, weights = self.attend(query, key, value, mask)
         return self.output.join(context), weights
 
 
 @dataclass(frozen=True)
 class Search:
-    """What a search has found: the roles that fit, or how far it came."""
+    """What a search has found: the roles that fit, or how far it got."""
 
     found: FoundAttention | None = None
     is_known_layout: bool = False  # the parameters can be cut into four d x d matrices
@@ -102,8 +102,8 @@ def find_attention(
         inputs: query (b, q, d), key and value (b, k, d), all different, with two keys or more; no mask.
         output: (b, q, d), what the module returned.
         weights: (b, h, q, k), likewise.
-        finish: what became of the attention's output at the first query of the first sentence, (n, m, d) for n x m
-            candidates, before it was returned.
+        finish: what the component does with the attention's output at the first query of the first sentence before
+            it returns it, for n x m candidates at once: (n, m, d) -> (n, m, d).
     """
     is_known_layout = weights_fit = False
     for blocks, biases in readings(parameters, inputs[0].size(-1), n_heads):
@@ -123,8 +123,10 @@ def find_attention(
                 continue
             weights_fit = True
             taken = pair[0].block, pair[1].block
-            rest = [[option for option in options if option.block not in taken] for options in (into, out_of)]
-            other_pair = _find_value_and_output(*rest, n_heads, inputs, output, weights, finish)
+            values, outputs = (
+                [option for option in options if option.block not in taken] for options in (into, out_of)
+            )
+            other_pair = _find_value_and_output(values, outputs, n_heads, inputs, output, weights, finish)
             if other_pair is not None:
                 return Search(FoundAttention(*pair, *other_pair, attend, n_heads), True, True)
     return Search(None, is_known_layout, weights_fit)

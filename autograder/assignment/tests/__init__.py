@@ -1,1 +1,1 @@
-"""The component tests: one file a task, the same for a student's own run and for grading."""
+"""The component tests, one file per task: the same for a student's own run and for grading."""

@@ -1,7 +1,7 @@
 """Fixtures of the component tests: the submission, and random inputs.
 
-    python -m pytest                                 judges student/
-    python -m pytest -m task_1_3                     one task
+    python -m pytest                                 tests student/
+    python -m pytest -m task_1_3                     tests one task
     python -m pytest --submission FOLDER --seed 7    another folder; the inputs of an earlier run
 
 Here the submission runs in this very process, so a debugger can follow it. Grading passes a submission that
@@ -9,6 +9,7 @@ lives in another process instead (`config.stash[SUBMISSION]`); the tests cannot 
 """
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -21,35 +22,38 @@ from autograder.testing.errors import UnreadableSourceError
 from autograder.testing.in_process import InProcessSubmission, read_sources
 from autograder.testing.options import folder_of
 from autograder.testing.stash import SEED, SUBMISSION
+from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 from foundation.todo_comments import told_by
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Registers a marker for each task, and draws a seed unless one is given."""
     torch.set_num_threads(1)
-    if getattr(config.option, "tbstyle", None) == "auto":  # the bodies of our checks explain nothing
+    if getattr(config.option, "tbstyle", None) == "auto":  # the bodies of our checks would explain nothing
         config.option.tbstyle = "short"
     for task in read_assignment().tasks:
         config.addinivalue_line("markers", f"{task.marker}: {task.number} {task.title}")
-    config.addinivalue_line("markers", "core: without this test the task earns nothing")
-    config.addinivalue_line("markers", "given: parts that the assignment gives; no points")
+    config.addinivalue_line("markers", "core: a task whose core test fails earns nothing")
+    config.addinivalue_line("markers", "given: tests code that the assignment provides; no points")
     if SEED not in config.stash:
         seed = config.getoption("seed")
         config.stash[SEED] = random.SystemRandom().randrange(2**32) if seed is None else seed
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
+    """Says in a student's own run what is tested, and how to repeat it."""
     if SUBMISSION in config.stash:
         return None
     return f"submission: {folder_of(config)}   repeat with: --seed {config.stash[SEED]}"
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> None:
-    """In a student's own run a failure shows the test's line and the student's, and `--pdb` stops there.
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """In a student's own run, shows a failure at the test's line and the student's; `--pdb` stops there.
 
-    What lies between and below them is ours and PyTorch's; `--full-trace` shows it too.
+    The frames between and below them are ours and PyTorch's; `--full-trace` shows them too.
     """
     if call.excinfo is None or SUBMISSION in item.config.stash or item.config.getoption("fulltrace"):
         return
@@ -64,7 +68,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> None:
 
 
 def own_frames(entry: TracebackType | None, test: Path, folders: set[Path]) -> TracebackType | None:
-    """The traceback without the frames that lie neither in the test's file nor in one of the folders."""
+    """The traceback, reduced to frames in the test's file or in one of the folders."""
     entries = []
     while entry is not None:
         path = Path(entry.tb_frame.f_code.co_filename)
@@ -78,8 +82,8 @@ def own_frames(entry: TracebackType | None, test: Path, folders: set[Path]) -> T
 
 
 @pytest.fixture(scope="session")
-def submission(request: pytest.FixtureRequest):
-    """The code that is judged."""
+def submission(request: pytest.FixtureRequest) -> Iterator[SubmissionUnderTest]:
+    """The code under test."""
     if SUBMISSION in request.config.stash:
         yield request.config.stash[SUBMISSION]
         return
@@ -93,7 +97,7 @@ def submission(request: pytest.FixtureRequest):
 
 @pytest.fixture(scope="session")
 def refused(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Tasks in which a student's own run finds forbidden short-cuts, and what is said. Grading looks by itself."""
+    """Messages about forbidden short-cuts by the task's marker, in a student's own run; grading looks for itself."""
     folder = folder_of(request.config)
     if SUBMISSION in request.config.stash or not folder.is_dir():
         return {}
@@ -102,7 +106,7 @@ def refused(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 def read(folder: Path) -> dict[str, tuple[str, str]]:
-    """The submission's modules; ends the run where a file is no text."""
+    """The submission's modules; ends the run where a file cannot be read."""
     try:
         return read_sources(folder, SKELETON)
     except UnreadableSourceError as error:
@@ -111,7 +115,7 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
 
 @pytest.fixture(autouse=True)
 def no_short_cuts(request: pytest.FixtureRequest, refused: dict[str, str]) -> None:
-    """Whoever uses one shall not learn of it from the marks."""
+    """Fails a task that uses a forbidden short-cut, so that nobody learns of it only from the marks."""
     for mark in request.node.iter_markers():
         if mark.name in refused:
             pytest.fail(refused[mark.name], pytrace=False)
@@ -119,5 +123,5 @@ def no_short_cuts(request: pytest.FixtureRequest, refused: dict[str, str]) -> No
 
 @pytest.fixture
 def case(request: pytest.FixtureRequest) -> Case:
-    """Random inputs, other ones for each test and seed."""
+    """Random inputs, different for each test and seed."""
     return Case(request.config.stash[SEED], request.node.name)

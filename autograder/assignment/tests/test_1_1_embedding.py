@@ -1,11 +1,14 @@
 """Task 1.1: token embedding times sqrt(d_model)."""
 
 import math
+from collections.abc import Iterable, Iterator
 
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor, nn
 
+from autograder.testing.case import Case
 from autograder.testing.comparison import (
     expect,
     expect_close,
@@ -14,6 +17,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1
 
@@ -21,14 +25,14 @@ COMPONENT = "embedding.InputEmbedding"
 SCALE = "the vectors are multiplied by sqrt(d_model) (section 3.4 of the paper)"
 
 
-def draw_sizes(case):
-    """Vocabulary and d_model, which is no square."""
+def draw_sizes(case: Case) -> tuple[int, int]:
+    """The size of the vocabulary, and d_model, which is not a perfect square."""
     d_model = case.choose([5, 6, 7, 8, 10, 11, 12])
     return d_model + case.size(3, 12), d_model
 
 
-def tables(parameters, vocab_size, d_model):
-    """The parameter that holds one vector a token, however it is laid out."""
+def tables(parameters: Iterable[Tensor], vocab_size: int, d_model: int) -> Iterator[Tensor]:
+    """Each parameter that holds one vector per token, (vocab_size, d_model) however it is laid out."""
     for parameter in parameters:
         if tuple(parameter.shape) == (vocab_size, d_model):
             yield parameter
@@ -36,35 +40,35 @@ def tables(parameters, vocab_size, d_model):
             yield parameter.T
 
 
-def make(submission, case):
+def make(submission: SubmissionUnderTest, case: Case) -> tuple[nn.Module, int, int]:
     vocab_size, d_model = draw_sizes(case)
     module = submission.build(COMPONENT, vocab_size, d_model, dtype=torch.float64).eval()
     case.randomise(module.parameters())
     return module, vocab_size, d_model
 
 
-def expected(module, tokens, vocab_size, d_model):
-    """Looked up and scaled, for each parameter that may be the table."""
+def expected(module: nn.Module, tokens: Tensor, vocab_size: int, d_model: int) -> list[Tensor]:
+    """The vectors, looked up and scaled, for each parameter that may be the table."""
     parameters = [p.detach() for p in module.parameters() if p.dtype == torch.float64]
     return [F.embedding(tokens, table) * math.sqrt(d_model) for table in tables(parameters, vocab_size, d_model)]
 
 
 @pytest.mark.core
-def test_vectors_are_looked_up_and_scaled(submission, case):
+def test_vectors_are_looked_up_and_scaled(submission: SubmissionUnderTest, case: Case) -> None:
     module, vocab_size, d_model = make(submission, case)
     tokens = case.tokens(vocab_size, 3, case.size(2, 9))
     found = expected(module, tokens, vocab_size, d_model)
     expect_equal_to_one(module(tokens), found, "the embedding of random tokens", SCALE)
 
 
-def test_keyword_arguments_and_float32(submission, case):
+def test_keyword_arguments_and_float32(submission: SubmissionUnderTest, case: Case) -> None:
     vocab_size, d_model = draw_sizes(case)
     module = submission.build(COMPONENT, vocab_size=vocab_size, d_model=d_model)
     tokens = case.tokens(vocab_size, 2, 7)
     expect_shape(module(tokens), (2, 7, d_model), "the embedding of tokens (2, 7)", dtype=torch.float32)
 
 
-def test_one_table_is_learned(submission, case):
+def test_one_table_is_learned(submission: SubmissionUnderTest, case: Case) -> None:
     module, vocab_size, d_model = make(submission, case)
     total = sum(parameter.numel() for parameter in module.parameters())
     wanted = vocab_size * d_model
@@ -77,9 +81,9 @@ def test_one_table_is_learned(submission, case):
     )
 
 
-def test_gradient_reaches_the_tokens_that_occur(submission, case):
+def test_gradient_reaches_the_tokens_that_occur(submission: SubmissionUnderTest, case: Case) -> None:
     module, vocab_size, d_model = make(submission, case)
-    # The last token does not occur, and token 0 is padding: whether its vector is learned is free.
+    # The last token does not occur. Token 0 is padding, whose vector need not be learned.
     tokens = case.tokens(vocab_size - 1, 2, 6, low=1)
     direction = case.normal(2, 6, d_model)
     run_backward(module(tokens), direction, "the embedding")
@@ -90,15 +94,15 @@ def test_gradient_reaches_the_tokens_that_occur(submission, case):
     expect_close(found, wanted, "the gradient of the table", SCALE)
 
 
-def test_single_token_and_batch_of_one(submission, case):
+def test_single_token_and_batch_of_one(submission: SubmissionUnderTest, case: Case) -> None:
     module, vocab_size, d_model = make(submission, case)
     tokens = case.tokens(vocab_size, 4, 5)
     whole, part = module(tokens), module(tokens[1:2, 3:4])
     expect_shape(whole, (4, 5, d_model), "the embedding of tokens (4, 5)")
-    expect_close(part, whole[1:2, 3:4], "a token by itself and the same token in a batch")
+    expect_close(part, whole[1:2, 3:4], "one token alone, compared with the same token in a batch")
 
 
-def test_tokens_stay_as_they_are(submission, case):
+def test_tokens_stay_as_they_are(submission: SubmissionUnderTest, case: Case) -> None:
     module, vocab_size, d_model = make(submission, case)
     tokens = case.tokens(vocab_size, 2, 5)
     module((tokens + 1) % vocab_size)

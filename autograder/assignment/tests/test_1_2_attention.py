@@ -2,8 +2,10 @@
 
 import pytest
 import torch
+from torch import Tensor
 
 from autograder.assignment.readings.projections import true_attention
+from autograder.testing.case import Case
 from autograder.testing.comparison import (
     copies,
     expect_close,
@@ -12,6 +14,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
 
@@ -20,16 +23,23 @@ PARTS = ("context", "weights")
 NAMES = ("query", "key", "value", "mask")
 
 
-def draw(case, grad=False):
-    """Query, key and value of different lengths; d_k is no square."""
+def draw(case: Case, grad: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+    """Query, key and value of different lengths; d_k is not a perfect square."""
     b, h, q, k = case.sizes(4, 2, 6)
     k = max(k, 3)
     d = case.choose([3, 5, 6, 7, 8])
-    tensors = case.normal(b, h, q, d), case.normal(b, h, k, d), case.normal(b, h, k, d)
-    return [tensor.requires_grad_(grad) for tensor in tensors]
+    query, key, value = case.normal(b, h, q, d), case.normal(b, h, k, d), case.normal(b, h, k, d)
+    return query.requires_grad_(grad), key.requires_grad_(grad), value.requires_grad_(grad)
 
 
-def attend(submission, query, key, value, mask=None, look_at="the values are averaged"):
+def attend(
+    submission: SubmissionUnderTest,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    look_at: str = "the values are averaged",
+) -> tuple[Tensor, Tensor]:
     """Context and weights, of the right shapes."""
     inputs = (query, key, value) if mask is None else (query, key, value, mask)
     context, weights = expect_parts(submission.call(COMPONENT, *inputs), PARTS, "what the function returns")
@@ -39,7 +49,7 @@ def attend(submission, query, key, value, mask=None, look_at="the values are ave
 
 
 @pytest.mark.core
-def test_context_without_a_mask(submission, case):
+def test_context_without_a_mask(submission: SubmissionUnderTest, case: Case) -> None:
     inputs = draw(case)
     context, _ = attend(submission, *inputs)
     look_at = "the scores are divided by sqrt(d_k), the softmax runs over the keys, the values are averaged"
@@ -47,7 +57,7 @@ def test_context_without_a_mask(submission, case):
 
 
 @pytest.mark.core
-def test_weights_without_a_mask(submission, case):
+def test_weights_without_a_mask(submission: SubmissionUnderTest, case: Case) -> None:
     inputs = draw(case)
     _, weights = attend(submission, *inputs)
     expect_close(
@@ -61,7 +71,7 @@ def test_weights_without_a_mask(submission, case):
 
 @pytest.mark.core
 @pytest.mark.parametrize("kind", ["padding (b, 1, 1, k)", "causal (q, k)", "any (b, h, q, k)", "any (1, h, q, k)"])
-def test_masks_of_every_shape(submission, case, kind):
+def test_masks_of_every_shape(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
     query, key, value = draw(case)
     b, h, q, k = *query.shape[:3], key.size(2)
     mask = {
@@ -77,7 +87,7 @@ def test_masks_of_every_shape(submission, case, kind):
     expect_close(context, expected_context, f"context with the mask {kind}", look_at)
 
 
-def test_masked_keys_cannot_matter(submission, case):
+def test_masked_keys_cannot_matter(submission: SubmissionUnderTest, case: Case) -> None:
     query, key, value = draw(case)
     mask = case.padding_mask(query.size(0), key.size(2))
     context, weights = attend(submission, query, key, value, mask)
@@ -90,7 +100,7 @@ def test_masked_keys_cannot_matter(submission, case):
     expect_close(other_context, context, "context after the masked keys and values were changed", look_at)
 
 
-def test_masked_keys_among_very_negative_scores(submission, case):
+def test_masked_keys_among_very_negative_scores(submission: SubmissionUnderTest, case: Case) -> None:
     _, key, value = draw(case)
     query = 100 * case.number(1, 3) * torch.ones_like(key[:, :, :2])
     key = -key.abs() - 0.5  # each score is below -100
@@ -101,7 +111,7 @@ def test_masked_keys_among_very_negative_scores(submission, case):
     expect_close(weights, expected, "weights where every score is very negative", look_at)
 
 
-def test_query_without_any_key_stays_finite(submission, case):
+def test_query_without_any_key_stays_finite(submission: SubmissionUnderTest, case: Case) -> None:
     query, key, value = draw(case, grad=True)
     mask = case.mask(query.size(0), query.size(1), query.size(2), key.size(2))
     mask[0, 0, 0] = False
@@ -116,34 +126,34 @@ def test_query_without_any_key_stays_finite(submission, case):
         expect_shape(tensor.grad, tensor.shape, what, look_at)
 
 
-def test_gradients(submission, case):
+def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
     inputs = draw(case, grad=True)
-    others = [tensor.detach().clone().requires_grad_() for tensor in inputs]
-    mask = case.mask(inputs[0].size(2), inputs[1].size(2))
+    query, key, value = (tensor.detach().clone().requires_grad_() for tensor in inputs)
+    mask = case.mask(query.size(2), key.size(2))
     context, weights = attend(submission, *inputs, mask)
     direction = case.normal(*context.shape)
     run_backward(context, direction, "context")
-    expected, _ = true_attention(*others, mask)
-    run_backward(expected, direction, "the expected context")
-    for name, actual, other in zip(NAMES, inputs, others, strict=False):
-        expect_close(actual.grad, other.grad, f"gradient of {name}", "nothing is detached or rounded on the way")
+    expected, _ = true_attention(query, key, value, mask)
+    gradients = torch.autograd.grad(expected, (query, key, value), direction)
+    for name, actual, wanted in zip(NAMES, inputs, gradients, strict=False):
+        expect_close(actual.grad, wanted, f"gradient of {name}", "nothing is detached or rounded on the way")
 
 
-def test_large_scores(submission, case):
+def test_large_scores(submission: SubmissionUnderTest, case: Case) -> None:
     query, key, value = draw(case)
     context, _ = attend(submission, 60 * query, 60 * key, value)
     expected = true_attention(60 * query, 60 * key, value)[0]
     expect_close(context, expected, "context of large scores", "use a softmax that does not overflow: torch.softmax")
 
 
-def test_small_sizes(submission, case):
+def test_small_sizes(submission: SubmissionUnderTest, case: Case) -> None:
     one = case.normal(1, 1, 1, case.size(1, 6))
     context, weights = attend(submission, one, one, 2 * one)
     expect_close(context, 2 * one, "context of a single key")
     expect_close(weights, torch.ones(1, 1, 1, 1, dtype=torch.float64), "weight of a single key")
 
 
-def test_tensors_that_are_not_contiguous(submission, case):
+def test_tensors_that_are_not_contiguous(submission: SubmissionUnderTest, case: Case) -> None:
     b, h, q, k, d = case.sizes(5, 2, 7)
     shapes = (b, q, h, d), (b, k, h, d), (b, k, h, d)
     query, key, value = (case.normal(*shape).transpose(1, 2) for shape in shapes)
@@ -153,16 +163,17 @@ def test_tensors_that_are_not_contiguous(submission, case):
     expect_close(context, expected, "context of tensors that are not contiguous", look_at)
 
 
-def test_float32(submission, case):
-    inputs = [tensor.float() for tensor in draw(case)]
-    attend(submission, *inputs, case.mask(inputs[0].size(2), inputs[1].size(2)))
+def test_float32(submission: SubmissionUnderTest, case: Case) -> None:
+    query, key, value = (tensor.float() for tensor in draw(case))
+    attend(submission, query, key, value, case.mask(query.size(2), key.size(2)))
 
 
-def test_arguments_stay_as_they_are(submission, case):
-    inputs = [*draw(case)]
-    shape = inputs[0].size(2), inputs[1].size(2)
-    attend(submission, *(case.normal(*tensor.shape) for tensor in inputs), case.mask(*shape))
-    inputs.append(case.mask(*shape))
+def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case) -> None:
+    query, key, value = draw(case)
+    shape = query.size(2), key.size(2)
+    others = case.normal(*query.shape), case.normal(*key.shape), case.normal(*value.shape)
+    attend(submission, *others, case.mask(*shape))
+    inputs = query, key, value, case.mask(*shape)
     before = copies(inputs)
     first, weights = attend(submission, *inputs)
     expect_unchanged(inputs, before, NAMES)
@@ -171,7 +182,7 @@ def test_arguments_stay_as_they_are(submission, case):
     expect_close(weights, expected, "weights after a call with another mask", "no state is kept between calls")
 
 
-def test_order_of_the_keys_does_not_matter(submission, case):
+def test_order_of_the_keys_does_not_matter(submission: SubmissionUnderTest, case: Case) -> None:
     query, key, value = draw(case)
     order = case.order(key.size(2))
     context, weights = attend(submission, query, key, value)

@@ -4,14 +4,18 @@ The attention inside is a stand-in, so that a fault of task 1.2 costs nothing he
 written out in the class is accepted just as well.
 """
 
+from collections.abc import Sequence
 from functools import partial
+from typing import NoReturn
 
 import pytest
 import torch
+from torch import Tensor, nn
 
 from autograder.assignment.readings.laws import check_weights
 from autograder.assignment.readings.parts import learned
-from autograder.assignment.readings.projections import find_attention
+from autograder.assignment.readings.projections import FoundAttention, Search, find_attention
+from autograder.testing.case import Case
 from autograder.testing.comparison import (
     copies,
     describe,
@@ -24,6 +28,7 @@ from autograder.testing.comparison import (
     fail,
     run_backward,
 )
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_3
 
@@ -33,15 +38,21 @@ NAMES = ("query", "key", "value", "mask")
 SPLIT = "each head takes d_head features in a row of the projected ones, then heads and positions swap axes"
 
 
-def make(submission, case, n_heads=None, d_head=None):
-    n_heads = n_heads or case.size(4, 5)  # more than roles in a fused projection, lest one be taken for the other
+def make(
+    submission: SubmissionUnderTest, case: Case, n_heads: int | None = None, d_head: int | None = None
+) -> tuple[nn.Module, int, int]:
+    n_heads = n_heads or case.size(
+        4, 5
+    )  # more than the roles in a fused projection, so that the two cannot be confused
     d_model = n_heads * (d_head or case.size(3, 5))
     module = submission.build(COMPONENT, d_model, n_heads, dtype=torch.float64).eval()
     case.randomise(module.parameters())
     return module, d_model, n_heads
 
 
-def attend(module, n_heads, *inputs, what="what forward returns"):
+def attend(
+    module: nn.Module, n_heads: int, *inputs: Tensor, what: str = "what forward returns"
+) -> tuple[Tensor, Tensor]:
     """Output and weights, of the right shapes."""
     output, weights = expect_parts(module(*inputs), PARTS, what)
     query, key, *_ = inputs
@@ -51,14 +62,16 @@ def attend(module, n_heads, *inputs, what="what forward returns"):
     return output, weights
 
 
-def draw(case, d_model):
-    """Query, key and value that differ; keys are more or fewer than queries."""
+def draw(case: Case, d_model: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Query, key and value that all differ; there are more or fewer keys than queries."""
     b, q, k = case.sizes(3, 2, 6)
     k = max(k, 3)
     return case.normal(b, q, d_model), case.normal(b, k, d_model), case.normal(b, k, d_model)
 
 
-def recognise(module, case, d_model, n_heads, parameters=None):
+def recognise(
+    module: nn.Module, case: Case, d_model: int, n_heads: int, parameters: Sequence[Tensor] | None = None
+) -> FoundAttention:
     """Finds the roles of the parameters; fails where no roles explain what the module returns."""
     inputs = draw(case, d_model)
     output, weights = attend(module, n_heads, *inputs)
@@ -66,11 +79,16 @@ def recognise(module, case, d_model, n_heads, parameters=None):
         parameters = [p.detach() for p in learned(module)]
     check_numbers(parameters, d_model, n_heads)
     search = find_attention(parameters, n_heads, inputs, output.detach(), weights.detach())
-    if search.found is not None:
-        expected_output, expected_weights = search.found(*inputs)
-        expect_close(weights, expected_weights, "weights for query, key and value that differ", SPLIT)
-        expect_close(output, expected_output, "output for query, key and value that differ", SPLIT)
-        return search.found
+    if search.found is None:
+        tell_what_does_not_fit(search, parameters)
+    expected_output, expected_weights = search.found(*inputs)
+    expect_close(weights, expected_weights, "weights for query, key and value that differ", SPLIT)
+    expect_close(output, expected_output, "output for query, key and value that differ", SPLIT)
+    return search.found
+
+
+def tell_what_does_not_fit(search: Search, parameters: Sequence[Tensor]) -> NoReturn:
+    """Fails with what was found of the four projections, and what was not."""
     shapes = ", ".join(str(tuple(p.shape)) for p in parameters)
     look_at = "an nn.Linear or nn.Parameter for each projection, for each head of it, or for several projections"
     expect(search.is_known_layout, "the projections", "parameters that make up four matrices", shapes, look_at)
@@ -82,8 +100,8 @@ def recognise(module, case, d_model, n_heads, parameters=None):
     fail(f"{known}output", "the projected heads, projected again", "another", look_at)
 
 
-def check_numbers(parameters, d_model, n_heads):
-    """Four projections with their biases (one for each head's part of the output at most), and little else."""
+def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> None:
+    """Four projections and their biases (at most one for each head's part of the output), and nothing more."""
     total = sum(p.numel() for p in parameters)
     expect(
         4 * d_model**2 <= total <= 4 * d_model**2 + (4 + n_heads) * d_model,
@@ -94,7 +112,7 @@ def check_numbers(parameters, d_model, n_heads):
     )
 
 
-def check_laws(module, case, d_model, n_heads, mask=None):
+def check_laws(module: nn.Module, case: Case, d_model: int, n_heads: int) -> None:
     """What holds for any parameters."""
     query, key, value = draw(case, d_model)
     run = partial(attend, module, n_heads)
@@ -113,7 +131,7 @@ def check_laws(module, case, d_model, n_heads, mask=None):
 
 
 @pytest.mark.core
-def test_self_attention(submission, case):
+def test_self_attention(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, n_heads = make(submission, case)
     found = recognise(module, case, d_model, n_heads)
     x = case.normal(case.size(2, 4), case.size(5, 7), d_model)
@@ -123,14 +141,14 @@ def test_self_attention(submission, case):
 
 
 @pytest.mark.core
-def test_query_key_and_value_differ(submission, case):
+def test_query_key_and_value_differ(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, n_heads = make(submission, case)
     recognise(module, case, d_model, n_heads)
     check_laws(module, case, d_model, n_heads)
 
 
 @pytest.mark.parametrize("kind", ["(b, 1, 1, k)", "(q, k)", "(b, 1, q, k)", "(b, h, q, k)"])
-def test_mask_reaches_every_head(submission, case, kind):
+def test_mask_reaches_every_head(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
     module, d_model, n_heads = make(submission, case)
     found = recognise(module, case, d_model, n_heads)
     b, q, k = case.sizes(3, 3, 7)
@@ -144,7 +162,7 @@ def test_mask_reaches_every_head(submission, case, kind):
     expect_close(output, found(*inputs, mask)[0], f"output with the mask {kind}", look_at)
 
 
-def test_heads_that_do_not_divide_are_refused(submission, case):
+def test_heads_that_do_not_divide_are_refused(submission: SubmissionUnderTest, case: Case) -> None:
     n_heads = case.size(3, 5)
     for d_model in (n_heads * 4 + 1, n_heads - 1):
         try:
@@ -156,7 +174,7 @@ def test_heads_that_do_not_divide_are_refused(submission, case):
 
 
 @pytest.mark.parametrize("n_heads", [1, 6, 8])
-def test_number_of_heads(submission, case, n_heads):
+def test_number_of_heads(submission: SubmissionUnderTest, case: Case, n_heads: int) -> None:
     module, d_model, _ = make(submission, case, n_heads, d_head=case.size(2, 3) if n_heads > 2 else case.size(5, 6))
     found = recognise(module, case, d_model, n_heads)
     x = case.normal(2, 4, d_model)
@@ -165,7 +183,7 @@ def test_number_of_heads(submission, case, n_heads):
     expect_close(output, found(x, x, x)[0], f"output for n_heads = {n_heads}", SPLIT)
 
 
-def test_small_sizes(submission, case):
+def test_small_sizes(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, n_heads = make(submission, case)
     found = recognise(module, case, d_model, n_heads)
     x = case.normal(1, 1, d_model)
@@ -178,12 +196,12 @@ def test_small_sizes(submission, case):
     expect_close(part, whole[:1, 1:2], "output for one query of one sentence by itself", "queries do not mix")
 
 
-def test_four_projections_are_learned(submission, case):
+def test_four_projections_are_learned(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, n_heads = make(submission, case)
     check_numbers(learned(module), d_model, n_heads)
 
 
-def test_gradients(submission, case):
+def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, n_heads = make(submission, case)
     inputs = [x.requires_grad_() for x in draw(case, d_model)]
     output, _ = attend(module, n_heads, *inputs)
@@ -197,13 +215,13 @@ def test_gradients(submission, case):
     others = [tensor.detach().clone().requires_grad_() for tensor in parameters]
     found = recognise(module, case, d_model, n_heads, others)
     copied = [tensor.detach().clone().requires_grad_() for tensor in inputs]
-    run_backward(found(*copied)[0], direction, "the expected output")
-    for came, wanted in zip(gradients, [*others, *copied], strict=True):
-        if came is not None and wanted.grad is not None:
-            expect_close(came, wanted.grad, "a gradient", "nothing is detached on the way")
+    expected = torch.autograd.grad(found(*copied)[0], [*others, *copied], direction, allow_unused=True)
+    for got, wanted in zip(gradients, expected, strict=True):
+        if got is not None and wanted is not None:
+            expect_close(got, wanted, "a gradient", "nothing is detached on the way")
 
 
-def test_arguments_stay_as_they_are(submission, case):
+def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, n_heads = make(submission, case)
     found = recognise(module, case, d_model, n_heads)
     inputs = [*(case.normal(2, 4, d_model) for _ in range(3)), case.mask(4, 4)]
@@ -216,11 +234,11 @@ def test_arguments_stay_as_they_are(submission, case):
     expect_close(first, found(*inputs)[0], "output after a call with other arguments", "no state is kept")
 
 
-def test_keyword_arguments_and_float32(submission, case):
+def test_keyword_arguments_and_float32(submission: SubmissionUnderTest, case: Case) -> None:
     module = submission.build(COMPONENT, d_model=12, n_heads=3)
     make_input = partial(case.normal, 2, 5, 12, dtype=torch.float32)
     scattered = make_input().transpose(0, 1).contiguous().transpose(0, 1)
     parts = expect_parts(module(query=make_input(), key=scattered, value=make_input(), mask=None), PARTS, "the result")
     for name, part in zip(PARTS, parts, strict=True):
-        came = getattr(part, "dtype", describe(part))
-        expect(came == torch.float32, f"dtype of {name}", "float32 as the inputs", str(came))
+        got = getattr(part, "dtype", describe(part))
+        expect(got == torch.float32, f"dtype of {name}", "float32, like the inputs", str(got))

@@ -1,10 +1,15 @@
 """Task 1.4: mean 0 and variance 1 over the features, then gain and shift."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor, nn
 
 from autograder.assignment.readings.parts import learned
+from autograder.testing.case import Case
 from autograder.testing.comparison import (
     expect,
     expect_close,
@@ -13,26 +18,29 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_4
 
 COMPONENT = "layers.LayerNorm"
 
 
-def make(submission, case, d_model=None, **options):
+def make(
+    submission: SubmissionUnderTest, case: Case, d_model: int | None = None, **options: Any
+) -> tuple[nn.Module, int]:
     d_model = d_model or case.size(4, 12)
     module = submission.build(COMPONENT, d_model, dtype=torch.float64, **options).eval()
     case.randomise(module.parameters())
     return module, d_model
 
 
-def draw(case, *shape):
-    """Vectors of large variance, beside which epsilon is nothing: it has tests of its own."""
+def draw(case: Case, *shape: int) -> Tensor:
+    """Vectors of so large a variance that epsilon does not matter: it has tests of its own."""
     return case.normal(*shape, scale=300.0) + case.number(10, 20)
 
 
-def vectors(tensors, d_model):
-    """Ways to read the parameters as vectors: each is one, or a single one holds both, as its rows or columns."""
+def vectors(tensors: Sequence[Tensor], d_model: int) -> Iterator[list[Tensor]]:
+    """Ways to read the parameters as vectors: each is one, or a single one holds both as its rows or columns."""
     if len(tensors) == 1 and tensors[0].numel() == 2 * d_model:
         both = tensors[0].squeeze()
         both = both.reshape(2, d_model) if both.dim() == 1 else both
@@ -41,26 +49,27 @@ def vectors(tensors, d_model):
         yield [tensor.flatten() for tensor in tensors]
 
 
-def gain_and_shift(tensors, d_model):
-    """The vectors in both orders; nothing where they are not two of d_model numbers."""
+def gain_and_shift(tensors: Sequence[Tensor], d_model: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """The vectors in both orders; nothing unless they are two of d_model numbers."""
     for found in vectors(tensors, d_model):
         if [tensor.numel() for tensor in found] == [d_model, d_model]:
-            yield found
-            yield found[::-1]
+            yield found[0], found[1]
+            yield found[1], found[0]
 
 
-def expected(module, x, d_model, epsilon=1e-6):
-    """PyTorch's own layer norm, for both ways of taking the two parameters for gain and shift."""
+def expected(module: nn.Module, x: Tensor, d_model: int, epsilon: float = 1e-6) -> list[Tensor]:
+    """PyTorch's own layer norm, with the parameters as gain and shift in both orders."""
     parameters = [p.detach() for p in learned(module)]
-    return [F.layer_norm(x, (d_model,), *pair, epsilon) for pair in gain_and_shift(parameters, d_model)]
+    return [F.layer_norm(x, (d_model,), gain, shift, epsilon) for gain, shift in gain_and_shift(parameters, d_model)]
 
 
-def expect_norm(module, x, d_model, what, look_at, epsilon=1e-6):
+def expect_norm(module: nn.Module, x: Tensor, d_model: int, what: str, look_at: str, epsilon: float = 1e-6) -> None:
+    """Fails unless the module normalises x as PyTorch does."""
     expect_equal_to_one(module(x), expected(module, x, d_model, epsilon), what, look_at)
 
 
 @pytest.mark.core
-def test_three_axes(submission, case):
+def test_three_axes(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = draw(case, 3, case.size(2, 6), d_model)
     look_at = (
@@ -71,14 +80,14 @@ def test_three_axes(submission, case):
 
 
 @pytest.mark.parametrize("shape", [(5,), (2, 3, 4), ()])
-def test_any_number_of_axes(submission, case, shape):
+def test_any_number_of_axes(submission: SubmissionUnderTest, case: Case, shape: tuple[int, ...]) -> None:
     module, d_model = make(submission, case)
     x = draw(case, *shape, d_model)
     look_at = "take mean and variance over dim=-1 with keepdim, however many axes stand before"
     expect_norm(module, x, d_model, f"the norm of a tensor with {len(shape) + 1} axes", look_at)
 
 
-def test_population_variance(submission, case):
+def test_population_variance(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case, d_model=2)
     mean, deviation = draw(case, 4, 3, 1), case.choose([-1, 1]) * case.number(50, 100)
     x = torch.cat([mean - deviation, mean + deviation], dim=-1)
@@ -86,7 +95,7 @@ def test_population_variance(submission, case):
     expect_norm(module, x, d_model, "the norm of two features", look_at)
 
 
-def test_epsilon_stands_under_the_root(submission, case):
+def test_epsilon_stands_under_the_root(submission: SubmissionUnderTest, case: Case) -> None:
     epsilon = case.number(0.3, 0.9)
     module, d_model = make(submission, case, epsilon=epsilon)
     x = case.normal(4, 3, d_model)
@@ -94,14 +103,14 @@ def test_epsilon_stands_under_the_root(submission, case):
     expect_norm(module, x, d_model, f"the norm with epsilon = {epsilon:.3f}", look_at, epsilon)
 
 
-def test_default_epsilon(submission, case):
+def test_default_epsilon(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = case.normal(4, 3, d_model, scale=1e-3)
     look_at = "sqrt(var + epsilon), and epsilon is 1e-6 by default"
     expect_norm(module, x, d_model, "the norm of small differences", look_at)
 
 
-def test_constant_input_stays_finite(submission, case):
+def test_constant_input_stays_finite(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = torch.full((2, 3, d_model), case.number(-3, 3), dtype=torch.float64, requires_grad=True)
     y = module(x)
@@ -111,7 +120,7 @@ def test_constant_input_stays_finite(submission, case):
     expect_shape(x.grad, x.shape, "the gradient at a constant", look_at)
 
 
-def test_gain_and_shift_at_first(submission, case):
+def test_gain_and_shift_at_first(submission: SubmissionUnderTest, case: Case) -> None:
     d_model = case.size(4, 12)
     module = submission.build(COMPONENT, d_model=d_model)
     readings = vectors([p.detach() for p in learned(module)], d_model)
@@ -126,7 +135,7 @@ def test_gain_and_shift_at_first(submission, case):
     )
 
 
-def test_gradients(submission, case):
+def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = draw(case, 3, 4, d_model).requires_grad_()
     direction = case.normal(3, 4, d_model)
@@ -135,16 +144,15 @@ def test_gradients(submission, case):
     wanted = []
     for number in range(len(list(gain_and_shift(parameters, d_model)))):
         leaves = [tensor.detach().clone().requires_grad_() for tensor in (x, *parameters)]
-        pair = list(gain_and_shift(leaves[1:], d_model))[number]
-        run_backward(F.layer_norm(leaves[0], (d_model,), *pair, 1e-6), direction, "the expected norm")
-        wanted.append([leaf.grad for leaf in leaves])
+        gain, shift = list(gain_and_shift(leaves[1:], d_model))[number]
+        wanted.append(torch.autograd.grad(F.layer_norm(leaves[0], (d_model,), gain, shift, 1e-6), leaves, direction))
     look_at = "mean and variance depend on x; nothing is detached"
     index = expect_equal_to_one(x.grad, [grads[0] for grads in wanted], "the gradient of the input", look_at)
     for parameter, one in zip(parameters, wanted[index][1:], strict=True):
         expect_close(parameter.grad, one, "the gradient of gain and shift", "both are learned; nothing is detached")
 
 
-def test_same_in_training(submission, case):
+def test_same_in_training(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = draw(case, 2, 5, d_model)
     look_at = "LayerNorm does the same in training"
@@ -152,13 +160,13 @@ def test_same_in_training(submission, case):
     expect_norm(module, x, d_model, "the norm in train mode", look_at)
 
 
-def test_float32(submission, case):
+def test_float32(submission: SubmissionUnderTest, case: Case) -> None:
     d_model = case.size(4, 12)
     x = case.normal(2, 5, d_model, dtype=torch.float32)
     expect_shape(submission.build(COMPONENT, d_model)(x), x.shape, "the norm of float32", dtype=torch.float32)
 
 
-def test_argument_stays_as_it_is(submission, case):
+def test_argument_stays_as_it_is(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = draw(case, 2, 5, d_model)
     module(draw(case, 2, 5, d_model))

@@ -1,9 +1,13 @@
 """Task 1.5: W_2 relu(W_1 x + b_1) + b_2 at every position."""
 
+from collections.abc import Sequence
+
 import pytest
 import torch
+from torch import Tensor, nn
 
 from autograder.assignment.readings.parts import formula_readings
+from autograder.testing.case import Case
 from autograder.testing.comparison import (
     expect,
     expect_close,
@@ -13,6 +17,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_5
 
@@ -20,7 +25,7 @@ COMPONENT = "layers.FeedForward"
 FORMULA = "first map, relu, second map; both maps have a bias"
 
 
-def make(submission, case):
+def make(submission: SubmissionUnderTest, case: Case) -> tuple[nn.Module, int, int]:
     d_model = case.size(3, 6)
     d_ff = case.choose([size for size in range(7, 13) if size != 2 * d_model])
     module = submission.build(COMPONENT, d_model, d_ff, dtype=torch.float64).eval()
@@ -28,7 +33,9 @@ def make(submission, case):
     return module, d_model, d_ff
 
 
-def expected(module, x, d_model, d_ff, parameters=None):
+def expected(
+    module: nn.Module, x: Tensor, d_model: int, d_ff: int, parameters: Sequence[Tensor] | None = None
+) -> list[Tensor]:
     """The formula for each way in which the parameters may be laid out."""
     parameters = [p.detach() for p in module.parameters()] if parameters is None else parameters
     parameters = [p for p in parameters if p.dtype == torch.float64]
@@ -36,27 +43,27 @@ def expected(module, x, d_model, d_ff, parameters=None):
 
 
 @pytest.mark.core
-def test_formula(submission, case):
+def test_formula(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, d_ff = make(submission, case)
     x = case.normal(3, case.size(2, 6), d_model, scale=2.0)
     expect_equal_to_one(module(x), expected(module, x, d_model, d_ff), "the feed-forward network", FORMULA)
 
 
-def test_large_values(submission, case):
+def test_large_values(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, d_ff = make(submission, case)
     x = case.normal(3, 4, d_model, scale=50.0)
     look_at = "relu has no upper limit"
     expect_equal_to_one(module(x), expected(module, x, d_model, d_ff), "the network for large values", look_at)
 
 
-def test_keyword_arguments_and_float32(submission, case):
+def test_keyword_arguments_and_float32(submission: SubmissionUnderTest, case: Case) -> None:
     d_model, d_ff = case.sizes(2, 3, 12)
     module = submission.build(COMPONENT, d_model=d_model, d_ff=d_ff)
     y = module(case.normal(2, 5, d_model, dtype=torch.float32))
     expect_shape(y, (2, 5, d_model), "the output", dtype=torch.float32)
 
 
-def test_number_of_parameters(submission, case):
+def test_number_of_parameters(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, d_ff = make(submission, case)
     wanted = 2 * d_model * d_ff + d_model + d_ff
     total = sum(p.numel() for p in module.parameters())
@@ -69,7 +76,7 @@ def test_number_of_parameters(submission, case):
     )
 
 
-def test_positions_do_not_mix(submission, case):
+def test_positions_do_not_mix(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, _ = make(submission, case)
     x = case.normal(3, 5, d_model)
     whole = module(x)
@@ -77,7 +84,7 @@ def test_positions_do_not_mix(submission, case):
     expect_close(module(x[1:2, 3:4]), whole[1:2, 3:4], "one position by itself", "every position by itself")
 
 
-def test_gradients(submission, case):
+def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, d_ff = make(submission, case)
     x = case.normal(6, 7, d_model, scale=2.0).requires_grad_()
     direction = case.normal(6, 7, d_model)
@@ -93,7 +100,7 @@ def test_gradients(submission, case):
         expect_close(parameter.grad, one, "the gradient of a parameter", "nothing is detached on the way")
 
 
-def test_argument_stays_as_it_is(submission, case):
+def test_argument_stays_as_it_is(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, d_ff = make(submission, case)
     x = case.normal(2, 5, d_model)
     module(case.normal(2, 5, d_model))

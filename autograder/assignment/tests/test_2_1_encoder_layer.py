@@ -2,7 +2,10 @@
 
 import pytest
 
-from . import layer_checks as checks
+from autograder.assignment.checks import layers
+from autograder.assignment.checks.layer_case import make_layer
+from autograder.testing.case import Case
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_2_1
 
@@ -10,41 +13,41 @@ KIND = "EncoderLayer"
 
 
 @pytest.mark.core
-def test_output_and_weights(submission, case):
-    checks.check_values(checks.make_layer(submission, case, KIND), case)
+def test_output_and_weights(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_values(make_layer(submission, case, KIND), case)
 
 
-def test_without_masks(submission, case):
-    checks.check_without_masks(checks.make_layer(submission, case, KIND))
+def test_without_masks(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_without_masks(make_layer(submission, case, KIND))
 
 
-def test_small_sizes(submission, case):
-    checks.check_small_sizes(checks.make_layer(submission, case, KIND))
+def test_small_sizes(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_small_sizes(make_layer(submission, case, KIND))
 
 
-def test_each_sublayer_has_its_own_parts(submission, case):
-    checks.check_numbers(checks.make_layer(submission, case, KIND))
+def test_each_sublayer_has_its_own_parts(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_numbers(make_layer(submission, case, KIND))
 
 
-def test_dropout_acts_on_the_sublayers(submission, case):
-    checks.check_dropout_acts_on_sublayers(submission, case, KIND)
+def test_dropout_acts_on_the_sublayers(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_dropout_acts_on_sublayers(submission, case, KIND)
 
 
-def test_dropout_of_single_entries(submission, case):
-    checks.check_dropout_entries(submission, case, KIND)
+def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_dropout_entries(submission, case, KIND)
 
 
-def test_no_dropout_is_deterministic(submission, case):
-    checks.check_no_dropout_is_deterministic(submission, case, KIND)
+def test_no_dropout_is_deterministic(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_no_dropout_is_deterministic(submission, case, KIND)
 
 
-def test_dropout_is_random_in_training_only(submission, case):
-    checks.check_dropout_is_random_in_training_only(checks.make_layer(submission, case, KIND))
+def test_dropout_is_random_in_training_only(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_dropout_is_random_in_training_only(make_layer(submission, case, KIND))
 
 
-def test_gradients(submission, case):
-    checks.check_gradients(checks.make_layer(submission, case, KIND), case)
+def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_gradients(make_layer(submission, case, KIND), case)
 
 
-def test_arguments_stay_as_they_are(submission, case):
-    checks.check_arguments_stay(checks.make_layer(submission, case, KIND))
+def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case) -> None:
+    layers.check_arguments_stay(make_layer(submission, case, KIND))

@@ -2,7 +2,9 @@
 
 import pytest
 
-from . import stack_checks as checks
+from autograder.assignment.checks import stacks
+from autograder.testing.case import Case
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_2_3
 
@@ -11,30 +13,30 @@ both = pytest.mark.parametrize("kind", ["Encoder", "Decoder"])
 
 @pytest.mark.core
 @both
-def test_output_and_weights(submission, case, kind):
-    checks.check_values(checks.make_stack(submission, case, kind), case)
+def test_output_and_weights(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stacks.check_values(stacks.make_stack(submission, case, kind), case)
 
 
 @both
-def test_one_layer(submission, case, kind):
-    checks.check_values(checks.make_stack(submission, case, kind, n_layers=1), case)
+def test_one_layer(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stacks.check_values(stacks.make_stack(submission, case, kind, n_layers=1), case)
 
 
 @both
-def test_layers_have_their_own_parameters(submission, case, kind):
-    checks.check_layers_have_their_own_parameters(checks.make_stack(submission, case, kind))
+def test_layers_have_their_own_parameters(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stacks.check_layers_have_their_own_parameters(stacks.make_stack(submission, case, kind))
 
 
 @both
-def test_one_sentence(submission, case, kind):
-    checks.check_small_sizes(checks.make_stack(submission, case, kind))
+def test_one_sentence(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stacks.check_small_sizes(stacks.make_stack(submission, case, kind))
 
 
 @both
-def test_gradients(submission, case, kind):
-    checks.check_gradients(checks.make_stack(submission, case, kind), case)
+def test_gradients(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stacks.check_gradients(stacks.make_stack(submission, case, kind), case)
 
 
 @both
-def test_arguments_stay_as_they_are(submission, case, kind):
-    checks.check_repeats(checks.make_stack(submission, case, kind))
+def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stacks.check_repeats(stacks.make_stack(submission, case, kind))

@@ -1,9 +1,13 @@
 """Task 2.4: embeddings, positions, encoder, decoder; everything inside is a stand-in."""
 
+from typing import Any
+
 import pytest
 import torch
+from torch import Tensor
 
-from autograder.testing.case import ALMOST_ALL
+from autograder.assignment.checks import models
+from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import (
     copies,
     expect,
@@ -14,8 +18,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
-
-from . import model_checks as checks
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_2_4
 
@@ -23,27 +26,27 @@ COMPONENT = "model.Transformer"
 
 
 @pytest.mark.core
-def test_encode(submission, case):
-    checks.check_encode(checks.make_model(submission, case), case)
+def test_encode(submission: SubmissionUnderTest, case: Case) -> None:
+    models.check_encode(models.make_model(submission, case), case)
 
 
 @pytest.mark.core
-def test_decode(submission, case):
-    checks.check_decode(checks.make_model(submission, case), case)
+def test_decode(submission: SubmissionUnderTest, case: Case) -> None:
+    models.check_decode(models.make_model(submission, case), case)
 
 
-def test_number_of_layers(submission, case):
-    made = checks.make_model(submission, case, n_layers=case.choose([1, 3, 4]))
-    checks.check_encode(made, case)
-    checks.check_decode(made, case)
+def test_number_of_layers(submission: SubmissionUnderTest, case: Case) -> None:
+    made = models.make_model(submission, case, n_layers=case.choose([1, 3, 4]))
+    models.check_encode(made, case)
+    models.check_decode(made, case)
 
 
-def test_dropout_of_positions(submission, case):
-    checks.check_positions_have_dropout(checks.make_model(submission, case, dropout=ALMOST_ALL))
+def test_dropout_of_positions(submission: SubmissionUnderTest, case: Case) -> None:
+    models.check_positions_have_dropout(models.make_model(submission, case, dropout=ALMOST_ALL))
 
 
-def test_predictions_are_log_probabilities(submission, case):
-    made = checks.make_model(submission, case)
+def test_predictions_are_log_probabilities(submission: SubmissionUnderTest, case: Case) -> None:
+    made = models.make_model(submission, case)
     tgt_vocab, d_model = made.vocab_sizes[1], made.d_model
     output = case.normal(3, 4, d_model)
     predictions = made.model.get_predictions(output)
@@ -56,32 +59,33 @@ def test_predictions_are_log_probabilities(submission, case):
     expect_equal_to_one(predictions, found, "the predictions", "log_softmax over the target vocabulary")
 
 
-def test_both_sides_have_their_own_embedding(submission, case):
-    made = checks.make_model(submission, case)
-    came = len(made.tables(0)), len(made.tables(1))
+def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, case: Case) -> None:
+    made = models.make_model(submission, case)
+    got = len(made.tables(0)), len(made.tables(1))
     src, tgt = ((size, made.d_model) for size in made.vocab_sizes)
     expect(
-        came[0] == 1 and came[1] in (1, 2),
+        got[0] == 1 and got[1] in (1, 2),
         "the embeddings",
         f"one table {src} for the source, one {tgt} for the target (and the output projection)",
-        f"{came[0]} and {came[1]} parameters of these shapes",
+        f"{got[0]} and {got[1]} parameters of these shapes",
     )
 
 
-def test_embeddings_of_equal_size_are_not_shared(submission, case):
+def test_embeddings_of_equal_size_are_not_shared(submission: SubmissionUnderTest, case: Case) -> None:
     vocab_size, d_model = case.size(8, 16), 4
-    model = submission.build(COMPONENT, vocab_size, vocab_size, d_model, 2, 8, 1, dtype=torch.float64).eval()
+    sizes = vocab_size, vocab_size, d_model, 2, 8, 1
+    model = models.as_translator(submission.build(COMPONENT, *sizes, dtype=torch.float64).eval())
     case.randomise(model.parameters())
     tokens, memory = case.tokens(vocab_size, 2, 5), case.normal(2, 5, d_model)
     masks = torch.ones(2, 1, 1, 5, dtype=torch.bool), torch.ones(2, 1, 5, 5, dtype=torch.bool)
 
-    def both_sides():
+    def both_sides() -> list[Tensor]:
         parts = _first_parts(model.encode(tokens, masks[0]), model.decode(tokens, memory, *masks))
         for part, name in zip(parts, ("memory", "output"), strict=True):
             expect_shape(part, memory.shape, name, dtype=memory.dtype)
         return parts
 
-    before = copies(both_sides())
+    before = [part.detach().clone() for part in both_sides()]
     for table in [p for p in model.parameters() if tuple(p.shape) == (vocab_size, d_model)]:
         kept = table.detach().clone()
         case.randomise([table])
@@ -92,15 +96,15 @@ def test_embeddings_of_equal_size_are_not_shared(submission, case):
             table.copy_(kept)
 
 
-def _first_parts(*results):
+def _first_parts(*results: Any) -> list[Tensor]:
     for result in results:
-        fits = isinstance(result, (tuple, list)) and len(result) > 0 and isinstance(result[0], torch.Tensor)
+        fits = isinstance(result, (tuple, list)) and len(result) > 0 and isinstance(result[0], Tensor)
         expect(fits, "what encode and decode return", "a tuple that begins with a tensor", type(result).__name__)
     return [result[0] for result in results]
 
 
-def test_gradients_reach_every_parameter(submission, case):
-    made = checks.make_model(submission, case)
+def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case) -> None:
+    made = models.make_model(submission, case)
     memory, _ = made.encode()
     output, _, _ = made.decode(memory)
     predictions = made.model.get_predictions(output)
@@ -109,8 +113,8 @@ def test_gradients_reach_every_parameter(submission, case):
     expect_gradients(list(made.model.parameters()), "gradients of the model's parameters", look_at)
 
 
-def test_arguments_stay_as_they_are(submission, case):
-    made = checks.make_model(submission, case)
+def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case) -> None:
+    made = models.make_model(submission, case)
     tensors = [made.src, made.encoder_mask, made.tgt, made.memory, made.src_mask, made.tgt_mask]
     before = copies(tensors)
     memory, output = made.encode()[0], made.decode()[0]

@@ -1,11 +1,16 @@
 """Task 3.1: one pass over the batches, on a small stand-in for the model."""
 
+from typing import Any
+
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from autograder.sandbox.worker.stand_ins import TinyTranslator
+from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect, expect_close
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_3_1
 
@@ -13,9 +18,13 @@ COMPONENT = "train.train_epoch"
 PAD, SRC_VOCAB, TGT_VOCAB, D_MODEL = 0, 7, 9, 5
 
 
-def shapes_by_labels():
-    """Batches (sentences, length, length of all sentences but the first) in groups of one number of labels each."""
-    groups = {}
+Shape = tuple[int, int, int]
+"""Of a batch: sentences, length, length of all sentences but the first."""
+
+
+def shapes_by_labels() -> list[list[Shape]]:
+    """Shapes of batches; those of one group have the same number of labels."""
+    groups: dict[int, list[Shape]] = {}
     for b in range(2, 5):
         for t in range(3, 8):
             for cut in range(1, t):
@@ -27,12 +36,14 @@ SHAPES = shapes_by_labels()
 
 
 class Training:
-    """A run of the submission's train_epoch, and what it should come to."""
+    """A run of the submission's train_epoch, and the result that it should have."""
 
-    def __init__(self, submission, case, n_batches, rate=0.5, smoothing=0.1):
+    def __init__(
+        self, submission: SubmissionUnderTest, case: Case, n_batches: int, rate: float = 0.5, smoothing: float = 0.1
+    ) -> None:
         self.submission, self.rate, self.smoothing = submission, rate, smoothing
         self.model = submission.stand_in("TinyTranslator", SRC_VOCAB, TGT_VOCAB, D_MODEL)
-        # What is expected is computed from values that were drawn here, not from what the submission's side reports.
+        # The expected values are computed from parameters drawn here, not from what the submission reports.
         self.start = [p.detach() for p in TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).parameters()]
         case.randomise(self.start)
         given = list(self.model.parameters())
@@ -40,13 +51,13 @@ class Training:
         with torch.no_grad():
             for parameter, value in zip(given, self.start, strict=True):
                 parameter.copy_(value)
-        # No two batches have the same number of labels, whatever the seed: they must not count the same.
+        # No two batches have the same number of labels, whatever the seed: their weights must differ.
         chosen = case.sizes(n_batches, 0, len(SHAPES) - 1)
         self.batches = [self.draw_batch(case, *case.choose(SHAPES[index])) for index in chosen]
 
     @staticmethod
-    def draw_batch(case, b, t, cut):
-        """One sentence has t labels, the other b - 1 have `cut`."""
+    def draw_batch(case: Case, b: int, t: int, cut: int) -> dict[str, Tensor]:
+        """A batch of b sentences, one with t labels and the others with `cut`."""
         s = case.size(3, 6)
         labels = case.tokens(TGT_VOCAB, b, t, low=1)
         labels[:, cut:] = PAD
@@ -60,7 +71,9 @@ class Training:
             "labels": labels,
         }
 
-    def run(self, in_one_pass=False, schedule=False, stale=False, **options):
+    def run(
+        self, in_one_pass: bool = False, schedule: bool = False, stale: bool = False, **options: Any
+    ) -> tuple[Any, list[Tensor]]:
         """Calls train_epoch; returns its result and the parameters afterwards."""
         stand_in = self.submission.stand_in
         optimizer = stand_in("sgd", self.model, self.rate)
@@ -75,119 +88,123 @@ class Training:
         loss = self.submission.call(COMPONENT, batches, self.model, optimizer, criterion, **options)
         return loss, [p.detach() for p in self.submission.parameters(self.model)]
 
-    def expected(self, group=1, max_norm=None, factors=None):
-        """The mean loss and the parameters after descent on the mean over all labels of each group of batches."""
+    def expected(
+        self, group: int = 1, max_norm: float | None = None, factors: list[float] | None = None
+    ) -> tuple[float, list[Tensor]]:
+        """The mean loss, and the parameters after descent on the mean over all labels of each group of batches."""
         copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
         with torch.no_grad():
             for parameter, value in zip(copy.parameters(), self.start, strict=True):
                 parameter.copy_(value)
         all_losses = []
         for step, first in enumerate(range(0, len(self.batches), group)):
-            total, count = 0.0, 0
+            total, count = torch.zeros((), dtype=torch.float64), 0
             for batch in self.batches[first : first + group]:
                 read = copy.encode(batch["src"], batch["encoder_mask"])[0]
                 states = copy.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
                 said = copy.get_predictions(states).reshape(-1, TGT_VOCAB)
                 labels = batch["labels"].reshape(-1)
-                options = {"ignore_index": PAD, "label_smoothing": self.smoothing, "reduction": "sum"}
-                summed = F.cross_entropy(said, labels, **options)
+                summed = F.cross_entropy(
+                    said, labels, ignore_index=PAD, label_smoothing=self.smoothing, reduction="sum"
+                )
                 here = int((labels != PAD).sum())
                 all_losses.append(float(summed.detach()) / here)
                 total, count = total + summed, count + here
-            for parameter in copy.parameters():
-                parameter.grad = None
-            (total / count).backward()
-            norm = torch.sqrt(sum((p.grad**2).sum() for p in copy.parameters()))
+            gradients = torch.autograd.grad(total / count, list(copy.parameters()))
+            norm = torch.sqrt(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
             scale = 1.0 if max_norm is None else min(1.0, max_norm / float(norm))
             rate = self.rate * (factors[step] if factors else 1.0)
             with torch.no_grad():
-                for parameter in copy.parameters():
-                    parameter -= rate * scale * parameter.grad
+                for parameter, gradient in zip(copy.parameters(), gradients, strict=True):
+                    parameter.sub_(rate * scale * gradient)
         return sum(all_losses) / len(all_losses), [p.detach() for p in copy.parameters()]
 
-    def expect_all(self, parameters, what):
-        """The model has the parameters that it was made with: no more, no fewer, no others."""
+    def expect_all(self, parameters: list[Tensor], what: str) -> None:
+        """Fails unless the model has exactly the parameters that it was made with."""
         shapes = [[tuple(p.shape) for p in several] for several in (self.start, parameters)]
-        look_at = "train_epoch changes the values of the model's parameters, not which ones it has"
+        look_at = "train_epoch changes the values of the model's parameters and adds or removes none"
         expect(shapes[0] == shapes[1], f"{what}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], look_at)
 
-    def check(self, came, expected, what, look_at):
-        self.expect_all(came, what)
-        for index, (actual, wanted) in enumerate(zip(came, expected, strict=True)):
+    def check(self, found: list[Tensor], expected: list[Tensor], what: str, look_at: str) -> None:
+        """Fails unless the parameters after training are the expected ones."""
+        self.expect_all(found, what)
+        for index, (actual, wanted) in enumerate(zip(found, expected, strict=True)):
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at)
 
 
 @pytest.mark.core
-def test_parameters_after_an_epoch(submission, case):
+def test_parameters_after_an_epoch(submission: SubmissionUnderTest, case: Case) -> None:
     training = Training(submission, case, n_batches=3)
-    _, came = training.run()
+    _, found = training.run()
     look_at = (
         "train mode; encode with encoder_mask, decode tgt_input with src_mask and tgt_mask, compare the predictions "
         "with the labels; clear the gradients, backward, one step for each batch"
     )
-    training.check(came, training.expected()[1], "after three batches", look_at)
+    training.check(found, training.expected()[1], "after three batches", look_at)
 
 
 @pytest.mark.parametrize("accumulate", [1, 2])
-def test_mean_loss_is_returned(submission, case, accumulate):
-    # Nothing is learned, so that steps of a wrong size, which other tests find, do not show here by a hair.
+def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, accumulate: int) -> None:
+    # Nothing is learned here: steps of a wrong size are for other tests to find.
     training = Training(submission, case, n_batches=case.size(3, 5), rate=0.0)
     loss, _ = training.run(accumulate=accumulate)
     expect(isinstance(loss, float), "what train_epoch returns", "a Python float", describe(loss), "loss.item()")
     wanted = torch.tensor(training.expected(group=accumulate)[0], dtype=torch.float64)
-    look_at = "the mean of the batches' losses, each as the criterion gives it"
+    look_at = "the mean of the batches' losses, each as the criterion returns it"
     expect_close(torch.tensor(loss, dtype=torch.float64), wanted, "the returned loss", look_at)
 
 
-def test_train_mode(submission, case):
+def test_train_mode(submission: SubmissionUnderTest, case: Case) -> None:
     training = Training(submission, case, n_batches=1)
     training.model.eval()
-    _, came = training.run()
-    training.check(came, training.expected()[1], "a model handed over in eval mode", "model.train()")
+    _, found = training.run()
+    training.check(found, training.expected()[1], "a model that was in eval mode", "model.train()")
 
 
-def test_old_gradients_are_cleared(submission, case):
+def test_old_gradients_are_cleared(submission: SubmissionUnderTest, case: Case) -> None:
     training = Training(submission, case, n_batches=1)
-    _, came = training.run(stale=True)
-    look_at = "gradients add up: clear them before each group of batches, not after the first step only"
-    training.check(came, training.expected()[1], "a model with old gradients", look_at)
+    _, found = training.run(stale=True)
+    look_at = "gradients add up: clear them before each group of batches, the first one too"
+    training.check(found, training.expected()[1], "a model with old gradients", look_at)
 
 
 @pytest.mark.parametrize("accumulate, n_batches", [(2, 4), (2, 5), (3, 2)])
-def test_accumulation_equals_one_large_batch(submission, case, accumulate, n_batches):
+def test_accumulation_equals_one_large_batch(
+    submission: SubmissionUnderTest, case: Case, accumulate: int, n_batches: int
+) -> None:
     training = Training(submission, case, n_batches)
-    _, came = training.run(accumulate=accumulate)
-    look_at = "each batch counts with its share of the group's labels that are not padding; the last group steps too"
+    _, found = training.run(accumulate=accumulate)
+    look_at = "weight each batch by its share of the group's labels other than padding; the last group makes a step too"
     wanted = training.expected(group=accumulate)[1]
-    training.check(came, wanted, f"{n_batches} batches with accumulate={accumulate}", look_at)
+    training.check(found, wanted, f"{n_batches} batches with accumulate={accumulate}", look_at)
 
 
-def test_clipping(submission, case):
+def test_clipping(submission: SubmissionUnderTest, case: Case) -> None:
     training = Training(submission, case, n_batches=3)
     max_norm = case.number(0.01, 0.03)
-    _, came = training.run(max_grad_norm=max_norm, accumulate=2)
-    look_at = "the norm of the whole group's gradient is clipped, after backward and before the step"
+    _, found = training.run(max_grad_norm=max_norm, accumulate=2)
+    look_at = "clip the norm of the whole group's gradient, after backward and before the step"
     wanted = training.expected(group=2, max_norm=max_norm)[1]
-    training.check(came, wanted, f"max_grad_norm = {max_norm:.4f}", look_at)
+    training.check(found, wanted, f"max_grad_norm = {max_norm:.4f}", look_at)
 
 
-def test_small_gradients_are_not_clipped(submission, case):
+def test_small_gradients_are_not_clipped(submission: SubmissionUnderTest, case: Case) -> None:
     training = Training(submission, case, n_batches=2)
-    _, came = training.run(max_grad_norm=1000.0)
-    look_at = "a gradient whose norm is below max_grad_norm stays as it is"
-    training.check(came, training.expected()[1], "max_grad_norm = 1000", look_at)
+    _, found = training.run(max_grad_norm=1000.0)
+    look_at = "a gradient whose norm is below max_grad_norm stays unchanged"
+    training.check(found, training.expected()[1], "max_grad_norm = 1000", look_at)
 
 
-def test_scheduler_steps_after_each_step_of_the_optimizer(submission, case):
+def test_scheduler_steps_after_each_step_of_the_optimizer(submission: SubmissionUnderTest, case: Case) -> None:
     training = Training(submission, case, n_batches=5)
-    _, came = training.run(schedule=True, accumulate=2)
-    look_at = "one scheduler.step() after each optimizer.step(), not after each batch or at the end"
+    _, found = training.run(schedule=True, accumulate=2)
+    look_at = "one scheduler.step() after each optimizer.step(), not after each batch, and not only at the end"
     wanted = training.expected(group=2, factors=[1.0, 0.5, 0.25])[1]
-    training.check(came, wanted, "with a scheduler that halves the rate", look_at)
+    training.check(found, wanted, "with a scheduler that halves the rate", look_at)
 
 
-def test_batches_that_can_be_read_once(submission, case):
+def test_batches_that_can_be_read_once(submission: SubmissionUnderTest, case: Case) -> None:
     training = Training(submission, case, n_batches=3)
-    _, came = training.run(in_one_pass=True)
-    look_at = "go through the batches once, without len() or an index"
-    training.check(came, training.expected()[1], "batches from a generator", look_at)
+    _, found = training.run(in_one_pass=True)
+    look_at = "go through the batches once, without len() and without an index"
+    training.check(found, training.expected()[1], "batches from a generator", look_at)

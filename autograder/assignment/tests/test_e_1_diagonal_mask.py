@@ -2,43 +2,47 @@
 
 import pytest
 import torch
+from torch import Tensor
 
+from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_1
 
 COMPONENT = "masks.diagonal_mask"
 
 
-def distance(length):
+def distance(length: int) -> Tensor:
+    """(length, length): abs(i - j)."""
     positions = torch.arange(length)
     return (positions[:, None] - positions[None, :]).abs()
 
 
-def draw(submission, *args, **options):
-    mask = submission.call(COMPONENT, *args, **options)
-    length = args[0]
+def draw(submission: SubmissionUnderTest, length: int, *args: object) -> Tensor:
+    """The mask, of the right type and shape."""
+    mask: Tensor = submission.call(COMPONENT, length, *args)
     good = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (length, length)
-    came = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
-    expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", came)
+    got = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
+    expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", got)
     return mask
 
 
 @pytest.mark.core
 @pytest.mark.parametrize("width", [1, 2, 5])
-def test_band(submission, case, width):
+def test_band(submission: SubmissionUnderTest, case: Case, width: int) -> None:
     length = case.size(6, 12)
     wrong = int((draw(submission, length, width) != (distance(length) < width)).sum())
     expect(wrong == 0, f"the band of width {width}", "True where abs(i - j) < width", f"{wrong} other cells")
 
 
-def test_default_is_the_diagonal(submission, case):
+def test_default_is_the_diagonal(submission: SubmissionUnderTest, case: Case) -> None:
     length = case.size(2, 9)
     same = torch.equal(draw(submission, length), torch.eye(length, dtype=torch.bool))
     expect(same, "the mask by default", "the diagonal alone: width 1, no random cells", "another mask")
 
 
-def test_greatest_sizes(submission, case):
+def test_greatest_sizes(submission: SubmissionUnderTest, case: Case) -> None:
     length = case.size(2, 9)
     expect(bool(draw(submission, length, length).all()), "a band as wide as the mask", "True everywhere", "some False")
     everything = draw(submission, length, 1, 1.0)
@@ -48,7 +52,7 @@ def test_greatest_sizes(submission, case):
 
 
 @pytest.mark.core
-def test_random_cells(submission, case):
+def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
     length, width, probability = 150, case.size(1, 4), case.number(0.1, 0.9)
     mask = draw(submission, length, width, probability)
     band = distance(length) < width
@@ -72,7 +76,7 @@ def test_random_cells(submission, case):
         expect(agree < 1 - (1 - chance) / 2, what, "drawn by themselves", "mostly equal ones")
 
 
-def test_generator(submission, case):
+def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
     seed = case.size(0, 10**6)
     masks = [draw(submission, 40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
     look_at = "hand the generator on to torch.rand"

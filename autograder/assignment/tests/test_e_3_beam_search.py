@@ -1,46 +1,62 @@
 """Extension E.3: beam search, on tables of probabilities whose best translation is known."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
+from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect, expect_parts, expect_shape, fail
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_3
 
 COMPONENT = "decode.beam_decode"
-VOCAB, PAD, BOS, EOS = 16, 4, 1, 3  # not the assignment's, which a search might have written out
-ALMOST_NEVER = -30.0  # log-probability of whatever a table does not name
+VOCAB, PAD, BOS, EOS = 16, 4, 1, 3  # other ids than the assignment's, which a search might have hard-coded
+ALMOST_NEVER = -30.0  # the log-probability of all that a table does not name
 
 
 class Tables:
     """Next-token probabilities of several sentences, named by their first source token."""
 
-    def __init__(self, n_sentences, n_positions=8):
+    def __init__(self, n_sentences: int, n_positions: int = 8) -> None:
         self.table = torch.full((n_sentences, n_positions, VOCAB, VOCAB), ALMOST_NEVER, dtype=torch.float64)
-        self.table[..., EOS] = 2 * ALMOST_NEVER  # what strays from the tables does not end
+        self.table[..., EOS] = 2 * ALMOST_NEVER  # a sentence that strays from the tables does not end
         self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in (PAD, BOS, EOS)]
-        self.model = None
+        self.model: Any = None
 
-    def say(self, sentence, position, after, **probabilities):
-        """Sets what follows the token `after` at a position; keys are `eos` or `w0`, `w1`, …"""
+    def say(self, sentence: int, position: int, after: int, **probabilities: float) -> None:
+        """Sets the probabilities of what follows the token `after` at a position, by name: `eos` or `w0`, `w1`, …."""
         row = self.table[sentence, position, after]
         row.fill_(ALMOST_NEVER)
         for name, probability in probabilities.items():
             row[EOS if name == "eos" else self.words[int(name[1:])]] = math.log(probability)
 
-    def search(self, submission, sentences, is_training=True, masks=None, encoder_masks=None, max_length=7, **options):
+    def search(
+        self,
+        submission: SubmissionUnderTest,
+        sentences: list[int],
+        is_training: bool = True,
+        masks: Tensor | None = None,
+        encoder_masks: Tensor | None = None,
+        max_length: int = 7,
+        **options: Any,
+    ) -> list[list[int]]:
         """Runs the submission's search for these sentences as one batch.
 
         Args:
-            submission: to judge.
+            submission: the code under test.
             sentences: their numbers.
-            is_training: the mode in which the model is handed over.
-            masks: (sentences, 1, 1, 3), the source mask that belongs to each; None = everything.
-            encoder_masks: (sentences, 1, 3, 3), handed over as encoder_mask; None = no such argument.
-            max_length: of the search.
-            options: further arguments.
+            is_training: the mode in which the search gets the model.
+            masks: (sentences, 1, 1, 3), the source mask of each; None = every position may be attended to.
+            encoder_masks: (sentences, 1, 3, 3), passed as encoder_mask; None = not passed.
+            max_length: for the search.
+            options: further arguments for the search.
+
+        Returns:
+            A list of ids for each sentence.
         """
         if masks is None:
             masks = torch.ones(self.table.size(0), 1, 1, 3, dtype=torch.bool)
@@ -50,16 +66,17 @@ class Tables:
         src = torch.tensor([[sentence, 3, 4] for sentence in sentences])
         if encoder_masks is not None:
             options["encoder_mask"] = encoder_masks[sentences]
-        ids = {"bos_id": BOS, "eos_id": EOS, "pad_id": PAD}
+        ids: dict[str, Any] = {"bos_id": BOS, "eos_id": EOS, "pad_id": PAD}
         found = submission.call(COMPONENT, self.model, src, masks[sentences], **ids, max_length=max_length, **options)
         return read_lines(found, len(sentences))
 
-    def ids(self, *numbers):
+    def ids(self, *numbers: int) -> list[int]:
+        """The ids of the words w0, w1, … with these numbers."""
         return [self.words[number] for number in numbers]
 
 
-def read_lines(found, count):
-    """Lists of ids; fails where the search returns something else."""
+def read_lines(found: object, count: int) -> list[list[int]]:
+    """The lists of ids; fails where the search returns something else."""
     what, wanted = "what the search returns", f"a list of {count} lists of ids"
     if not isinstance(found, (list, tuple)) or len(found) != count:
         fail(what, wanted, describe(found))
@@ -69,8 +86,8 @@ def read_lines(found, count):
     return [list(line) for line in found]
 
 
-def garden_path(tables, sentence, p=0.6):
-    """The most probable first word leads into ten equal endings; the other one into a sure ending."""
+def garden_path(tables: Tables, sentence: int, p: float = 0.6) -> None:
+    """The most probable first word leads to ten equally likely endings; the other one to a single certain ending."""
     tables.say(sentence, 0, BOS, w0=p, w1=1 - p)
     tables.say(sentence, 1, tables.words[0], **{f"w{i}": 0.1 for i in range(2, 12)})
     tables.say(sentence, 1, tables.words[1], w2=1.0)
@@ -79,16 +96,16 @@ def garden_path(tables, sentence, p=0.6):
 
 
 @pytest.mark.core
-def test_finds_what_greedy_search_misses(submission, case):
+def test_finds_what_greedy_search_misses(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
     garden_path(tables, 0, case.number(0.55, 0.75))
     found = tables.search(submission, [0], beam_size=case.size(2, 4))
-    look_at = "a beginning of lower probability must stay in the beam, with its probability so far"
+    look_at = "a hypothesis of lower probability must stay in the beam, with its probability so far"
     expect(found == [tables.ids(1, 2)], "a sentence on a garden path", f"{[tables.ids(1, 2)]}", f"{found}", look_at)
 
 
 @pytest.mark.core
-def test_beam_of_one_is_greedy(submission, case):
+def test_beam_of_one_is_greedy(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(2)
     garden_path(tables, 0)
     tables.say(1, 0, BOS, w3=0.9, w4=0.1)
@@ -100,7 +117,7 @@ def test_beam_of_one_is_greedy(submission, case):
     expect(first == tables.ids(0), "beam_size=1 on a garden path", f"begins with {tables.ids(0)}", f"{first}")
 
 
-def test_rows_of_a_batch_do_not_mix(submission, case):
+def test_rows_of_a_batch_do_not_mix(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(3)
     garden_path(tables, 0)
     tables.say(1, 0, BOS, eos=1.0)
@@ -112,14 +129,16 @@ def test_rows_of_a_batch_do_not_mix(submission, case):
     found = tables.search(submission, [2, 0, 1, 0], masks=masks, beam_size=2)
     wanted = [tables.ids(5, 6, 7, 8), tables.ids(1, 2), [], tables.ids(1, 2)]
     look_at = "each row has its own memory, source mask, hypotheses and end"
-    expect(found == wanted, "four sentences of different length", f"{wanted}", f"{found}", look_at)
+    expect(found == wanted, "four sentences of different lengths", f"{wanted}", f"{found}", look_at)
 
 
 @pytest.mark.parametrize(
     "penalty, step, is_long",
     [(0.0, 0.9, False), (1.0, 0.9, True), (1.0, 0.605, False), (1.0, 0.75, True), (0.5, 0.9, True)],
 )
-def test_length_penalty(submission, case, penalty, step, is_long):
+def test_length_penalty(
+    submission: SubmissionUnderTest, case: Case, penalty: float, step: float, is_long: bool
+) -> None:
     tables = Tables(1)
     tables.say(0, 0, BOS, w0=0.5, w1=0.5)
     tables.say(0, 1, tables.words[0], eos=1.0)  # log p = log 0.5 at length 2, eos counted
@@ -133,14 +152,14 @@ def test_length_penalty(submission, case, penalty, step, is_long):
     expect(found == wanted, f"length_penalty={penalty}", f"{wanted}", f"{found}", look_at)
 
 
-def test_default_penalty_and_beam(submission, case):
+def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
     garden_path(tables, 0)
     found = tables.search(submission, [0])
-    expect(found == [tables.ids(1, 2)], "beam_size and length_penalty left out", f"{[tables.ids(1, 2)]}", f"{found}")
+    expect(found == [tables.ids(1, 2)], "the default beam_size and length_penalty", f"{[tables.ids(1, 2)]}", f"{found}")
 
 
-def test_stops_at_max_length(submission, case):
+def test_stops_at_max_length(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
     for position in range(8):
         for word in (BOS, tables.words[0]):
@@ -152,20 +171,20 @@ def test_stops_at_max_length(submission, case):
     expect(found == wanted, f"a sentence without an end, max_length={limit}", f"{wanted}", f"{found}")
 
 
-def test_ends_with_the_last_place_of_the_beam(submission, case):
+def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
     likely = case.number(0.55, 0.8)
     tables.say(0, 0, BOS, eos=0.5, w0=0.5)
     tables.say(0, 1, tables.words[0], eos=likely, w1=1 - likely)
-    for position in (2, 3, 4, 5):  # worth more than what has ended by then, but too late
+    for position in (2, 3, 4, 5):  # scores higher than what has ended by then, but comes too late
         tables.say(0, position, tables.words[position - 1], **{f"w{position}": 1.0})
     tables.say(0, 6, tables.words[5], eos=1.0)
     found = tables.search(submission, [0], beam_size=2, length_penalty=2.0)
-    look_at = "the search for a sentence ends when beam_size hypotheses have ended, live ones or not"
+    look_at = "the search for a sentence ends when beam_size hypotheses have ended, even if others are still open"
     expect(found == [tables.ids(0)], "a beam of two, both ended", f"{[tables.ids(0)]}", f"{found}", look_at)
 
 
-def test_encoder_mask_is_handed_on(submission, case):
+def test_encoder_mask_is_handed_on(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(2)
     garden_path(tables, 0)
     garden_path(tables, 1)
@@ -180,10 +199,10 @@ def test_encoder_mask_is_handed_on(submission, case):
 
 
 @pytest.mark.parametrize("is_training", [True, False])
-def test_mode_is_restored(submission, case, is_training):
+def test_mode_is_restored(submission: SubmissionUnderTest, case: Case, is_training: bool) -> None:
     tables = Tables(1)
     garden_path(tables, 0)
-    tables.search(submission, [0], is_training, beam_size=2)  # in train mode the model says the odd one
+    tables.search(submission, [0], is_training, beam_size=2)  # in train mode the model predicts the last word
     src, everything = torch.tensor([[0, 3, 4]]), torch.ones(1, 1, 1, 3, dtype=torch.bool)
     what = "what the model says after the search"
     memory, _ = expect_parts(tables.model.encode(src, everything), ("memory", "weights"), what)

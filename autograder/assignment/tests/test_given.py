@@ -1,16 +1,19 @@
 """What the assignment gives: a change there would make other parts fail. No points."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
 
+from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_close, expect_same
+from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.given
 
 
-def test_positional_encoding(submission, case):
+def test_positional_encoding(submission: SubmissionUnderTest, case: Case) -> None:
     d_model, length = 2 * case.size(2, 5), case.size(3, 9)
     module = submission.build("embedding.PositionalEncoding", d_model, 0.5, 20, dtype=torch.float64).eval()
     x = case.normal(2, length, d_model)
@@ -22,7 +25,7 @@ def test_positional_encoding(submission, case):
     expect_close(module(x), x + code, "x with its positions")
 
 
-def test_masks(submission, case):
+def test_masks(submission: SubmissionUnderTest, case: Case) -> None:
     tokens = case.tokens(9, 3, 5)
     tokens[:, 3:] = 0
     padding = submission.call("masks.padding_mask", tokens, 0)
@@ -33,7 +36,7 @@ def test_masks(submission, case):
     expect_same(causal, wanted, "causal_mask", "True where the key is not later than the query")
 
 
-def test_greedy_search(submission, case):
+def test_greedy_search(submission: SubmissionUnderTest, case: Case) -> None:
     vocab, pad, bos, eos = 9, 0, 1, 2
     table = torch.full((2, 6, vocab, vocab), -30.0, dtype=torch.float64)
     chain = [bos, 5, 7, 4, eos]
@@ -43,7 +46,7 @@ def test_greedy_search(submission, case):
     model = submission.stand_in("Oracle", table, 3)
     model.train()
     src, mask = torch.tensor([[1, 3], [0, 3]]), torch.ones(2, 1, 1, 2, dtype=torch.bool)
-    options = {"bos_id": bos, "eos_id": eos, "pad_id": pad, "max_length": 6}
+    options: dict[str, Any] = {"bos_id": bos, "eos_id": eos, "pad_id": pad, "max_length": 6}
     found = submission.call("decode.greedy_decode", model, src, mask, **options)
     wanted = [[], [5, 7, 4]]
     is_plain = isinstance(found, list) and all(isinstance(line, list) for line in found)

@@ -1,7 +1,8 @@
-"""What the tests of the Transformer share; everything inside is a stand-in."""
+"""Checks of the Transformer; everything inside is a stand-in."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -10,34 +11,66 @@ from autograder.assignment.readings.parts import Census, take_census
 from autograder.sandbox.worker.stand_ins import decoder_layer, encoder_layer, name_tokens, place, trace
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_close, expect_equal_to_one, expect_parts, expect_shape
+from autograder.testing.under_test import SubmissionUnderTest
 
 ENCODE = (
     "source embedding, positions, encoder with the encoder's mask; all settings of the constructor passed on in order"
 )
-DECODE = "target embedding, positions, decoder with memory, src_mask, tgt_mask in this order; all settings passed on"
+DECODE = "target embedding, positions, decoder with memory, src_mask, tgt_mask in this order; all settings of the constructor passed on in order"
+
+
+class Translator(Protocol):
+    """What the contract says about a Transformer beyond any nn.Module."""
+
+    def encode(self, src: Tensor, encoder_mask: Tensor | None) -> object:
+        """Memory and weights."""
+        ...
+
+    def decode(self, tgt: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None) -> object:
+        """Output and both lists of weights."""
+        ...
+
+    def get_predictions(self, output: Tensor) -> object:
+        """Log-probabilities."""
+        ...
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """As of any module."""
+        ...
+
+    def train(self) -> object:
+        """As of any module."""
+        ...
+
+
+def as_translator(model: nn.Module) -> Translator:
+    """The model, with the methods that the contract promises."""
+    return cast(Translator, model)
 
 
 @dataclass
 class ModelCase:
     """A Transformer with random parameters, and random inputs for it."""
 
-    model: nn.Module
+    model: Translator
     src: Tensor
     tgt: Tensor
-    memory: Tensor  # not the encoder's, so that encode and decode are judged apart
+    memory: Tensor  # not the encoder's, so that encode and decode are judged separately
     src_mask: Tensor
     encoder_mask: Tensor
     tgt_mask: Tensor
     vocab_sizes: tuple[int, int]
     n_heads: int
     n_layers: int
-    extra: float  # what shows in a stack's output that it was given the right settings
+    extra: float  # part of each stack's output that shows whether it was given the right settings
 
     @property
     def d_model(self) -> int:
+        """The number of features of a vector."""
         return self.memory.size(-1)
 
     def census(self) -> Census:
+        """What the model is made of."""
         return take_census([p.detach() for p in self.model.parameters()], self.d_model)
 
     def tables(self, side: int) -> list[Tensor]:
@@ -45,7 +78,7 @@ class ModelCase:
         shape = (self.vocab_sizes[side], self.d_model)
         return [p.detach() for p in self.model.parameters() if tuple(p.shape) == shape]
 
-    def encode(self, src: Tensor | None = None) -> list:
+    def encode(self, src: Tensor | None = None) -> list[Any]:
         """Memory and the weights by layer, each of the right shape."""
         src = self.src if src is None else src
         memory, weights = expect_parts(
@@ -55,7 +88,7 @@ class ModelCase:
         self._expect_weights(weights, "weights", src.size(1), src.size(1))
         return [memory, weights]
 
-    def decode(self, memory: Tensor | None = None, tgt: Tensor | None = None) -> list:
+    def decode(self, memory: Tensor | None = None, tgt: Tensor | None = None) -> list[Any]:
         """Output and both lists of weights, each of the right shape."""
         tgt = self.tgt if tgt is None else tgt
         names = ("output", "self_weights", "cross_weights")
@@ -73,27 +106,31 @@ class ModelCase:
 
 
 def make_model(
-    submission, case: Case, norm_first: bool = False, n_layers: int = 2, dropout: float | None = None
+    submission: SubmissionUnderTest,
+    case: Case,
+    norm_first: bool = False,
+    n_layers: int = 2,
+    dropout: float | None = None,
 ) -> ModelCase:
     """Builds the submission's Transformer among stand-ins, in eval mode."""
     n_heads = case.size(2, 3)
     d_model, d_ff = n_heads * 2, case.size(14, 20)
     dropout = case.number(0.2, 0.7) if dropout is None else dropout
-    vocab_sizes = case.sizes(2, 8, 16)
-    options = {"norm_first": True} if norm_first else {}
-    sizes = *vocab_sizes, d_model, n_heads, d_ff, n_layers
+    src_vocab, tgt_vocab = case.sizes(2, 8, 16)
+    options: dict[str, Any] = {"norm_first": True} if norm_first else {}
+    sizes = src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers
     model = submission.build("model.Transformer", *sizes, dropout, dtype=torch.float64, **options).eval()
     case.randomise(model.parameters())
     b, s, t = case.sizes(3, 3, 6)
     return ModelCase(
-        model,
-        src=case.tokens(vocab_sizes[0], b, s),
-        tgt=case.tokens(vocab_sizes[1], b, t),
+        as_translator(model),
+        src=case.tokens(src_vocab, b, s),
+        tgt=case.tokens(tgt_vocab, b, t),
         memory=case.normal(b, s, d_model),
         src_mask=case.padding_mask(b, s),
         encoder_mask=case.mask(b, 1, s, s),
         tgt_mask=case.mask(b, 1, t, t),
-        vocab_sizes=tuple(vocab_sizes),
+        vocab_sizes=(src_vocab, tgt_vocab),
         n_heads=n_heads,
         n_layers=n_layers,
         extra=trace(d_ff, dropout, norm_first, n_layers),
@@ -113,16 +150,15 @@ def decoded(made: ModelCase, surviving: float = 1.0) -> Iterator[tuple[Tensor, .
     for table in made.tables(1):
         x = surviving * place(name_tokens(made.tgt, table))
         for mix in made.census().decoder_layers:
-            masks = made.src_mask, made.tgt_mask
-            yield decoder_layer(x, made.memory, *masks, mix, made.n_heads, made.extra)
+            yield decoder_layer(x, made.memory, made.src_mask, made.tgt_mask, mix, made.n_heads, made.extra)
 
 
-def expect_stack(actual: list, found: list[tuple[Tensor, ...]], names: tuple[str, ...], look_at: str) -> None:
+def expect_stack(actual: list[Any], found: list[tuple[Tensor, ...]], names: tuple[str, ...], look_at: str) -> None:
     """Compares x, and each list of weights, with the candidates (x, weights of one layer…)."""
     x, *lists = actual
     index = expect_equal_to_one(x, [outputs[0] for outputs in found], names[0], look_at)
-    for name, came, wanted in zip(names[1:], lists, found[index][1:], strict=True):
-        for number, one in enumerate(came, start=1):
+    for name, got, wanted in zip(names[1:], lists, found[index][1:], strict=True):
+        for number, one in enumerate(got, start=1):
             expect_close(one, wanted, f"{name} of layer {number}", "the stack's weights are returned as they are")
 
 
@@ -140,7 +176,7 @@ def check_decode(made: ModelCase, case: Case) -> None:
 
 
 def check_positions_have_dropout(made: ModelCase) -> None:
-    """Made with a rate of almost 1: in training nothing survives the positional encoding on either side."""
+    """With a rate of almost 1, nothing survives the positional encoding on either side in training."""
     made.model.train()
     look_at = "dropout reaches both positional encodings"
     expect_stack(made.encode(), list(encoded(made, 0.0)), ("memory in train mode", "weights"), look_at)

@@ -1,7 +1,7 @@
-"""What the tests of encoder layer, decoder layer and pre-norm share.
+"""Checks of encoder and decoder layer, post-norm and pre-norm.
 
 The attention, the feed-forward network and the LayerNorms inside are stand-ins with random parameters. Which
-LayerNorm belongs to which sublayer is found by trying: only the true assignment gives the output.
+LayerNorm belongs to which sublayer is found by trying: only the right assignment gives the output.
 """
 
 from collections.abc import Sequence
@@ -20,24 +20,26 @@ from autograder.testing.comparison import (
     expect_equal_to_one,
     expect_gradients,
     expect_unchanged,
+    fail,
     run_backward,
 )
 from autograder.testing.errors import CheckFailed
+from autograder.testing.under_test import SubmissionUnderTest
 
-from .layer_case import LayerCase, Sublayers, assignments, make_layer, norm_orders
+from .layer_case import LayerCase, Sublayers, assignments, make_layer, norm_orders, without_masks
 from .written_out import recognise
 
 DROPOUT = "dropout acts on the sublayer's output before it is added to x, with the rate of the constructor"
 
 
-def find_sublayers(made: LayerCase, came: list[Tensor], parameters: Sequence[Tensor] | None = None) -> Sublayers:
-    """The roles of the layer's parts; fails where none explain what it returns."""
+def find_sublayers(made: LayerCase, got: list[Tensor], parameters: Sequence[Tensor] | None = None) -> Sublayers:
+    """The roles of the layer's parts; fails where no roles explain what it returns."""
     if made.is_written_out or made.is_crowded:
         check_numbers(made)
     found = [recognise(made, parameters)] if made.is_written_out else list(assignments(made, parameters))
     results = [sublayers.run() for sublayers in found]
-    index = expect_equal_to_one(came[0], [result[0] for result in results], "the output of the layer", made.rule)
-    for name, actual, wanted in zip(made.names[1:], came[1:], results[index][1:], strict=True):
+    index = expect_equal_to_one(got[0], [result[0] for result in results], "the output of the layer", made.rule)
+    for name, actual, wanted in zip(made.names[1:], got[1:], results[index][1:], strict=True):
         expect_close(actual, wanted, f"{name} of the layer", "the weights of its own attention, unchanged")
     return found[index]
 
@@ -49,25 +51,25 @@ def check_values(made: LayerCase, case: Case) -> None:
 
 
 def check_numbers(made: LayerCase) -> None:
-    """Each sublayer has a LayerNorm and an attention of its own, and there is nothing else to learn."""
+    """Each sublayer has a LayerNorm and an attention of its own, and nothing else is learned."""
     census = made.census()
     wanted = made.n_attentions, 1, made.n_attentions + 1
-    came = len(census.attentions), len(census.feed_forwards), len(census.norms)
+    got = len(census.attentions), len(census.feed_forwards), len(census.norms)
     fewest, most = missing_numbers(census, wanted[0], wanted[2], made.d_model, made.d_ff)
     numbers = sum(p.numel() for p in census.others)
-    fits = all(one <= other for one, other in zip(came, wanted, strict=True)) and fewest <= numbers <= most
+    fits = all(one <= other for one, other in zip(got, wanted, strict=True)) and fewest <= numbers <= most
     expect(
         fits,
-        "how many MultiHeadedAttention, FeedForward and LayerNorm the layer has",
+        "how many of MultiHeadedAttention, FeedForward and LayerNorm the layer has",
         "{}, {} and {}".format(*wanted),
-        "{}, {} and {}".format(*came) + (f", and {numbers} other numbers to learn" if numbers else ""),
+        "{}, {} and {}".format(*got) + (f", and {numbers} other learned numbers" if numbers else ""),
         "each sublayer has its own; build them in __init__",
     )
 
 
 def check_without_masks(made: LayerCase) -> None:
-    """None as a mask is handed on."""
-    made.inputs = tuple(tensor if tensor.is_floating_point() else None for tensor in made.inputs)
+    """None as a mask is passed on."""
+    made.inputs = without_masks(made.inputs)
     find_sublayers(made, made.run())
 
 
@@ -81,26 +83,28 @@ def check_small_sizes(made: LayerCase) -> None:
     find_sublayers(made, made.run())
 
 
-def check_dropout_acts_on_sublayers(submission, case: Case, kind: str, norm_first: bool = False) -> None:
-    """In training with a rate of almost 1, nothing of the sublayers survives, and the residuals do."""
+def check_dropout_acts_on_sublayers(
+    submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool = False
+) -> None:
+    """In training with a rate of almost 1, nothing of the sublayers survives, but the residual connections do."""
     made = make_layer(submission, case, kind, ALMOST_ALL, norm_first)
     in_eval = made.run()
     made.layer.train()
-    came = made.run(what="what forward returns in train mode")
-    expect_close(came[1], in_eval[1], f"{made.names[1]} in train mode", "the weights that the attention returned")
+    got = made.run(what="what forward returns in train mode")
+    expect_close(got[1], in_eval[1], f"{made.names[1]} in train mode", "the weights that the attention returned")
     what = "the output in train mode with a dropout of almost 1"
     x = made.inputs[0]
     if norm_first:
-        expect_close(came[0], x, what, DROPOUT)
+        expect_close(got[0], x, what, DROPOUT)
         return
     if made.is_crowded:
         check_numbers(made)
     found = [reduce(lambda state, norm: norm(state), order, x) for order in norm_orders(made)]
-    expect_equal_to_one(came[0], found, what, DROPOUT)
+    expect_equal_to_one(got[0], found, what, DROPOUT)
 
 
-def check_dropout_entries(submission, case: Case, kind: str, norm_first: bool = False) -> None:
-    """In training each entry of a sublayer's output is dropped or scaled up, whatever happens to the others.
+def check_dropout_entries(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool = False) -> None:
+    """In training each entry of a sublayer's output is dropped or scaled up, independently of the others.
 
     For every position all patterns of the attention's dropped entries are tried; the last sublayer's show in the
     output, where the LayerNorm stand-in can be turned back.
@@ -111,24 +115,24 @@ def check_dropout_entries(submission, case: Case, kind: str, norm_first: bool = 
     if made.is_written_out or not all(norm.is_stand_in for norm in sublayers.norms):
         return  # too many entries to try all patterns, or LayerNorms that mix them
     made.layer.train()
-    came = made.run(what="what forward returns in train mode")[0]
+    output = made.run(what="what forward returns in train mode")[0]
     keep = 1 / (1 - rate)
     patterns = torch.tensor(list(product([0.0, keep], repeat=made.d_model)), dtype=torch.float64)  # (2^d, d)
-    look_at = f"{DROPOUT}; what survives is divided by 1 - rate, each entry by itself"
-    chosen = torch.empty(came.shape[:2], dtype=torch.int64)  # (b, t): a pattern for each position
-    for b, t in product(range(came.size(0)), range(came.size(1))):
-        pattern = _explain(sublayers, patterns, came, b, t, keep)
-        fits = pattern is not None
-        what = f"the output in train mode with a dropout of {rate:.2f}"
-        expect(fits, what, "each entry of a sublayer's output dropped or scaled", "something else", look_at)
+    look_at = f"{DROPOUT}; each entry independently is dropped or divided by 1 - rate"
+    chosen = torch.empty(output.shape[:2], dtype=torch.int64)  # (b, t): a pattern for each position
+    for b, t in product(range(output.size(0)), range(output.size(1))):
+        pattern = _explain(sublayers, patterns, output, b, t, keep)
+        if pattern is None:
+            what = f"the output in train mode with a dropout of {rate:.2f}"
+            fail(what, "each entry of a sublayer's output dropped or scaled", "something else", look_at)
         chosen[b, t] = pattern
     for axis, what in enumerate(("sentences", "positions")):
-        own_fate = bool((chosen != chosen.select(axis, 0).unsqueeze(axis)).any())
-        came = f"the same entries at all {what}"
-        expect(own_fate, f"dropout at different {what}", "other entries at each", came, look_at)
+        differ = bool((chosen != chosen.select(axis, 0).unsqueeze(axis)).any())
+        got = f"the same entries at all {what}"
+        expect(differ, f"dropout at different {what}", "different entries at each", got, look_at)
 
 
-def _explain(sublayers: Sublayers, patterns: Tensor, came: Tensor, b: int, t: int, keep: float) -> int | None:
+def _explain(sublayers: Sublayers, patterns: Tensor, output: Tensor, b: int, t: int, keep: float) -> int | None:
     """Which pattern of the first sublayer's dropped entries explains the output of position t; None = none does."""
     made = sublayers.made
     first, *later = sublayers.norms
@@ -150,12 +154,14 @@ def _explain(sublayers: Sublayers, patterns: Tensor, came: Tensor, b: int, t: in
     dropped, kept = states, states + keep * out
     if not made.norm_first:
         dropped, kept = norm(dropped), norm(kept)
-    error = torch.minimum((came[b, t] - dropped).abs(), (came[b, t] - kept).abs()).amax(dim=-1).detach()
+    error = torch.minimum((output[b, t] - dropped).abs(), (output[b, t] - kept).abs()).amax(dim=-1).detach()
     best, index = error.min(dim=0)
     return int(number[index]) if best < 1e-6 else None
 
 
-def check_no_dropout_is_deterministic(submission, case: Case, kind: str, norm_first: bool = False) -> None:
+def check_no_dropout_is_deterministic(
+    submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool = False
+) -> None:
     """With a rate of 0 training and eval agree."""
     made = make_layer(submission, case, kind, 0.0, norm_first)
     in_eval = made.run()
@@ -173,7 +179,7 @@ def check_dropout_is_random_in_training_only(made: LayerCase) -> None:
     made.layer.train()
     passes = [made.run()[0] for _ in range(2)]
     agree = torch.equal(*passes)
-    expect(not agree, "two passes in train mode", "different ones: dropout is random", "equal ones", made.rule)
+    expect(not agree, "two passes in train mode", "different results: dropout is random", "equal results", made.rule)
 
 
 def check_gradients(made: LayerCase, case: Case) -> None:
@@ -190,16 +196,16 @@ def check_gradients(made: LayerCase, case: Case) -> None:
     try:
         sublayers = find_sublayers(made, [output, *_], others)
     except CheckFailed:
-        return  # wrong values are another test's business
+        return  # wrong values are for another test
     run_backward(sublayers.run()[0], direction, "the expected output")
     inputs = [tensor for tensor in made.inputs if tensor.is_floating_point()]
-    for came, wanted in zip(actual, [*others, *inputs], strict=True):
+    for got, wanted in zip(actual, [*others, *inputs], strict=True):
         if wanted.grad is not None:  # the layer's own vectors count as constants where it writes its attention out
-            expect_close(came, wanted.grad, "a gradient", "nothing is detached on the way, residuals included")
+            expect_close(got, wanted.grad, "a gradient", "nothing is detached on the way, residuals included")
 
 
 def check_arguments_stay(made: LayerCase) -> None:
-    """Inputs are not changed, and no state is kept."""
+    """The inputs are not changed, and no state is kept."""
     before = copies(made.inputs)
     first = made.run()
     expect_unchanged(made.inputs, before, made.argument_names)

@@ -1,8 +1,9 @@
-"""What the tests of encoder, decoder and pre-norm stacks share; the layers inside are stand-ins."""
+"""Checks of encoder and decoder, post-norm and pre-norm; the layers inside are stand-ins."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import permutations
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +22,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.under_test import SubmissionUnderTest
 
 
 @dataclass
@@ -31,45 +33,51 @@ class StackCase:
     inputs: tuple[Tensor, ...]  # x and mask; or x, memory, src_mask, tgt_mask
     n_heads: int
     n_layers: int
-    extra: float  # what shows in a layer's output that it was given the right settings
+    extra: float  # part of each layer's output that shows whether it was given the right settings
     norm_first: bool
 
     @property
     def is_decoder(self) -> bool:
+        """Whether it is a decoder."""
         return len(self.inputs) == 4
 
     @property
     def argument_names(self) -> tuple[str, ...]:
+        """The arguments of forward."""
         return ("x", "memory", "src_mask", "tgt_mask") if self.is_decoder else ("x", "mask")
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The parts that forward returns."""
         return ("x", "self_weights", "cross_weights") if self.is_decoder else ("x", "weights")
 
-    def run(self, *inputs: Tensor | None) -> list:
+    def run(self, *inputs: Tensor) -> list[Any]:
         """The parts that forward returns: x (b, t, d), and a list of tensors for each kind of weights."""
         inputs = inputs or self.inputs
         x, *lists = expect_parts(self.stack(*inputs), self.names, "what forward returns")
         expect_shape(x, inputs[0].shape, "the output of the stack", dtype=inputs[0].dtype)
         labels = [f"weights of layer {number + 1}" for number in range(self.n_layers)]
         keys = inputs[0].size(1), inputs[1].size(1) if self.is_decoder else 0
-        for name, came, k in zip(self.names[1:], lists, keys, strict=False):
-            for label, part in zip(labels, expect_parts(came, labels, f"{name} of the stack"), strict=True):
+        for name, got, k in zip(self.names[1:], lists, keys, strict=False):
+            for label, part in zip(labels, expect_parts(got, labels, f"{name} of the stack"), strict=True):
                 shape = (inputs[0].size(0), self.n_heads, inputs[0].size(1), k)
                 expect_shape(part, shape, f"{name}: {label}", dtype=inputs[0].dtype)
         return [x, *lists]
 
 
-def make_stack(submission, case: Case, kind: str, norm_first: bool = False, n_layers: int = 3) -> StackCase:
+def make_stack(
+    submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool = False, n_layers: int = 3
+) -> StackCase:
     """Builds "Encoder" or "Decoder" of the submission among stand-ins, in eval mode."""
     n_heads = case.size(2, 4)
     d_model, d_ff, dropout = n_heads * case.size(2, 3), case.size(14, 20), case.number(0.2, 0.7)
-    settings = {"n_heads": n_heads, "d_ff": d_ff, "n_layers": n_layers, "dropout": dropout}
+    settings: dict[str, Any] = {"n_heads": n_heads, "d_ff": d_ff, "n_layers": n_layers, "dropout": dropout}
     if norm_first:
         settings["norm_first"] = True
     stack = submission.build(f"model.{kind}", d_model, **settings, dtype=torch.float64).eval()
     case.randomise(stack.parameters())
     b, s, t = case.sizes(3, 3, 6)
+    inputs: tuple[Tensor, ...]
     if kind == "Encoder":
         inputs = case.normal(b, s, d_model), case.mask(b, 1, s, s)
     else:
@@ -82,19 +90,23 @@ def expected_outputs(made: StackCase) -> list[tuple[Tensor, list[list[Tensor]]]]
     """Output, and the lists of weights, for each order in which the layers may be applied."""
     census = take_census([p.detach() for p in made.stack.parameters()], made.inputs[0].size(-1))
     layers = census.decoder_layers if made.is_decoder else census.encoder_layers
-    if len(layers) != made.n_layers:  # of very many there would be no end of orders
+    if len(layers) != made.n_layers:  # very many layers would have too many orders to try
         return []
-    found = []
+    found: list[tuple[Tensor, list[list[Tensor]]]] = []
     for mixes in permutations(layers):
-        x, seen = made.inputs[0], []
+        x = made.inputs[0]
+        seen: list[list[Tensor]] = []
         for mix in mixes:
             if made.is_decoder:
-                x, *weights = decoder_layer(x, *made.inputs[1:], mix, made.n_heads, made.extra)
+                _, memory, src_mask, tgt_mask = made.inputs
+                x, *weights = decoder_layer(x, memory, src_mask, tgt_mask, mix, made.n_heads, made.extra)
             else:
                 x, *weights = encoder_layer(x, made.inputs[1], mix, made.n_heads, made.extra)
             seen.append(weights)
         lists = [list(by_layer) for by_layer in zip(*seen, strict=True)]
-        norms = [norm for [norm], _ in norm_readings(census, 1, x.size(-1))] if made.norm_first else [lambda x: x]
+        norms: list[Callable[[Tensor], Tensor]] = [lambda x: x]
+        if made.norm_first:
+            norms = [norm for [norm], _ in norm_readings(census, 1, x.size(-1))]
         found += [(norm(x), lists) for norm in norms]
     return found
 
@@ -111,13 +123,13 @@ def check_values(made: StackCase, case: Case) -> None:
         + ("then one LayerNorm" if made.norm_first else "nothing after the last layer in post-norm")
     )
     index = expect_equal_to_one(x, [outputs[0] for outputs in found], "the output of the stack", look_at)
-    for name, came, wanted in zip(made.names[1:], lists, found[index][1], strict=True):
-        for number, (one, other) in enumerate(zip(came, wanted, strict=True), start=1):
-            expect_close(one, other, f"{name} of layer {number}", "one entry a layer, first layer first")
+    for name, got, wanted in zip(made.names[1:], lists, found[index][1], strict=True):
+        for number, (one, other) in enumerate(zip(got, wanted, strict=True), start=1):
+            expect_close(one, other, f"{name} of layer {number}", "one entry per layer, the first layer first")
 
 
 def check_layers_have_their_own_parameters(made: StackCase) -> None:
-    """As many different layers as n_layers says, and nothing else to learn but a pre-norm stack's LayerNorm."""
+    """There are n_layers different layers, and nothing else is learned but the LayerNorm of a pre-norm stack."""
     census = take_census(list(made.stack.parameters()), made.inputs[0].size(-1))
     layers = census.decoder_layers if made.is_decoder else census.encoder_layers
     look_at = "an nn.ModuleList of n_layers new layers; a plain list hides them from parameters()"
@@ -125,8 +137,8 @@ def check_layers_have_their_own_parameters(made: StackCase) -> None:
     expect(len(layers) == made.n_layers, what, f"{made.n_layers}", f"{len(layers)}", look_at)
     beside = sum(p.numel() for p in made.stack.parameters()) - sum(layer.numel() for layer in layers)
     wanted = 2 * made.inputs[0].size(-1) if made.norm_first else 0
-    look_at = "a LayerNorm ends the stack where norm_first, and only there"
-    expect(beside == wanted, "how many numbers the stack learns beside its layers", f"{wanted}", f"{beside}", look_at)
+    look_at = "a LayerNorm ends the stack with norm_first, and only then"
+    expect(beside == wanted, "how many numbers the stack learns besides its layers", f"{wanted}", f"{beside}", look_at)
 
 
 def check_gradients(made: StackCase, case: Case) -> None:
@@ -150,11 +162,13 @@ def check_repeats(made: StackCase) -> None:
     )
     made.stack.train()
     what = "the output in train mode"
-    expect_close(made.run()[0], first[0], what, "dropout is inside the layers, which are stand-ins without it here")
+    expect_close(
+        made.run()[0], first[0], what, "dropout belongs inside the layers, which are stand-ins without it here"
+    )
 
 
 def check_small_sizes(made: StackCase) -> None:
     """One sentence by itself."""
     whole = made.run()
-    small: Sequence[Tensor] = [tensor[:1] for tensor in made.inputs]
+    small = [tensor[:1] for tensor in made.inputs]
     expect_close(made.run(*small)[0], whole[0][:1], "the output of one sentence by itself", "sentences do not mix")

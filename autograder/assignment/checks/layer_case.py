@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,16 +17,20 @@ from autograder.assignment.readings.parts import Census, Norm, network_readings,
 from autograder.sandbox.worker.stand_ins import mixed_look_up
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_parts, expect_shape
+from autograder.testing.under_test import SubmissionUnderTest
 
 POST_NORM = "LayerNorm(x + dropout(sublayer(x))) for each sublayer in turn"
 PRE_NORM = "x + dropout(sublayer(LayerNorm(x))) for each sublayer in turn"
-MASKS = "; self-attention gets tgt_mask, cross-attention src_mask and as key and value the memory"
-
+MASKS = "; self-attention gets tgt_mask; cross-attention gets src_mask, and the memory as key and value"
 
 MOST_PARTS = 5
+"""With more parts of one kind, trying all their roles would not end."""
 
 Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
 """Query, key, value and mask -> output and weights."""
+
+Inputs = tuple[Any, ...]
+"""Tensors: x and mask, or x, memory, src_mask and tgt_mask. A mask may be None, which no type could follow here."""
 
 
 def stand_in(mix: Tensor, n_heads: int) -> Attention:
@@ -38,28 +43,32 @@ class LayerCase:
     """One layer with random parameters, and random inputs for it."""
 
     layer: nn.Module
-    inputs: tuple[Tensor, ...]  # x and mask; or x, memory, src_mask, tgt_mask
+    inputs: Inputs
     n_heads: int
     d_ff: int
     dropout: float
     norm_first: bool
-    constant: float | None = None  # of all vectors of the layer's own, where it is written out
-    probe: tuple[Tensor | None, ...] = ()  # inputs without masks, to find out what its parts are
+    constant: float = 0.0  # the value of all vectors that the layer itself holds, where parts are written out
+    probe: Inputs = ()  # inputs without masks, to find out what its parts are
 
     @property
     def is_decoder(self) -> bool:
+        """Whether it is a decoder layer."""
         return len(self.inputs) == 4
 
     @property
     def d_model(self) -> int:
-        return self.inputs[0].size(-1)
+        """The number of features of x."""
+        return int(self.inputs[0].size(-1))
 
     @property
     def n_attentions(self) -> int:
+        """How many attentions such a layer has."""
         return 2 if self.is_decoder else 1
 
     @property
     def argument_names(self) -> tuple[str, ...]:
+        """The arguments of forward."""
         return ("x", "memory", "src_mask", "tgt_mask") if self.is_decoder else ("x", "mask")
 
     @property
@@ -69,32 +78,33 @@ class LayerCase:
 
     @property
     def rule(self) -> str:
+        """What the layer computes, for messages."""
         return (PRE_NORM if self.norm_first else POST_NORM) + (MASKS if self.is_decoder else "")
 
     def run(self, *inputs: Tensor | None, what: str = "what forward returns") -> list[Tensor]:
         """The parts that forward returns for these inputs, each of the right shape."""
-        inputs = inputs or self.inputs
-        parts = expect_parts(self.layer(*inputs), self.names, what)
-        b, t, d = inputs[0].shape
-        shapes = [(b, t, d), (b, self.n_heads, t, t), (b, self.n_heads, t, inputs[1].size(1) if self.is_decoder else 0)]
+        given: Inputs = inputs or self.inputs
+        parts = expect_parts(self.layer(*given), self.names, what)
+        b, t, d = given[0].shape
+        shapes = [(b, t, d), (b, self.n_heads, t, t), (b, self.n_heads, t, given[1].size(1) if self.is_decoder else 0)]
         for part, shape, name in zip(parts, shapes, self.names, strict=False):
-            expect_shape(part, shape, name, dtype=inputs[0].dtype)
+            expect_shape(part, shape, name, dtype=given[0].dtype)
         return parts
 
     @property
     def is_written_out(self) -> bool:
-        """Whether parts are written out in a way that their parameters do not tell."""
-        return self.constant is not None
+        """Whether parts are written out, so that the parameters alone do not tell their roles."""
+        return self.constant != 0
 
     @property
     def is_crowded(self) -> bool:
-        """Whether there are so many parts that trying all their roles would not end."""
+        """Whether there are more parts than can be tried in all roles."""
         census = self.census()
         return max(map(len, (census.attentions, census.feed_forwards, census.norms))) > MOST_PARTS
 
     @property
     def own_vectors(self) -> list[Tensor]:
-        """Biases, gains and shifts that are no stand-in's: what is too small for a matrix."""
+        """Biases, gains and shifts that belong to no stand-in: parameters too small for a matrix."""
         return [p for p in self.census().others if p.numel() <= 4 * self.d_model]
 
     def census(self, parameters: Sequence[Tensor] | None = None) -> Census:
@@ -103,7 +113,12 @@ class LayerCase:
 
 
 def make_layer(
-    submission, case: Case, kind: str, dropout: float = 0.3, norm_first: bool = False, d_head: int | None = None
+    submission: SubmissionUnderTest,
+    case: Case,
+    kind: str,
+    dropout: float = 0.3,
+    norm_first: bool = False,
+    d_head: int | None = None,
 ) -> LayerCase:
     """Builds "EncoderLayer" or "DecoderLayer" of the submission among stand-ins, in eval mode."""
     n_heads = 2 if d_head else case.size(2, 3)
@@ -111,28 +126,39 @@ def make_layer(
     made = build_layer(submission, case, kind, sizes, dropout, norm_first)
     if any(True for _ in assignments(made)):
         return made
-    # Its own parameters are told apart by their sizes, so none of these may look like another.
+    # The layer's own parameters are told apart by their sizes, so no two sizes may coincide.
     sizes = case.size(4, 5), 5, case.choose((17, 19))
     made = build_layer(submission, case, kind, sizes, dropout, norm_first)
     made.constant = case.number(0.6, 1.4)
-    made.probe = tuple(tensor if tensor.is_floating_point() else None for tensor in made.inputs)
+    made.probe = without_masks(made.inputs)
     with torch.no_grad():
         for vector in made.own_vectors:
             vector.fill_(made.constant)
     return made
 
 
+def without_masks(inputs: Inputs) -> Inputs:
+    """The inputs with None in place of the masks."""
+    return tuple(tensor if tensor.is_floating_point() else None for tensor in inputs)
+
+
 def build_layer(
-    submission, case: Case, kind: str, sizes: tuple[int, int, int], dropout: float, norm_first: bool
+    submission: SubmissionUnderTest,
+    case: Case,
+    kind: str,
+    sizes: tuple[int, int, int],
+    dropout: float,
+    norm_first: bool,
 ) -> LayerCase:
     """Builds the layer with random parameters for n_heads, d_head and d_ff, and draws inputs."""
     n_heads, d_head, d_ff = sizes
     d_model = n_heads * d_head
-    options = {"norm_first": True} if norm_first else {}
+    options: dict[str, Any] = {"norm_first": True} if norm_first else {}
     component = f"layers.{kind}"
     layer = submission.build(component, d_model, n_heads, d_ff, dropout, dtype=torch.float64, **options).eval()
     case.randomise(layer.parameters(), scale=0.7)
     b, s, t = case.sizes(3, 3, 6)
+    inputs: Inputs
     if kind == "EncoderLayer":
         inputs = case.normal(b, s, d_model), case.mask(b, 1, s, s)
     else:
@@ -148,10 +174,10 @@ class Sublayers:
     made: LayerCase
     attentions: tuple[Attention, ...]
     network: Callable[[Tensor], Tensor]
-    norms: tuple[Callable[[Tensor], Tensor], ...]
+    norms: tuple[Norm, ...]
 
     def sublayer(self, number: int, state: Tensor) -> tuple[Tensor, Tensor | None]:
-        """What the sublayer computes of `state` (b, t, d), and its weights."""
+        """What the sublayer computes from `state` (b, t, d), and its weights."""
         if number == self.made.n_attentions:
             return self.network(state), None
         source, mask = self.source(number, state)
@@ -163,7 +189,7 @@ class Sublayers:
         return (state, rest[-1]) if number == 0 else (rest[0], rest[1])
 
     def read(self, number: int, state: Tensor) -> Tensor:
-        """What the sublayer gets of `state`."""
+        """What the sublayer reads of `state`."""
         return self.norms[number](state) if self.made.norm_first else state
 
     def add(self, number: int, state: Tensor, out: Tensor) -> Tensor:
@@ -172,14 +198,15 @@ class Sublayers:
 
     def before(self, number: int) -> Tensor:
         """The state that the sublayer finds."""
-        state = self.made.inputs[0]
+        state: Tensor = self.made.inputs[0]
         for earlier in range(number):
             state = self.add(earlier, state, self.sublayer(earlier, self.read(earlier, state))[0])
         return state
 
     def run(self) -> list[Tensor]:
         """What the layer returns."""
-        state, weights = self.made.inputs[0], []
+        state: Tensor = self.made.inputs[0]
+        weights: list[Tensor] = []
         for number in range(len(self.norms)):
             out, seen = self.sublayer(number, self.read(number, state))
             state = self.add(number, state, out)
@@ -188,7 +215,7 @@ class Sublayers:
 
 
 def assignments(made: LayerCase, parameters: Sequence[Tensor] | None = None) -> Iterator[Sublayers]:
-    """Each assignment of roles to the parts found inside; none where that cannot be read from the parameters."""
+    """Each assignment of roles to the parts inside; nothing where the parameters do not show the parts."""
     census = made.census(parameters)
     n_norms = made.n_attentions + 1
     for norms, others in norm_readings(census, n_norms, made.d_model):
@@ -205,7 +232,7 @@ def norm_orders(made: LayerCase, parameters: Sequence[Tensor] | None = None) -> 
     if made.is_written_out:
         vector = torch.full((made.d_model,), made.constant, dtype=torch.float64)
         own = Norm(vector, vector, is_stand_in=False)
-        norms = [Norm(*norm.unbind(), is_stand_in=True) for norm in census.norms]
+        norms = [Norm(norm[0], norm[1], is_stand_in=True) for norm in census.norms]
         norms += [own] * (count - len(norms))
         yield from {tuple(map(id, order)): order for order in permutations(norms)}.values()
         return

@@ -1,11 +1,12 @@
 """Judges a layer that writes its attention out, and perhaps other parts, in place of the components.
 
-There is no stand-in to recognise then. But the tests choose the parameters: all vectors of the layer's own have one
-value, and its matrices are switched on part by part while the others are zero. So each part shows by itself in what
-the layer returns: first the residual connections and LayerNorms, then the feed-forward network, then each attention.
+There is then no stand-in to recognise. But the tests choose the parameters: all vectors that the layer itself holds
+get the same value, and its matrices are switched on part by part while the others are zero. So each part shows
+separately in what the layer returns: first the residual connections and LayerNorms, then the feed-forward network,
+then each attention.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 
@@ -16,11 +17,11 @@ from autograder.assignment.readings.parts import Network, formula_readings
 from autograder.assignment.readings.projections import FoundAttention, find_attention
 from autograder.testing.comparison import TOLERANCE, difference, expect, expect_equal_to_one, fail
 
-from .layer_case import LayerCase, Sublayers, norm_orders, stand_in
+from .layer_case import Attention, LayerCase, Sublayers, norm_orders, stand_in
 
-ATTENTION = "written out, it must do what MultiHeadedAttention (task 1.3) does; the layer may as well use that"
-NETWORK = "written out, it must do what FeedForward (task 1.5) does; the layer may as well use that"
-ALONE = "of all matrices that the layer itself holds only those of {} are not zero"
+ATTENTION = "written out, it must do what MultiHeadedAttention (task 1.3) does; the layer can use that instead"
+NETWORK = "written out, it must do what FeedForward (task 1.5) does; the layer can use that instead"
+ALONE = "all matrices that the layer itself holds are zero but those of {}"
 
 
 def recognise(made: LayerCase, parameters: Sequence[Tensor] | None = None) -> Sublayers:
@@ -28,10 +29,10 @@ def recognise(made: LayerCase, parameters: Sequence[Tensor] | None = None) -> Su
 
     Args:
         made: its own vectors have the value `made.constant`.
-        parameters: of which the parts are to be made; None = the layer's own, detached.
+        parameters: to make the parts from; None = the layer's own, detached.
     """
     values = [p.detach() for p in made.layer.parameters()] if parameters is None else list(parameters)
-    bare = replace(made, inputs=made.probe)  # masks are judged with the whole
+    bare = replace(made, inputs=made.probe)  # masks are judged with the layer as a whole
     switches = Switches(made)
     n_own = made.n_attentions - len(made.census().attentions)
     groups = switches.attentions(n_own, made.d_model)
@@ -86,7 +87,7 @@ class Switches:
         self.only(list(self._saved))
 
     def attentions(self, count: int, d_model: int) -> list[list[int]]:
-        """The matrices of each of `count` attentions, in order; [] where they cannot be shared out so."""
+        """The matrices of each of `count` attentions, in order; [] where they cannot be divided like that."""
         groups: list[list[int]] = []
         total = 0
         for number in self.of_attention:
@@ -105,13 +106,14 @@ def find_frame(made: LayerCase, values: Sequence[Tensor]) -> Sublayers:
 
 
 def frames(made: LayerCase, values: Sequence[Tensor]) -> Iterator[Sublayers]:
-    """All that the layer may be while the matrices of its own are zero."""
+    """All that the layer may be while its own matrices are zero."""
     census = made.census(values)
-    networks = [Network((mix,), made.d_ff) for mix in census.feed_forwards] or [Constant(made.constant)]
+    networks: list[Callable[[Tensor], Tensor]] = [Network((mix,), made.d_ff) for mix in census.feed_forwards]
+    networks = networks or [Constant(made.constant)]
     n_own = made.n_attentions - len(census.attentions)
-    # An output bias there may be or not, one for all heads or one for each.
+    # There may be no output bias, one for all heads, or one for each head.
     for biases in product((0.0, made.constant, made.constant * made.n_heads), repeat=n_own):
-        attentions = [stand_in(mix, made.n_heads) for mix in census.attentions]
+        attentions: list[Attention] = [stand_in(mix, made.n_heads) for mix in census.attentions]
         attentions += [EvenAttention(bias, made.n_heads) for bias in biases]
         for parts in product(permutations(attentions), networks, norm_orders(made, values)):
             yield Sublayers(made, *parts)
@@ -124,17 +126,19 @@ class Constant:
     value: float
 
     def __call__(self, state: Tensor) -> Tensor:
+        """The same value everywhere, in the shape of `state`."""
         return torch.full_like(state, self.value)
 
 
 @dataclass(frozen=True)
 class EvenAttention:
-    """An attention whose matrices are zero: it looks everywhere alike."""
+    """An attention whose matrices are zero: it attends to all keys alike."""
 
     value: float
     n_heads: int
 
-    def __call__(self, query: Tensor, key: Tensor, value: Tensor, mask: None) -> tuple[Tensor, Tensor]:
+    def __call__(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Output (b, q, d) and even weights (b, h, q, k)."""
         weights = query.new_full((query.size(0), self.n_heads, query.size(1), key.size(1)), 1 / key.size(1))
         return torch.full_like(query, self.value), weights
 
@@ -171,8 +175,9 @@ def find_own_attention(made: LayerCase, frame: Sublayers, matrices: Sequence[Ten
     biases = [torch.full((made.d_model,), made.constant * n, dtype=torch.float64) for n in (1, made.n_heads)]
     inputs = query, source, source
     search = find_attention([*matrices, *biases], made.n_heads, inputs, output, weights[number], finish)
-    if search.found is None and search.weights_fit:
-        what = f"the output while {ALONE.format('one attention')}"
-        fail(what, "the projected heads, projected again", "another", ATTENTION)
-    expect(search.found is not None, what, "those of a projected query and key in heads", "others", ATTENTION)
+    if search.found is None:
+        if search.weights_fit:
+            what = f"the output while {ALONE.format('one attention')}"
+            fail(what, "the projected heads, projected again", "another", ATTENTION)
+        fail(what, "those of a projected query and key in heads", "others", ATTENTION)
     return number, search.found

@@ -1,0 +1,36 @@
+"""What component tests may ask of a submission, in this process or in the sandbox: the tests cannot tell which."""
+
+from typing import Any, Protocol
+
+import torch
+from torch import nn
+
+
+class SubmissionUnderTest(Protocol):
+    """A submission; components are named as in the contract, such as "layers.LayerNorm"."""
+
+    def build(
+        self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
+    ) -> nn.Module:
+        """Makes an object of a class of the submission.
+
+        Args:
+            component: the class, "module.Name".
+            dtype: of its parameters and buffers; None = as made.
+            isolated: whether a stand-in replaces every other component, now and in later calls.
+            args: for the constructor.
+            kwargs: for the constructor.
+        """
+        ...
+
+    def call(self, component: str, *args: Any, isolated: bool = True, **kwargs: Any) -> Any:
+        """Calls a function of the submission, "module.name"; whatever it returns is to be checked."""
+        ...
+
+    def stand_in(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Makes one of the stand-ins, to be passed as an argument."""
+        ...
+
+    def parameters(self, module: nn.Module) -> list[nn.Parameter]:
+        """The parameters of a module with their present values."""
+        ...
