@@ -13,10 +13,9 @@ from autograder.testing.case import Case
 from autograder.testing.comparison import expect_close, expect_equal_to_one, expect_parts, expect_shape
 from autograder.testing.under_test import SubmissionUnderTest
 
-ENCODE = (
-    "source embedding, positions, encoder with the encoder's mask; all settings of the constructor passed on in order"
-)
-DECODE = "target embedding, positions, decoder with memory, src_mask, tgt_mask in this order; all settings of the constructor passed on in order"
+SETTINGS = "all settings of the constructor passed on in order"
+ENCODE = f"source embedding, positions, encoder with the encoder's mask; {SETTINGS}"
+DECODE = f"target embedding, positions, decoder with memory, src_mask, tgt_mask in this order; {SETTINGS}"
 
 
 class Translator(Protocol):
