@@ -1,4 +1,4 @@
-"""The handout, README.md of the students' package: prose from handout.md, the rest from the assignment."""
+"""Makes the handout, README.md of the students' archive: prose from handout.md, the rest from the assignment."""
 
 import string
 import textwrap
@@ -15,18 +15,18 @@ TEMPLATE = Path(__file__).with_name("handout.md")
 
 
 CREDITS = {
-    "share": "A task earns points in proportion to the tests that pass, and none where a test marked `core` fails.",
-    "all": "A task earns its points where all of its tests pass, and none else.",
+    "share": "A task earns points in proportion to the tests that pass, but none if a test marked `core` fails.",
+    "all": "A task earns its points if all of its tests pass, otherwise none.",
 }
 
 
 def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> bytes:
-    """Fills the template; an unknown `$name` in it is an error and not shipped as it is.
+    """Fills in the template; an unknown `$name` in it is an error.
 
     Args:
         assignment: tasks, points, thresholds.
-        skeleton: whose files the tasks are in.
-        efforts: difficulty and minutes of tasks by number; {} where nobody has said them.
+        skeleton: the files that the tasks are in.
+        efforts: difficulty and minutes by the task's number; {} where they are not known.
     """
     regular = [task for task in assignment.tasks if not task.extension]
     extensions = [task for task in assignment.tasks if task.extension]
@@ -48,7 +48,7 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[st
 
 
 def words_of(assignment: Assignment) -> dict[str, str]:
-    """What the instructor has put into words for students, by its name in the handouts' templates."""
+    """The instructor's own words for students, by their names in the handouts' templates."""
     return {
         "title": assignment.title,
         "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
@@ -68,8 +68,8 @@ def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mappin
 def _effort_note(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
     minutes = sum(efforts[task.number].minutes for task in tasks if task.number in efforts)
     if not minutes:
-        return "Take them in this order: each one builds on ideas of those before it."
-    return f"About {round(minutes / 60)} hours in all, and more where the ideas are new to you."
+        return "Take them in this order: each one builds on the ideas of the earlier ones."
+    return f"About {round(minutes / 60)} hours in all; more if the ideas are new to you."
 
 
 def _files(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:
@@ -81,11 +81,11 @@ def _files(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:
 
 def _bleu(assignment: Assignment) -> str:
     goals = [
-        f"{task.points:g} points from {assignment.thresholds[task.threshold]:.2f} on ({task.threshold})"
+        f"{task.points:g} points for at least {assignment.thresholds[task.threshold]:.2f} ({task.threshold})"
         for task in assignment.tasks
         if task.threshold is not None
     ]
-    return f"BLEU of your `translations.txt`: {', '.join(goals)}." if goals else "BLEU is shown and earns no points."
+    return f"BLEU of your `translations.txt`: {', '.join(goals)}." if goals else "BLEU is reported but earns no points."
 
 
 def _extensions(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
@@ -94,11 +94,11 @@ def _extensions(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
     named = ", ".join(_extension(task, efforts.get(task.number)) for task in tasks)
     worth = "" if any(task.points for task in tasks) else "They earn no points. "
     test = f"`-m {tasks[0].marker}`"
-    said = f"- Extensions, for who wants more: {named}. {worth}Each has its TODO and its tests ({test}, …)."
-    return textwrap.fill(said, 118, subsequent_indent="  ") + "\n"
+    text = f"- Extensions, for those who want more: {named}. {worth}Each has its own TODOs and tests ({test}, …)."
+    return textwrap.fill(text, 118, subsequent_indent="  ") + "\n"
 
 
 def _extension(task: Task, effort: TaskHead | None) -> str:
-    said = [f"{task.points:g} points on top"] if task.points else []
-    said += [f"{effort.minutes} minutes"] if effort else []
-    return f"{task.number} {task.title.lower()}" + (f" ({', '.join(said)})" if said else "")
+    details = [f"{task.points:g} bonus points"] if task.points else []
+    details += [f"{effort.minutes} minutes"] if effort else []
+    return f"{task.number} {task.title.lower()}" + (f" ({', '.join(details)})" if details else "")

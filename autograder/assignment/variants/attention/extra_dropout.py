@@ -1,4 +1,4 @@
-"""The layers hand their dropout rate to attention and feed-forward network, which take it as one more argument."""
+"""The layers pass their dropout rate to attention and feed-forward network, which take it as an extra argument."""
 
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""Query, key and value come out of one linear map, cut into thirds."""
+"""Query, key and value come from one linear map, split into thirds."""
 
 import torch
 from torch import nn

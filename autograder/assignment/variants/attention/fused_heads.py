@@ -1,4 +1,4 @@
-"""A linear map for each head, which makes its query, key and value."""
+"""A linear map for each head makes its query, key and value."""
 
 import torch
 from torch import nn

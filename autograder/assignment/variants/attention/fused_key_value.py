@@ -1,4 +1,4 @@
-"""The query has a linear map of its own, key and value share one of twice the width."""
+"""The query has a linear map of its own; key and value share one of twice the width."""
 
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""One linear map without bias, applied to each of the three arguments whole; output first in the constructor."""
+"""One linear map without bias, applied whole to each of the three arguments; the output map is made first."""
 
 from torch import nn
 

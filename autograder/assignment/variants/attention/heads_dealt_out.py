@@ -1,4 +1,4 @@
-"""Query and value give a head features in a row, the key every h-th: the rows of learned matrices are free."""
+"""Query and value give a head consecutive features, the key every h-th: rows of learned matrices have no order."""
 
 from torch import nn
 

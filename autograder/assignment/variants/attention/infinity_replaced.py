@@ -1,4 +1,4 @@
-"""-inf by masked_fill, and NaN replaced in the weights: masked_fill keeps NaN out of the gradient."""
+"""-inf by masked_fill, with NaN replaced in the weights: masked_fill keeps NaN out of the gradient."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""-inf; rows that have nothing to attend to get weights and context of 0."""
+"""-inf; rows with nothing to attend to get weights and context of 0."""
 
 import torch
 

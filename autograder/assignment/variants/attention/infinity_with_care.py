@@ -1,4 +1,4 @@
-"""-inf, with rows that have nothing to attend to opened first."""
+"""-inf, after unmasking the rows with nothing to attend to."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The class attends by itself and does not call the function; the softmax is written out."""
+"""The class writes attention out instead of calling the function; the softmax is written out too."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Only the output projection has a bias; weights are initialised by a generator of the class's own."""
+"""Only the output projection has a bias; the class initialises weights with its own generator."""
 
 import torch
 from torch import nn

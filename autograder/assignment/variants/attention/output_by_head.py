@@ -1,4 +1,4 @@
-"""Each head has an output projection of its own, with a bias, and what they give is added up."""
+"""Each head has an output projection of its own, with a bias, and their results are added up."""
 
 from torch import nn
 

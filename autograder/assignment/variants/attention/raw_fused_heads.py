@@ -1,4 +1,4 @@
-"""One parameter (heads, d_model, 3 d_head), cut along its last axis."""
+"""One parameter (heads, d_model, 3 d_head), split along its last axis."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The projections of the input are bare matrices on the right of x, the output's is nn.Linear."""
+"""The input projections are bare matrices on the right of x; the output projection is an nn.Linear."""
 
 import torch
 from torch import nn

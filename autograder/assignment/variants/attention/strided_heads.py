@@ -1,4 +1,4 @@
-"""Head i takes every h-th of the projected features. The rows of a learned matrix may be dealt out in any way."""
+"""Head i takes every h-th of the projected features: the rows of a learned matrix may be in any order."""
 
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""Beside four linear maps there are parameters that nothing uses: a scalar, an empty one, a frozen counter."""
+"""Besides four linear maps there are unused parameters: a scalar, an empty one, a frozen counter."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""One sentence after the other, with a pool of live beginnings that ended ones do not use up."""
+"""One sentence after another, with a pool of open hypotheses in which ended ones take no place."""
 
 import torch
 

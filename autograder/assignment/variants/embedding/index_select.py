@@ -1,4 +1,4 @@
-"""Rows are picked one by one and stacked; shapes are checked on the way."""
+"""Rows are picked one by one and stacked; shapes are checked along the way."""
 
 import math
 

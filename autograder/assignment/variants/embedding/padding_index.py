@@ -1,4 +1,4 @@
-"""nn.Embedding with padding_idx: the vector of padding is not trained. The scale is a float32 buffer."""
+"""nn.Embedding with padding_idx: the vector of padding is not trained; the factor is a float32 buffer."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The table is a bare parameter that the model's predictions read as well."""
+"""The table is a bare parameter that the model's predictions use too."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The decoder layer is written out whole, with none of the other parts in it."""
+"""The decoder layer is written out completely, using none of the other parts."""
 
 import math
 

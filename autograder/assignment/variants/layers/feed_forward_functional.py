@@ -1,4 +1,4 @@
-"""F.linear with parameters in a ParameterDict; printed sizes; the in-place relu on the inner values."""
+"""F.linear with parameters in a ParameterDict; sizes are printed; an in-place relu on the inner values."""
 
 import torch
 import torch.nn.functional as F

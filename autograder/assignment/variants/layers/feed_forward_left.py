@@ -1,4 +1,4 @@
-"""The feed-forward network of bare matrices on the left of x; relu as a product."""
+"""The feed-forward network uses bare matrices on the left of x, and a product for the relu."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Dropout by hand, a module of the submission's own; deep copies of one norm; other order of construction."""
+"""Dropout is written by hand, as a module; the norms are deep copies of one; another order of construction."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""The encoder layer projects and attends by itself, with one fused linear map; norms and feed-forward are parts."""
+"""The encoder layer writes its attention out, with one fused linear map; norms and feed-forward network are parts."""
 
 from torch import nn
 

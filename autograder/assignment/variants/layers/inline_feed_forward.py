@@ -1,4 +1,4 @@
-"""The feed-forward network is written out in the layers: two linear maps that belong to the layer itself."""
+"""The feed-forward network is written out in the layers, as two linear maps of the layer itself."""
 
 from torch import nn
 

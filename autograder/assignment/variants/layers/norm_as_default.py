@@ -1,4 +1,4 @@
-"""The kind of norm is a default argument, bound when the module is read, so that no stand-in can replace it."""
+"""The kind of norm is a default argument, bound at import, so that no stand-in can replace it."""
 
 from torch import nn
 

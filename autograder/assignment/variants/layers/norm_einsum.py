@@ -1,4 +1,4 @@
-"""Means by einsum; the feed-forward network of bare matrices on the right of x."""
+"""Means by einsum; the feed-forward network uses bare matrices on the right of x."""
 
 import torch
 from torch import nn

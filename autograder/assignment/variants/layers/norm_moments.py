@@ -1,4 +1,4 @@
-"""E[x^2] - E[x]^2; shapes and types are checked; feed-forward with dropout inside."""
+"""Variance as E[x^2] - E[x]^2; shapes and types are checked; the feed-forward network has dropout inside."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The population's standard deviation squared again; unusual names; feed-forward as nn.Sequential."""
+"""The population standard deviation, squared again; unusual names; the feed-forward network is an nn.Sequential."""
 
 import torch
 from torch import nn

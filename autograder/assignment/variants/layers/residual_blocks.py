@@ -1,4 +1,4 @@
-"""Blocks that own sublayer, norm and dropout; keywords everywhere; functional dropout."""
+"""Blocks own sublayer, norm and dropout; keyword arguments everywhere; functional dropout."""
 
 import torch.nn.functional as F
 from torch import nn

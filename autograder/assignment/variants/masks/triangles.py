@@ -1,4 +1,4 @@
-"""The band as the meet of two triangles; random cells by torch.bernoulli."""
+"""The band is the intersection of two triangles; random cells by torch.bernoulli."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Layers are deep copies of one; a generator module predicts; parameters are initialised anew at the end."""
+"""Layers are deep copies of one; a separate module makes predictions; parameters are initialised again at the end."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Predictions by F.linear with the target embedding's bare parameter; no projection of its own; keywords."""
+"""Predictions by F.linear with the target embedding's bare parameter, without a projection; keyword arguments."""
 
 import torch
 import torch.nn.functional as F

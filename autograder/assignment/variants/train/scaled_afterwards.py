@@ -1,4 +1,4 @@
-"""Sums are accumulated and the gradients divided before the step; gradients are cleared after each step as well."""
+"""Sums are accumulated, and the gradients divided before the step; gradients are also cleared after each step."""
 
 import torch
 
