@@ -159,4 +159,4 @@ def test_the_handout_has_the_instructors_words(project) -> None:
     assert full.startswith("# Exercise 7: the notebooks\n")
     assert "\nHand in by **14 May**.\n" in full and "ask (the forum)" in full
     plain = handout(due="", contact="")
-    assert "Hand in by" not in plain and "is enough: ask, and send" in plain
+    assert "Hand in by" not in plain and "without progress, ask: send" in plain
