@@ -1,8 +1,8 @@
 """Reads the catalogue of misconceptions and applies its patches to sources.
 
 A patch is one or more edits, `find` -> `replace`, within the definition of the fault's component (or of another
-function, or a whole module: `within`). Each must apply exactly once: a reference that has moved on is an error
-that names file and fault, never a fault that silently tests nothing.
+function, or a whole module: `within`). Each must apply exactly once: where the reference has changed, the error names
+file and fault, so that no fault silently tests nothing.
 """
 
 import ast
@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import MISCONCEPTIONS
@@ -22,9 +23,12 @@ SEVERITIES = ("blatant", "subtle", "edge")
 Sources = Mapping[str, tuple[str, str]]
 """Module name -> path, text."""
 
+Table = Mapping[str, Any]
+"""Of a catalogue's file."""
+
 
 class CatalogueError(ValueError):
-    """A catalogue that cannot be used; the message says where and why."""
+    """The catalogue cannot be used; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,13 @@ class Fault:
 
     Attributes:
         id: unique, for people and tables.
-        component: of the contract, which loses points for it.
+        component: the component of the contract that has the fault.
         task: number of the task that must find it.
         when: completes "Your code behaves exactly like code that ...": a verb phrase in the third person.
         hint: what the student should look at; it leads and does not give the line away.
         severity: "blatant" (any use shows it), "subtle" (only some uses), "edge" (only limits such as length one).
         edits: the patch.
-        file: name of the catalogue's file.
+        file: name of the file in the catalogue.
     """
 
     id: str
@@ -81,14 +85,14 @@ def read_catalogue(folder: Path = MISCONCEPTIONS, assignment: Assignment | None 
     seen: dict[str, str] = {}
     for fault in faults:
         if fault.id in seen:
-            raise CatalogueError(f"{fault.file}: fault {fault.id}: the id occurs in {seen[fault.id]} too")
+            raise CatalogueError(f"{fault.file}: fault {fault.id}: the id also occurs in {seen[fault.id]}")
         seen[fault.id] = fault.file
     if not faults:
         raise CatalogueError(f"{folder}: no faults: expected files *.toml with [[fault]] tables")
     return sorted(faults, key=lambda fault: order.index(fault.task))
 
 
-def _fault(table: dict, content: dict, file: str, assignment: Assignment) -> Fault:
+def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> Fault:
     where = f"{file}: fault {table.get('id', '?')}"
     required = {"id", "when", "hint", "severity", "find", "replace"}
     _check_keys(table, required, {"component", "within", "also"}, where)
@@ -116,7 +120,7 @@ def apply(fault: Fault, sources: Sources) -> dict[str, tuple[str, str]]:
     """The sources with the fault in them.
 
     Raises:
-        CatalogueError: where an edit does not apply exactly once, or what comes out is no Python.
+        CatalogueError: where an edit does not apply exactly once, or the result is not Python.
     """
     patched = dict(sources)
     where = f"{fault.file}: fault {fault.id}"
@@ -128,7 +132,7 @@ def apply(fault: Fault, sources: Sources) -> dict[str, tuple[str, str]]:
         count = scope.count(edit.find)
         if count != 1:
             raise CatalogueError(
-                f"{where}: `find` occurs {count} times in {edit.within}, and must occur exactly once: {edit.find!r}"
+                f"{where}: `find` occurs {count} times in {edit.within}; it must occur exactly once: {edit.find!r}"
             )
         patched[module] = (path, text[:start] + scope.replace(edit.find, edit.replace) + text[end:])
         if edit.find == edit.replace:
@@ -138,7 +142,7 @@ def apply(fault: Fault, sources: Sources) -> dict[str, tuple[str, str]]:
             ast.parse(patched[module][1])
         except SyntaxError as error:
             line = (error.text or "").strip()
-            raise CatalogueError(f"{where}: what comes out is no Python: {error.msg}: {line!r}") from None
+            raise CatalogueError(f"{where}: the result is not Python: {error.msg}: {line!r}") from None
     return patched
 
 
@@ -149,19 +153,19 @@ def definition(text: str, within: str) -> str:
 
 
 def _extent(text: str, within: str, where: str) -> tuple[int, int]:
-    """Where a definition begins and ends in a module's text; a bare module is the whole text."""
+    """The first and last offset of a definition in a module's text; a bare module is the whole text."""
     _, _, name = within.partition(".")
     if not name:
         return 0, len(text)
     lines = text.splitlines(keepends=True)
     for node in ast.parse(text).body:
-        if getattr(node, "name", None) == name:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             return sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))
     raise CatalogueError(f"{where}: there is no {name} in {within.split('.')[0]}.py")
 
 
-def _check_keys(table: dict, required: set[str], optional: set[str], where: str) -> None:
+def _check_keys(table: Table, required: set[str], optional: set[str], where: str) -> None:
     for key in table:
         if key not in required | optional:
             raise CatalogueError(f"{where}: unknown key {key!r}{_suggest(key, sorted(required | optional))}")

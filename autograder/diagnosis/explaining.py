@@ -38,11 +38,7 @@ SPARES, MOST_TESTS = (0, 1, 3), 3
 
 
 class Explainer:
-    """Explains the failures of one submission, within one budget; used in a with-block.
-
-    Attributes:
-        n_broken: how many tasks' diagnoses broke or were stopped.
-    """
+    """Explains the failures of one submission, within one budget; used in a with-block."""
 
     def __init__(
         self,
@@ -55,17 +51,16 @@ class Explainer:
         """Takes what it works with.
 
         Args:
-            tests: to run one of them again.
-            tape: on which they are recorded.
+            tests: the tests, to run one of them again.
+            tape: the recording of the tests.
             note: called with a line for the record where a diagnosis breaks or is stopped.
-            diagnostician: one for many submissions; None = one of its own, made when it is needed.
-            reference: where there is no such folder, there are counterexamples only.
+            diagnostician: one that many submissions share; None = an own one, made when it is first needed.
+            reference: the reference's folder; where there is none, only counterexamples are found.
         """
         self._tests, self._tape, self._note, self._reference = tests, tape, note, reference
         self._diagnostician, self._is_own = diagnostician, diagnostician is None
         self._budget = Budget(COMPARISONS)
         self._known: dict[str, Finding | None] = {}
-        self.n_broken = 0
 
     def __enter__(self) -> Explainer:
         """Returns itself."""
@@ -74,7 +69,7 @@ class Explainer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Closes the diagnostician, if it is its own."""
+        """Closes its own diagnostician."""
         if self._is_own and self._diagnostician is not None:
             self._diagnostician.close()
 
@@ -99,7 +94,6 @@ class Explainer:
         if struck:  # also where what was interrupted went on
             found, problem = None, f"was stopped after {MOST_SECONDS:g} s of CPU time"
         if problem:
-            self.n_broken += 1
             self._note(f"task {result.task.number}: the diagnosis {problem}; no marks depend on it")
         return found
 
@@ -118,9 +112,9 @@ class Explainer:
         return self._counterexample(result, missed, "No known misconception fits. " if has_tried_all else "")
 
     def _counterexample(self, result: TaskResult, missed: Sequence[str], preface: str) -> Counterexample | None:
-        """The failing test with the smallest sizes with which it still fails; the first one is always tried.
+        """The failing test with the smallest sizes with which it still fails; one is tried whatever the budget.
 
-        None where it says nothing that the result does not say: code that cannot be imported fails with any sizes.
+        None where it adds nothing to the result: code that cannot be imported fails with any sizes.
         """
         names = {outcome.nodeid: outcome.test for outcome in result.outcomes}
         tries = [(spare, test) for spare in SPARES for test in missed[:MOST_TESTS]]

@@ -80,7 +80,7 @@ def read(folder, text):
         (HEAD.replace("Norm", "Nrom") + FAULT, "'layers.LayerNrom'; did you mean 'layers.LayerNorm'?"),
         (HEAD.replace("1.4", "1.5") + FAULT, "fault one: task 1.5 does not judge layers.LayerNorm"),
         (HEAD + FAULT + 'within = "layer"', "fault one: within = 'layer': expected `module.Name` or `module`"),
-        (HEAD + FAULT + FAULT, "fault one: the id occurs in layer_norm.toml too"),
+        (HEAD + FAULT + FAULT, "fault one: the id also occurs in layer_norm.toml"),
         (HEAD + FAULT + "find = ", "layer_norm.toml: "),
     ],
 )
@@ -99,9 +99,9 @@ def test_no_catalogue_is_an_error(tmp_path):
     "old, new, message",
     [
         ("variance + self.epsilon", "no such text", "`find` occurs 0 times in layers.LayerNorm"),
-        ("variance + self.epsilon", "self", "and must occur exactly once: 'self'"),
+        ("variance + self.epsilon", "self", "it must occur exactly once: 'self'"),
         ('replace = "variance"', 'replace = "variance + self.epsilon"', "`replace` is the same as `find`"),
-        ('replace = "variance"', 'replace = "variance +"', "what comes out is no Python"),
+        ('replace = "variance"', 'replace = "variance +"', "the result is not Python"),
         ('replace = "variance"', 'replace = "variance"\nwithin = "layers.Nothing"', "there is no Nothing in layers.py"),
     ],
 )
