@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .matching import Diagnostician, Match
 
 EXPLAINED = ("failed", "error")
-COMPARISONS = 3000
+COMPARISONS = 2000
 """Answers that may be compared for all failures of one submission."""
 MOST_SECONDS = 5.0
 """CPU time after which the diagnosis of a task is stopped, whatever it is doing."""
