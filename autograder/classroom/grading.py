@@ -26,7 +26,7 @@ from foundation.printable_text import printable
 from ..grading.one import grade, name_seed, refuse
 from ..grading.record import Record, hash_of, read_record
 from ..intake import Intake, IntakeError, IntakeRefusedError, name_of, take_in
-from ..intake.places import is_module
+from ..intake.assignment_folder import is_module
 from ..sandbox import SandboxUnavailableError, Zygote
 from ..sandbox.containment.layers import satisfies
 

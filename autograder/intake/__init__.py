@@ -1,16 +1,21 @@
-"""Takes a submission in: a folder, a .zip, a .tar.gz or a notebook. Nothing of it is run, and nothing is unpacked.
+"""Takes in a submission: a folder, a .zip, a .tar.gz or a notebook. None of it is run, and nothing is unpacked.
 
     intake = take_in(Path("anna.zip"), release=Path("student"))
     intake.sources["layers"]            # path for messages, text: the submission's merged with the release's
 
-From the outside in: `submission` (the whole way), `places` (where the modules lie), `modules` (which files count),
-`notebooks` and `distribution` (cells to modules), `folders`, `zips` and `tars` (three kinds of `tree`), `names`
-(which file names are refused), `limits`, `python_source`, `errors`.
+    submission.py         from a path to the sources that are graded
+    assignment_folder.py  which folder of a submission holds the assignment's files
+    modules.py            which Python files count
+    python_source.py      from bytes to text, syntax trees and imports
+    notebooks/            from cells to modules
+    files/                folders, .zip and .tar.gz, read within bounds
+    bounds.py             how much is read
+    errors.py             why a submission is refused
 
 What counts: the contract's modules, further `.py` files *beside them* that they import relatively, and
-`translations.txt`. Helpers in folders of their own are not looked at, and a note says so. What is missing is taken
-from the release, the package's `__init__` always. Without any module, notebooks count. A folder with nothing but an
-archive is taken for the archive.
+`translations.txt`. Helpers in other folders are ignored, and a note says so. Missing modules are taken from the
+release, the package's `__init__` always. Without any module, notebooks count. A folder that holds only an archive is
+read as that archive.
 """
 
 from .errors import IntakeError, IntakeRefusedError

@@ -1,4 +1,4 @@
-"""What is raised for a submission that cannot be taken in."""
+"""Why a submission cannot be taken in."""
 
 from foundation.printable_text import printable
 
@@ -6,15 +6,15 @@ SHOWN_NAME = 120
 
 
 class IntakeError(ValueError):
-    """Nothing can be taken in; the message is one line that says why: what is wrong, where, what would be right."""
+    """Nothing can be taken in; the message is one line: what is wrong, where, and what would be right."""
 
 
 class IntakeRefusedError(IntakeError):
-    """The submission is there, but is of a kind that is not graded: a result with the reason, not an operator's slip.
+    """The submission exists but cannot be graded. This is a result with a reason, not an operator's mistake.
 
     Attributes:
         reason: without the submission's name.
-        hashes: file name -> sha256 of what was looked at.
+        hashes: file name -> sha256 of the files that were read.
     """
 
     def __init__(self, name: str, reason: str, hashes: dict[str, str] | None = None) -> None:
@@ -25,9 +25,9 @@ class IntakeRefusedError(IntakeError):
 
 
 class RefusedError(Exception):
-    """Inside this package: the reason alone, before the submission's name stands in front of it."""
+    """Within this package: the reason alone, to which the caller adds the submission's name."""
 
 
 def quote(name: str) -> str:
-    """A file name from a submission, as it can stand in a message."""
+    """A file name from a submission, safe to show in a message."""
     return f"'{printable(name, SHOWN_NAME)}'"

@@ -1,33 +1,35 @@
-"""Python source of a submission: from bytes to text, and what can be read from it without running it."""
+"""Reads Python source without running it: its text, its syntax tree, its imports."""
 
 import ast
 import codecs
+import contextlib
 import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from .errors import RefusedError
+from foundation.sources import Source
+
+from .errors import IntakeError, RefusedError
 
 ENCODING_LINE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
 ENCODINGS = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252", "mac-roman")
 
 
 def decode(content: bytes) -> str:
-    """The text of a Python file: UTF-8, or what its first two lines say (PEP 263) if that is a usual one.
+    """The text of a Python file: UTF-8, or a common encoding that its first two lines declare (PEP 263).
 
     Raises:
-        RefusedError: where it is no text.
+        RefusedError: where it is not text.
     """
     name = "utf-8"
     if not content.startswith(codecs.BOM_UTF8):
         for line in content[:400].decode("latin-1").splitlines()[:2]:
             if match := ENCODING_LINE.match(line):
                 name = match[1]
-    try:
+    with contextlib.suppress(LookupError):
         name = codecs.lookup(name).name
-    except LookupError:
-        pass
     if name not in ENCODINGS:
         raise RefusedError(f"its encoding is {name[:40]!r}; save it as UTF-8")
     try:
@@ -35,19 +37,34 @@ def decode(content: bytes) -> str:
     except UnicodeDecodeError as error:
         where = f"byte 0x{content[error.start]:02x} in line {content.count(10, 0, error.start) + 1}"
         raise RefusedError(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that all count the same lines
+    return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that everyone counts the same lines
+
+
+def read_modules(folder: Path) -> dict[str, Source]:
+    """The modules of a folder, by name, as grading reads them: a byte order mark and Windows line ends are accepted.
+
+    Raises:
+        IntakeError: where a file cannot be read or is not text.
+    """
+    modules = {}
+    for path in sorted(folder.glob("*.py")):
+        try:
+            modules[path.stem] = (str(path), decode(path.read_bytes()))
+        except (RefusedError, OSError) as error:
+            raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    return modules
 
 
 class TooNestedError(SyntaxError):
-    """Code that this process cannot parse; another one, with less on its stack, might."""
+    """Code that is nested too deeply for this process; another one, with less on its stack, might parse it."""
 
 
 def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
-    """The syntax tree, or what is wrong. The compiler's warnings and its ways to give up are kept quiet.
+    """The syntax tree, or what is wrong with the text; warnings are suppressed.
 
     Args:
         text: of a module.
-        is_compiled: also looks for what only the compiler notices, a `return` outside a function; nothing is run.
+        is_compiled: also finds what only the compiler notices, such as a `return` outside a function; nothing is run.
     """
     try:
         with warnings.catch_warnings():
@@ -66,9 +83,12 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
 
 @dataclass(frozen=True)
 class Imported:
-    """One import of a module that is, or should be, a sibling: `name` from line `line`.
+    """One import of a module that is, or should be, a sibling.
 
-    `is_folder`: it lies in a folder beside the modules (`from .folder.name import …`).
+    Attributes:
+        name: of the module, or of the folder.
+        line: of the import.
+        is_folder: the module is in a folder beside the modules (`from .folder.name import …`).
     """
 
     name: str
@@ -88,7 +108,7 @@ def relative_imports(tree: ast.Module) -> Iterator[Imported]:
 
 
 def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """The modules that a module imports by their full names, with the line."""
+    """The modules that a module imports by their full names, each with its line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)

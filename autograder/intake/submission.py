@@ -1,4 +1,4 @@
-"""The whole way in: from a path to the sources that are graded."""
+"""From a path to the sources that are graded."""
 
 import hashlib
 import os
@@ -6,13 +6,9 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .distribution import Distribution
-from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
-from .folders import Folder
-from .limits import MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, TRANSLATIONS
-from .modules import Selection, Sources, complete, misnamed, read_release, select_modules
-from .notebooks import Cell, read_notebook
-from .places import (
+from foundation.sources import Sources
+
+from .assignment_folder import (
     FAR,
     MODULE_FILES,
     SHOWN_FILES,
@@ -23,11 +19,17 @@ from .places import (
     is_notebook,
     level_of,
 )
-from .tars import MAGIC as TAR_MAGIC
-from .tars import Tar
-from .tree import Tree, read_file
-from .zips import MAGIC as ZIP_MAGIC
-from .zips import Zip
+from .bounds import MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, TRANSLATIONS
+from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
+from .files.folders import Folder
+from .files.tars import MAGIC as TAR_MAGIC
+from .files.tars import Tar
+from .files.tree import Tree, read_file
+from .files.zips import MAGIC as ZIP_MAGIC
+from .files.zips import Zip
+from .modules import Selection, complete, misnamed, read_release, select_modules
+from .notebooks.cells import Cell, read_notebook
+from .notebooks.distribution import Distribution
 
 KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
 OTHER_KINDS = {b"Rar!": "a RAR archive", b"7z\xbc\xaf": "a 7z archive", b"%PDF": "a PDF", b"{": "JSON not named .ipynb"}
@@ -37,16 +39,16 @@ SUFFIXES = (*ARCHIVES, ".ipynb")
 
 @dataclass
 class Intake:
-    """What is graded of one submission.
+    """The part of a submission that is graded.
 
     Attributes:
         name: for reports.
-        sources: module name -> path for messages, text; the submission's merged with the release's.
-        submitted: names of the modules that are the submission's own.
+        sources: the submission's modules merged with the release's.
+        submitted: names of the modules that the submission brings.
         translations: the content of translations.txt, or None.
-        translations_problem: why there is one that cannot be read, or "".
-        hashes: file name -> sha256 of what was taken in.
-        notes: what a human should know.
+        translations_problem: why translations.txt cannot be read, or "".
+        hashes: file name -> sha256 of every file that was read.
+        notes: what a person should know.
         origins: module -> notebook, cell and line of each of its lines, where it comes from a notebook.
     """
 
@@ -67,16 +69,16 @@ class Intake:
 
 
 def take_in(path: Path, release: Path, package: str = "student") -> Intake:
-    """Takes one submission in.
+    """Takes in one submission.
 
     Args:
         path: a folder, a .zip, a .tar.gz, or a notebook.
         release: the skeleton that was handed out.
-        package: name of the folder that the modules lie in at home.
+        package: name of the folder that holds the modules in the release.
 
     Raises:
-        IntakeRefusedError: where what is there is not graded: a result with a reason.
-        IntakeError: where nothing is there, or it cannot be read: the caller's slip.
+        IntakeRefusedError: where the submission cannot be graded: a result with a reason.
+        IntakeError: where the path does not exist or cannot be read: the caller's mistake.
     """
     skeleton = read_release(release)
     hashes: dict[str, str] = {}
@@ -87,22 +89,23 @@ def take_in(path: Path, release: Path, package: str = "student") -> Intake:
 
 
 def name_of(path: Path) -> str:
-    """What a submission is called in reports: its file name without the ending."""
-    name = Path(os.path.abspath(path)).name
+    """A submission's name in reports: its file name without the extension."""
+    name = Path(os.path.abspath(path)).name  # noqa: PTH100  resolve() would follow a link and name its target
     suffix = next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix) and len(name) > len(suffix)), "")
     return name[: len(name) - len(suffix)]
 
 
 def _take_in(path: Path, release: Sources, package: str, hashes: dict[str, str]) -> Intake:
     try:
-        mode = os.stat(path, follow_symlinks=False).st_mode
+        mode = path.lstat().st_mode
     except (OSError, ValueError) as error:
         raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
+    tree: Tree
     if stat.S_ISDIR(mode):
-        tree: Tree = Folder(path, package)
-        refuse_odd_entries(tree, package)
-        if archive := only_archive(tree, package):
-            content = tree.read(archive, MAX_ARCHIVE_BYTES)
+        tree = folder = Folder(path, package)
+        refuse_odd_entries(folder, package)
+        if archive := only_archive(folder, package):
+            content = folder.read(archive, MAX_ARCHIVE_BYTES)
             hashes[archive] = hashlib.sha256(content).hexdigest()
             tree = open_archive(content)
     elif is_notebook(path.name):
@@ -115,7 +118,7 @@ def _take_in(path: Path, release: Sources, package: str, hashes: dict[str, str])
 
 
 def open_archive(content: bytes) -> Tree:
-    """The files in an archive, whatever its name says that it is."""
+    """The files of an archive, recognised by its first bytes, whatever its name."""
     if content.startswith(TAR_MAGIC):
         return Tar(content)
     if content.startswith(ZIP_MAGIC):
@@ -125,7 +128,7 @@ def open_archive(content: bytes) -> Tree:
 
 
 def only_archive(folder: Folder, package: str) -> str | None:
-    """The archive in a folder that holds nothing else that counts, as learning platforms hand submissions out."""
+    """The archive in a folder that holds nothing else that counts; learning platforms export submissions so."""
     archives = [name for name in folder.sizes if "/" not in name and name.lower().endswith(ARCHIVES)]
     place = find_place(folder.sizes, package)
     if len(archives) != 1 or place or find_translations(folder.sizes, place, package):
@@ -134,7 +137,7 @@ def only_archive(folder: Folder, package: str) -> str | None:
 
 
 def take_tree(path: Path, tree: Tree, release: Sources, package: str, hashes: dict[str, str]) -> Intake:
-    """What counts in a folder or an archive."""
+    """Takes in the files of a folder or an archive that count."""
     place = find_place(tree.sizes, package)
     translations = find_translations(tree.sizes, place, package)
     if place is None and translations is None:
@@ -168,9 +171,10 @@ def take_tree(path: Path, tree: Tree, release: Sources, package: str, hashes: di
 def take_notebooks(
     cells: list[Cell], path: str, release: Sources, package: str
 ) -> tuple[Selection, dict[str, list[str]]]:
-    """The modules that cells define; the release's in place of the others."""
+    """The modules that cells define, completed by the release's."""
     distribution = Distribution(cells, release, package)
-    selection = Selection({"__init__": release.get("__init__", ("__init__.py", ""))}, notes=distribution.notes)
+    selection = Selection.begin(release)
+    selection.notes = distribution.notes
     origins = distribution.fill(selection, path)
     if not selection.submitted:
         raise RefusedError("no cell defines any of the assignment's classes and functions")
@@ -179,7 +183,7 @@ def take_notebooks(
 
 
 def finish(path: Path, selection: Selection, hashes: dict[str, str], origins: dict[str, list[str]]) -> Intake:
-    """The intake, but for translations."""
+    """The intake, still without translations."""
     return Intake(
         name_of(path),
         selection.sources,
@@ -191,14 +195,14 @@ def finish(path: Path, selection: Selection, hashes: dict[str, str], origins: di
 
 
 def read_hashed(path: Path, limit: int, hashes: dict[str, str]) -> bytes:
-    """The content of a file, its hash noted."""
+    """The content of a file, whose hash is added to `hashes`."""
     content = read_file(path, limit)
     hashes[path.name] = hashlib.sha256(content).hexdigest()
     return content
 
 
 def refuse_odd_entries(folder: Folder, package: str) -> None:
-    """Refuses links, pipes and devices where the assignment's files lie; elsewhere they are not looked at."""
+    """Refuses links, pipes and devices among the assignment's files; elsewhere they are ignored."""
     for path, kind in sorted(folder.others.items()):
         parent, _, name = path.rpartition("/")
         counts = name in (package, TRANSLATIONS) or name.endswith((".py", ".ipynb"))
@@ -207,12 +211,12 @@ def refuse_odd_entries(folder: Folder, package: str) -> None:
 
 
 def nothing_here(tree: Tree) -> str:
-    """Why a folder or archive cannot be graded."""
+    """Why a folder or an archive without any file that counts cannot be graded."""
     wanted = ", ".join(MODULE_FILES[:SHOWN_FILES])
     reason = f"none of the assignment's files ({wanted}, …, {TRANSLATIONS}) is in it"
     inner = [path for path in sorted(tree.sizes) if path.lower().endswith((*ARCHIVES, ".rar", ".7z"))]
     if inner:
-        return f"{reason}; {quote(inner[0])} is one more archive: hand in the files themselves"
+        return f"{reason}; {quote(inner[0])} is another archive: hand in the files themselves"
     for path in sorted(path for path in tree.sizes if path.endswith(".py")):
         if meant := misnamed(path.rpartition("/")[2], frozenset()):
             return f"{reason}; there is {quote(path)}: did you mean {meant}?"

@@ -1,12 +1,14 @@
-"""What the expressions of a submission come to: a small interpreter that runs nothing and gives up early."""
+"""Finds the possible values of expressions: a small interpreter that runs nothing and gives up early."""
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+
+from foundation.sources import Sources
 
 from ..intake.python_source import parse
 from .folding import fold, texts
 from .forbidden import star_brings
-from .modules import ModuleNames
+from .module_names import ModuleNames
 from .scopes import Scope, Source
 from .values import NOTHING, Binding, Getter, Items, Library, Namespace, OwnModule, Text, Value, Values, joined
 
@@ -37,46 +39,50 @@ class TooTangledError(Exception):
 
 
 class Evaluator:
-    """Knows all modules of a submission; reads each when it is first asked for."""
+    """Evaluates expressions in all modules of a submission; reads each module when first needed."""
 
-    def __init__(self, sources: Mapping[str, tuple[str, str]]) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.n_steps = self.n_steps_in_all = 0
         self._modules: dict[str, ModuleNames] = {}
-        self._known: dict[tuple[int, int], Values] = {}
+        self._known: dict[tuple[int, object], Values] = {}
         self._trees: dict[tuple[str, int], tuple[ast.Module, Scope]] = {}
-        self._kept: list[object] = []  # so that no id is used twice
+        self._kept: list[object] = []  # kept alive, so that no id is used twice
 
     def step(self, n_steps: int = 1) -> None:
-        """Counts; raises TooTangledError at the end of our patience."""
+        """Counts steps.
+
+        Raises:
+            TooTangledError: when there are too many.
+        """
         self.n_steps += n_steps
         self.n_steps_in_all += n_steps
         if self.n_steps > MAX_STEPS or self.n_steps_in_all > MAX_STEPS_IN_ALL:
             raise TooTangledError
 
     def module(self, name: str) -> ModuleNames:
-        """The names of a module; of one that is not there, none."""
+        """The names of a module; a missing module has none."""
         if name not in self._modules:
             self._modules[name] = ModuleNames(name, self.sources.get(name, ("", ""))[1])
         return self._modules[name]
 
     def look_up(self, module: str, name: str, position: int | None = None, depth: int = 0) -> Values:
-        """What a name at the top level of a module may mean at a point of its import, or after it."""
+        """The possible values of a name at the top level of a module, at a point of its import or after it."""
         found = [self.values_of(binding, name, depth) for binding in self.module(module).visible(name, position)]
         return joined(*found)
 
     def values_of(self, binding: Binding, name: str, depth: int = 0) -> Values:
-        """What a binding may mean; where it is a star import, for one of the names that it brings."""
+        """The possible values of a binding; of a star import, for one of the names that it brings."""
         scope = Scope(binding.module, position=binding.position)
-        if isinstance(binding.value, ast.alias):
+        if isinstance(alias := binding.value, ast.alias):
             if binding.name == "*":
                 return self._from_star(binding, name, depth)
-            return self._memoised(binding, binding, lambda: self._imported(binding.value, binding.node, scope, depth))
-        known = NOTHING if binding.value is None else self.evaluate(binding.value, scope, depth + 1)
+            return self._memoised(binding, binding, lambda: self._imported(alias, binding.node, scope, depth))
+        known = NOTHING if alias is None else self.evaluate(alias, scope, depth + 1)
         return known | {binding}
 
     def evaluate(self, node: ast.expr, scope: Scope, depth: int = 0) -> Values:
-        """What an expression may come to; nothing where that is not known."""
+        """The possible values of an expression; nothing where they are unknown."""
         if depth > MAX_DEPTH:
             return NOTHING
         return self._memoised(node, scope, lambda: self._evaluate(node, scope, depth + 1))
@@ -84,13 +90,13 @@ class Evaluator:
     def _memoised(self, node: object, scope: object, compute: Callable[[], Values]) -> Values:
         key = (id(node), id(scope) if not isinstance(scope, Scope) or scope.parent else (scope.module, scope.position))
         if key not in self._known:
-            self._known[key] = NOTHING  # for who comes here again on the way
+            self._known[key] = NOTHING  # for a recursive visit
             self._kept += [node, scope]
             self._known[key] = found = compute()
             if len(found) > MAX_MEANINGS:
                 raise TooTangledError
             self.step(sum(len(value.text) for value in found if isinstance(value, Text)) // TEXT_PER_STEP)
-        self.step(1 + len(self._known[key]))  # whoever asked goes through all of them
+        self.step(1 + len(self._known[key]))  # the caller visits all of them
         return self._known[key]
 
     def _evaluate(self, node: ast.expr, scope: Scope, depth: int) -> Values:
@@ -135,7 +141,7 @@ class Evaluator:
         return NOTHING if source is None else self.evaluate(source, scope, depth)
 
     def _imported(self, alias: ast.alias, statement: ast.stmt | None, scope: Scope, depth: int) -> Values:
-        """What `import a.b`, `import a.b as c`, `from a import b` and `from .a import b` give."""
+        """The value of an alias in `import a.b`, `import a.b as c`, `from a import b` or `from .a import b`."""
         if depth > MAX_DEPTH:
             return NOTHING
         if isinstance(statement, ast.Import):
@@ -154,12 +160,12 @@ class Evaluator:
             return NOTHING
         if statement.level == 1 and statement.module and not name.startswith("_"):
             return self.look_up(statement.module, name, None, depth + 1)
-        if statement.level == 0 and star_brings(statement.module, name):
+        if statement.level == 0 and star_brings(statement.module or "", name):
             return frozenset([Library(f"{statement.module}.{name}")])
         return NOTHING
 
     def attribute(self, value: Value, name: str, depth: int = 0) -> Values:
-        """What `value.name` may mean."""
+        """The possible values of `value.name`."""
         if isinstance(value, Library) and len(value.path) + len(name) < MAX_PATH:
             return frozenset([Namespace(value.path) if name == "__dict__" else Library(f"{value.path}.{name}")])
         if isinstance(value, Namespace) and name in ("get", "pop", "setdefault", "__getitem__"):
@@ -171,7 +177,7 @@ class Evaluator:
         return NOTHING
 
     def _item(self, value: Value, keys: Iterable[str], depth: int) -> Values:
-        """What `value[key]` may mean."""
+        """The possible values of `value[key]`."""
         if isinstance(value, Items):
             return value.values
         if value == Library("sys.modules"):
@@ -183,14 +189,14 @@ class Evaluator:
         return NOTHING
 
     def _module_called(self, name: str) -> Values:
-        """What importing a module by its name gives."""
+        """The module that an import by name returns."""
         return frozenset([OwnModule(name.lstrip(".").partition(".")[0]) if name.startswith(".") else Library(name)])
 
     def _call(self, node: ast.Call, scope: Scope, depth: int) -> Values:
         def argument(index: int) -> Values:
             return self.evaluate(node.args[index], scope, depth) if index < len(node.args) else NOTHING
 
-        found = []
+        found: list[Values] = []
         for function in self.evaluate(node.func, scope, depth):
             if isinstance(function, Getter):
                 found += [self._get(value, function.name, depth) for value in argument(0)]
@@ -225,7 +231,7 @@ class Evaluator:
         """An attribute of an attribute …, or an item of a namespace."""
         if isinstance(value, Namespace):
             return self._item(value, [names], depth)
-        found = frozenset([value])
+        found: Values = frozenset([value])
         for name in names.split(".")[:MAX_DEPTH]:
             found = joined(*(self.attribute(one, name, depth) for one in found))
         return found
@@ -244,7 +250,7 @@ class Evaluator:
                 yield tree.body[0].value, inner
 
     def trees_of(self, values: Values, scope: Scope, line: int | None) -> Iterable[tuple[ast.Module, Scope]]:
-        """The code in texts that are run, each with a scope of its own whose lines are all `line`."""
+        """The code in strings that are executed, each with its own scope whose lines are all `line`."""
         for value in values:
             if isinstance(value, Text):
                 key = (value.text, id(scope))

@@ -1,4 +1,4 @@
-"""Texts that are put together from constants: "Layer" + "Norm", "".join([...]), f"{name}Norm", "mroNreyaL"[::-1]."""
+"""Evaluates strings built from constants: "Layer" + "Norm", "".join([...]), f"{name}Norm", "mroNreyaL"[::-1]."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -13,18 +13,20 @@ PLAIN_METHODS = ("lower", "upper", "title", "capitalize", "swapcase", "casefold"
 WITH_TEXTS = ("replace", "removeprefix", "removesuffix", "strip", "lstrip", "rstrip")
 
 Evaluate = Callable[[ast.expr], Values]
+TextsOf = Callable[[ast.expr], list[str]]
 
 
 def fold(node: ast.expr, evaluate: Evaluate) -> Values:
-    """The texts that an expression may come to; nothing where they are not constant."""
+    """The possible strings of an expression; nothing where they are not constant."""
     if isinstance(node, ast.Constant):
-        is_text = isinstance(node.value, str) and len(node.value) <= MAX_CODE
-        return frozenset([Text(node.value)]) if is_text else NOTHING
+        if isinstance(node.value, str) and len(node.value) <= MAX_CODE:
+            return frozenset([Text(node.value)])
+        return NOTHING
     return frozenset(Text(text) for text in islice(_fold(node, evaluate), MAX_COMBINATIONS) if len(text) <= MAX_CODE)
 
 
 def texts(values: Values) -> list[str]:
-    """The short texts among some values."""
+    """The short strings among some values."""
     return sorted(value.text for value in values if isinstance(value, Text) and len(value.text) <= MAX_LENGTH)
 
 
@@ -42,12 +44,11 @@ def _fold(node: ast.expr, evaluate: Evaluate) -> Iterator[str]:
         case ast.JoinedStr(values):
             yield from ("".join(chosen) for chosen in product(*(_pieces(part, of) for part in values)))
         case ast.Subscript(value, ast.Slice() as cut):
-            bounds = [cut.lower, cut.upper, cut.step]
-            if all(bound is None or _is_integer(bound) for bound in bounds):
-                numbers = [None if bound is None else _integer(bound) for bound in bounds]
-                yield from (text[slice(*numbers)] for text in of(value) if numbers[2] != 0)
-        case ast.Subscript(value, index) if _is_integer(index):
-            number = _integer(index)
+            bounds = [bound for bound in (cut.lower, cut.upper, cut.step) if bound is not None]
+            if all(_integer(bound) is not None for bound in bounds) and (cut.step is None or _integer(cut.step) != 0):
+                lower, upper, step = (bound and _integer(bound) for bound in (cut.lower, cut.upper, cut.step))
+                yield from (text[lower:upper:step] for text in of(value))
+        case ast.Subscript(value, index) if (number := _integer(index)) is not None:
             yield from (text[number] for text in of(value) if -len(text) <= number < len(text))
         case ast.Call(ast.Name("chr"), [ast.Constant(int() as number)]) if 0 <= number < 0x110000:
             yield chr(number)
@@ -57,7 +58,7 @@ def _fold(node: ast.expr, evaluate: Evaluate) -> Iterator[str]:
             yield from _call(receiver, method, arguments, of)
 
 
-def _call(receiver: ast.expr, method: str, arguments: list[ast.expr], of: Callable) -> Iterator[str]:
+def _call(receiver: ast.expr, method: str, arguments: list[ast.expr], of: TextsOf) -> Iterator[str]:
     if method == "join" and len(arguments) == 1:
         elements = arguments[0]
         if isinstance(elements, (ast.List, ast.Tuple)) and len(elements.elts) <= MAX_LENGTH:
@@ -77,25 +78,25 @@ def _call(receiver: ast.expr, method: str, arguments: list[ast.expr], of: Callab
                 yield getattr(text, method)(*chosen)
 
 
-def _fill(template: str, parts: list[ast.expr], of: Callable) -> Iterator[str]:
-    """A template whose fields are all plain `{}`."""
+def _fill(template: str, parts: list[ast.expr], of: TextsOf) -> Iterator[str]:
+    """The results of a template whose fields are all plain `{}`."""
     if template.count("{}") == len(parts) and template.replace("{}", "").count("{") == 0:
         for chosen in product(*map(of, parts)):
             pieces = template.split("{}")
             yield "".join(a + b for a, b in zip(pieces, [*chosen, ""], strict=True))
 
 
-def _pieces(part: ast.expr, of: Callable) -> list[str]:
+def _pieces(part: ast.expr, of: TextsOf) -> list[str]:
     if isinstance(part, ast.FormattedValue):
         return of(part.value) if part.format_spec is None else []
     return of(part)
 
 
-def _is_integer(node: ast.expr | None) -> bool:
+def _integer(node: ast.expr) -> int | None:
+    """The value of an integer constant; None for any other expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        node = node.operand
-    return isinstance(node, ast.Constant) and type(node.value) is int and abs(node.value) <= MAX_CODE
-
-
-def _integer(node: ast.expr) -> int:
-    return -node.operand.value if isinstance(node, ast.UnaryOp) else node.value
+        number = _integer(node.operand) if isinstance(node.operand, ast.Constant) else None
+        return None if number is None else -number
+    if isinstance(node, ast.Constant) and type(node.value) is int and abs(node.value) <= MAX_CODE:
+        return node.value
+    return None

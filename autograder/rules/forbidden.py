@@ -1,4 +1,4 @@
-"""What the assignment asks students to write themselves, by the names that PyTorch gives it."""
+"""The components that students must write themselves, by PyTorch's names for them."""
 
 import re
 
@@ -16,7 +16,7 @@ FUNCTIONS = re.compile(
 )
 MODULES = {"torch.nn.attention"}
 
-STAR_EXPORTS = {  # what `from … import *` brings along of all this
+STAR_EXPORTS = {  # forbidden names that `from … import *` brings
     "torch": FUNCTIONS,
     "torch.nn": CLASSES,
     "torch.nn.modules": CLASSES,
@@ -36,7 +36,7 @@ def is_forbidden(path: str) -> bool:
 
 
 def star_brings(package: str, name: str) -> bool:
-    """Whether `from package import *` may define a name that matters here."""
+    """Whether `from package import *` may define a name that leads to a forbidden one."""
     if package.partition(".")[0] != LIBRARY:
         return False
     if name in SUBMODULES.get(package, ()):

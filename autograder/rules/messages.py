@@ -1,21 +1,21 @@
-"""A short-cut in words."""
+"""Describes short-cuts to students."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+
+from foundation.sources import Locate, Sources, in_module
 
 from .uses import ShortCut, find_short_cuts
 
 MOST = 3
 
 
-def explain_short_cuts(
-    found: Iterable[tuple[str, list[ShortCut]]], locate: Callable[[str, int], str], most: int = MOST
-) -> str:
-    """What a student is told: which component uses what, and where.
+def explain_short_cuts(found: Iterable[tuple[str, list[ShortCut]]], locate: Locate, most: int = MOST) -> str:
+    """The message: which component uses what, and where.
 
     Args:
         found: components with their short-cuts.
-        locate: "layers.py, line 12" for a module and a line.
-        most: short-cuts that are quoted for each component.
+        locate: where the student finds a line.
+        most: the number of short-cuts that are quoted per component.
     """
     lines = []
     for component, short_cuts in found:
@@ -29,16 +29,14 @@ def explain_short_cuts(
 
 
 def tell_short_cuts(
-    sources: Mapping[str, tuple[str, str]],
-    judged: Mapping[str, Iterable[str]],
-    locate: Callable[[str, int], str] = "{}.py, line {}".format,
+    sources: Sources, judged: Mapping[str, Iterable[str]], locate: Locate = in_module
 ) -> dict[str, str]:
-    """What students are told who try their own code: a message for each task whose components use short-cuts.
+    """The messages in a student's own run, by task, for the tasks whose components use short-cuts.
 
     Args:
-        sources: module name -> path, text.
+        sources: all modules.
         judged: task -> its components.
-        locate: as above.
+        locate: where the student finds a line.
     """
     found = find_short_cuts(sources, dict.fromkeys(component for own in judged.values() for component in own))
     used = {task: [(one, found[one]) for one in own if one in found] for task, own in judged.items()}

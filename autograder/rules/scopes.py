@@ -5,25 +5,30 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field, replace
 
-from .modules import DEFINITIONS, LOOPS, an_element, bound_in, targets_of
+from .module_names import DEFINITIONS, LOOPS, an_element, bound_in, targets_of
+from .syntax import listed
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 Source = ast.expr | ast.alias | None
-"""What a local name is set to: an expression, an alias of an import, or None for anything else."""
+"""The value of a local name: an expression, an alias of an import, or None for anything else."""
+
+
+ScopeNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
+"""Syntax that has a scope of its own."""
 
 
 @dataclass(eq=False)
 class Scope:
-    """Where a piece of code stands.
+    """The scope of a piece of code.
 
     Attributes:
-        module: in which.
-        parent: the scope around it; None = this is the module's top level.
+        module: that contains it.
+        parent: the enclosing scope; None = this is the module's top level.
         is_class: a class body, whose names its methods do not see.
         position: the code runs at this point of the module's import; None = after it.
-        line: that messages show for all of it, where it is the text of an `exec`.
-        names: local names with what they are set to, and the import statement of an alias.
+        line: where it is the text of an `exec`, the line that messages show for all of it.
+        names: local names with their values, and the import statement of an alias.
         global_names: declared `global`.
     """
 
@@ -36,7 +41,7 @@ class Scope:
     global_names: set[str] = field(default_factory=set)
 
     def find(self, name: str) -> list[tuple[tuple[Source, ast.stmt | None], Scope]] | None:
-        """What a name is set to in the nearest scope that sets it; None where that is the module's top level."""
+        """A name's values in the nearest scope that sets it; None where that is the module's top level."""
         if name in self.global_names:
             return None
         scope: Scope | None = self
@@ -46,8 +51,8 @@ class Scope:
             scope = scope.parent
         return None
 
-    def inner(self, node: ast.AST, line: int | None = None) -> Scope:
-        """The scope of a function, a lambda, a class or the text of an `exec` that stands here."""
+    def inner(self, node: ScopeNode, line: int | None = None) -> Scope:
+        """The scope of a function, a lambda, a class or the text of an `exec` in this scope."""
         is_class = isinstance(node, ast.ClassDef)
         position = self.position if is_class or isinstance(node, ast.Module) else None
         scope = Scope(self.module, self, is_class, position, line or self.line)
@@ -57,8 +62,7 @@ class Scope:
                 scope.names[argument.arg] = [(None, None)]
             for argument in filter(None, (arguments.vararg, arguments.kwarg)):
                 scope.names[argument.arg] = [(None, None)]
-        body = node.body if isinstance(node.body, list) else [node.body]
-        scope._gather(body)
+        scope._gather(listed(node.body))
         return scope
 
     def after_import(self) -> Scope:
@@ -66,7 +70,7 @@ class Scope:
         return self if self.position is None else replace(self, position=None)
 
     def _gather(self, body: list[ast.AST]) -> None:
-        waiting = list(body)
+        waiting = [*body]
         while waiting:
             node = waiting.pop()
             if isinstance(node, DEFINITIONS):

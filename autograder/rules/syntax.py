@@ -1,4 +1,4 @@
-"""Small questions about pieces of syntax."""
+"""Questions about single syntax nodes."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ NOT_RUN = ("annotation", "returns", "type_comment")
 
 
 def changed_by(node: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions for what a statement changes: `Name` in `Name.x = …`, `setattr(Name, …)`, `@add_to(Name)`."""
+    """The expressions that a statement changes: `Name` in `Name.x = …`, `setattr(Name, …)`, `@add_to(Name)`."""
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             while isinstance(target, (ast.Attribute, ast.Subscript)):
@@ -32,7 +32,7 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def is_name(target: ast.expr) -> bool:
-    """Whether an assignment's target is made of plain names."""
+    """Whether an assignment's target consists of plain names."""
     if isinstance(target, (ast.Tuple, ast.List)):
         return all(map(is_name, target.elts))
     return isinstance(target, ast.Name)
@@ -40,4 +40,4 @@ def is_name(target: ast.expr) -> bool:
 
 def listed(body: list[ast.stmt] | ast.expr) -> list[ast.AST]:
     """A function's statements; a lambda's expression as one."""
-    return body if isinstance(body, list) else [body]
+    return [*body] if isinstance(body, list) else [body]

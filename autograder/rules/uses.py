@@ -1,19 +1,22 @@
-"""Which component uses what: from a component through the helpers that it needs to the short-cuts in them."""
+"""Finds the short-cuts that each component uses, directly or through the helpers that it needs."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from foundation.sources import Sources
 
 from .evaluation import RUN_TEXT, Evaluator, TooTangledError
 from .forbidden import is_forbidden
-from .modules import DEFINITIONS, LOOPS, branches
-from .scopes import FUNCTIONS, Scope
+from .module_names import DEFINITIONS, LOOPS, branches
+from .scopes import Scope
 from .syntax import changed_by, children, is_name, listed
 from .values import Binding, Library, OwnModule, Values
 
 MAX_CODE_SHOWN = 160
 LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 KIND_TESTS = {"builtins.isinstance", "builtins.issubclass"}
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 ABOUT = {"__doc__", "__name__", "__qualname__", "__module__"}
 
 
@@ -22,9 +25,9 @@ class ShortCut:
     """A forbidden thing in use.
 
     Attributes:
-        module: in which it stands.
+        module: that contains it.
         line: of the module.
-        name: of what is used, "torch.nn.LayerNorm".
+        name: that is used, "torch.nn.LayerNorm".
         code: the line itself.
     """
 
@@ -36,47 +39,49 @@ class ShortCut:
 
 @dataclass
 class Look:
-    """What was seen at one binding: short-cuts, and the other bindings that it needs."""
+    """The short-cuts at one binding, and the other bindings that it needs."""
 
     found: list[ShortCut]
     needs: list[Binding]
 
 
 def find_short_cuts(
-    sources: Mapping[str, tuple[str, str]], components: Iterable[str], notes: list[str] | None = None
+    sources: Sources, components: Iterable[str], notes: list[str] | None = None
 ) -> dict[str, list[ShortCut]]:
     """The short-cuts that components use.
 
     Args:
-        sources: module name -> path, text, of the whole package.
-        components: "module.Name"; each is judged by itself, so none is charged with what another one does.
-        notes: takes a line where the code could not be followed to the end.
+        sources: all modules of the package.
+        components: "module.Name"; each is judged by itself, and none is charged with the code of another one.
+        notes: takes a line for code that could not be searched completely.
 
     Returns:
-        Only the components that use any.
+        The short-cuts of the components that use any.
     """
     components = list(components)
-    found, tangled = {}, []
+    found: dict[str, list[ShortCut]] = {}
+    tangled: list[str] = []
     try:
         search = Search(sources, components)
     except (TooTangledError, RecursionError):
-        search, tangled = None, ["the code"]
-    tangled += [f"{name}.py" for name in sources if search and search.evaluator.module(name).is_tangled]
-    for component in components if search else ():
-        try:
-            if short_cuts := search.of(component):
-                found[component] = short_cuts
-        except (TooTangledError, RecursionError):
-            tangled.append(component)
+        tangled = ["the code"]
+    else:
+        tangled = [f"{name}.py" for name in sources if search.evaluator.module(name).is_tangled]
+        for component in components:
+            try:
+                if short_cuts := search.of(component):
+                    found[component] = short_cuts
+            except (TooTangledError, RecursionError):
+                tangled.append(component)
     if notes is not None:
-        notes += [f"{what} is too tangled to be searched for forbidden short-cuts to the end" for what in tangled]
+        notes += [f"{what} is too tangled to be searched completely for forbidden short-cuts" for what in tangled]
     return found
 
 
 class Search:
-    """Looks at each binding once."""
+    """Visits each binding once."""
 
-    def __init__(self, sources: Mapping[str, tuple[str, str]], components: list[str]) -> None:
+    def __init__(self, sources: Sources, components: list[str]) -> None:
         self.evaluator = Evaluator(sources)
         self.roots = {component: self._bindings(component) for component in components}
         self._looks: dict[Binding, Look] = {}
@@ -99,7 +104,7 @@ class Search:
         return list(dict.fromkeys(found))
 
     def _bindings(self, component: str) -> list[Binding]:
-        """Where a component gets its value, imports included."""
+        """The bindings of a component, through imports too."""
         module, _, name = component.partition(".")
         found = list(self.evaluator.module(module).visible(name))
         for value in self.evaluator.look_up(module, name):
@@ -112,8 +117,8 @@ class Search:
         for path in forbidden_in(self.evaluator.values_of(binding, name)):
             yield self._short_cut(binding.module, binding.line, path)
 
-    def _attach_changes(self, sources: Mapping[str, tuple[str, str]]) -> None:
-        """Puts statements like `LayerNorm.forward = …` to what they change."""
+    def _attach_changes(self, sources: Iterable[str]) -> None:
+        """Attaches statements like `LayerNorm.forward = …` to the bindings that they change."""
         for module in sources:
             names = self.evaluator.module(module)
             for node, position in names.statements:
@@ -147,10 +152,10 @@ class Search:
             self.evaluator.step()
             node, scope = waiting.pop()
             parts = self._visit(node, scope, look)
-            waiting += reversed([part for part in parts if part[0] is not None])
+            waiting += reversed(list(parts))
 
     def _visit(self, node: ast.AST, scope: Scope, look: Look) -> Iterable[tuple[ast.AST, Scope]]:
-        """Notes what one node uses; returns the parts of it that are still to be looked at."""
+        """Adds the uses in one node to `look`; returns the parts that remain to be visited."""
         if isinstance(node, (*DEFINITIONS, ast.Lambda)):
             return self._visit_definition(node, scope)
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -172,14 +177,14 @@ class Search:
             return self._visit_use(node, scope, look)
         return [(part, scope) for part in children(node)]
 
-    def _visit_definition(self, node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
-        outside = list(getattr(node, "decorator_list", ()))
-        if isinstance(node, FUNCTIONS):
-            outside += [*node.args.defaults, *node.args.kw_defaults]
-            inner = scope.after_import().inner(node)
-        else:
+    def _visit_definition(self, node: Definition, scope: Scope) -> list[tuple[ast.AST, Scope]]:
+        outside: list[ast.expr] = [] if isinstance(node, ast.Lambda) else [*node.decorator_list]
+        if isinstance(node, ast.ClassDef):
             outside += [*node.bases, *(keyword.value for keyword in node.keywords)]
             inner = scope.inner(node)
+        else:
+            outside += [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+            inner = scope.after_import().inner(node)
         return [(part, scope) for part in outside] + [(part, inner) for part in listed(node.body)]
 
     def _visit_use(self, node: ast.expr, scope: Scope, look: Look) -> Iterable[tuple[ast.AST, Scope]]:
@@ -212,8 +217,9 @@ class Search:
         return self._without_aliases(node, scope)
 
     def _without_aliases(self, node: ast.expr, scope: Scope) -> Iterable[ast.AST]:
-        """What is to be looked at where giving something a name, or comparing it, is no use of it."""
-        waiting, kept = [node], []
+        """The parts to visit where naming or comparing an object does not count as a use."""
+        waiting: list[ast.expr] = [node]
+        kept: list[ast.AST] = []
         while waiting:
             node = waiting.pop()
             if isinstance(node, ast.IfExp):
@@ -232,5 +238,5 @@ class Search:
 
 
 def forbidden_in(values: Values) -> list[str]:
-    """The paths among some values that are forbidden to use."""
+    """The forbidden paths among some values."""
     return sorted(value.path for value in values if isinstance(value, Library) and is_forbidden(value.path))

@@ -1,7 +1,11 @@
-"""What an expression may come to, as far as it can be told from the text."""
+"""The possible values of an expression, as far as the text tells."""
 
 import ast
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .scopes import Scope
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class Namespace:
 
 @dataclass(frozen=True)
 class Getter:
-    """A function that takes an attribute or item of what it is given: `operator.attrgetter("LayerNorm")`."""
+    """A function that takes an attribute or item of its argument: `operator.attrgetter("LayerNorm")`."""
 
     name: str
 
@@ -34,14 +38,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """A collection: what its elements, or a dictionary's values, may be."""
+    """A collection, by the possible values of its elements or, for a dictionary, of its values."""
 
-    values: frozenset
+    values: "Values"
 
 
 @dataclass(frozen=True)
 class OwnModule:
-    """A module of the submission; `globals()` of it is the same here."""
+    """A module of the submission, or its `globals()`."""
 
     name: str
 
@@ -51,14 +55,14 @@ class Binding:
     """One place at the top level of a module where a name gets a value.
 
     Attributes:
-        module: in which it stands.
+        module: that contains it.
         name: that is bound; "*" for `from … import *`.
-        node: the statement, or the import's statement.
-        value: what the name is set to: an expression, an alias of an import, or None for a definition.
+        node: the statement.
+        value: an expression, an alias of an import, or None for a definition.
         position: in the order of execution.
         is_certain: whether it happens whenever the module is imported.
         line: for messages.
-        changes: statements elsewhere that change what is bound here, each with the scope it stands in.
+        changes: statements elsewhere that change the bound object, each with its scope.
     """
 
     module: str
@@ -68,7 +72,7 @@ class Binding:
     position: int
     is_certain: bool
     line: int
-    changes: list[tuple[ast.AST, object]] = field(default_factory=list)
+    changes: list[tuple[ast.AST, "Scope"]] = field(default_factory=list)
 
 
 Value = Library | Namespace | Getter | Text | Items | OwnModule | Binding
@@ -78,6 +82,6 @@ MAX_VALUES = 40
 
 
 def joined(*several: Values) -> Values:
-    """The union; cut off where text grows without bounds."""
-    union = frozenset().union(*several)
+    """The union; where it grows too large, strings are dropped."""
+    union = NOTHING.union(*several)
     return union if len(union) <= MAX_VALUES else frozenset(v for v in union if not isinstance(v, Text))

@@ -20,7 +20,7 @@ from .errors import (
     SubmissionTimeoutError,
     submission_error,
 )
-from .imports import wanted_imports
+from .preloading import wanted_imports
 from .replies import BreachError, Failure, read_reply
 from .tape import Tape
 from .worker.frames import FrameError, pack

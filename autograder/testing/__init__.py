@@ -1,1 +1,1 @@
-"""Runs component tests: collected once for many submissions, in a student's own run, and beside a notebook."""
+"""Runs component tests: on one submission after the other, in a student's own run, and in a notebook."""

@@ -1,4 +1,4 @@
-"""Exceptions of a test run that are not the submission's."""
+"""Exceptions of test runs; those of submitted code are in `sandbox.errors`."""
 
 
 class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above each message, and nothing went wrong
@@ -7,10 +7,6 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
 
 class CollectionError(RuntimeError):
     """pytest could not collect the component tests: a fault of the installation, never of a submission."""
-
-
-class UnreadableSourceError(OSError):
-    """A file of a submission cannot be read; the message says which and why."""
 
 
 class UnreadableNotebookError(ValueError):

@@ -127,7 +127,7 @@ def test_tracebacks_of_the_package_show_lines(notebooks, folder) -> None:
 def test_translations_are_counted(notebooks, folder, capsys) -> None:
     n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
     for content, said in (
-        (None, "translations.txt is not there yet"),
+        (None, "translations.txt does not exist yet"),
         ("a\n", f"translations.txt has 1 lines; expected {n_lines}"),
         ("a\n" * (n_lines - 1) + "a", f"has its {n_lines} lines"),
     ):
@@ -141,5 +141,5 @@ def test_bad_input_is_named(notebooks, folder) -> None:
     with pytest.raises(ValueError, match=r"there is no task '1\.9'; the tasks are 1\.1, 1\.2"):
         notebooks.check("1.9")
     (folder / "9_mine.ipynb").write_text("{")
-    with pytest.raises(UnreadableNotebookError, match="9_mine.ipynb: not a whole notebook"):
+    with pytest.raises(UnreadableNotebookError, match="9_mine.ipynb: not a complete notebook"):
         notebooks.check("1.1")

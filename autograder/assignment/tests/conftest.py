@@ -16,9 +16,9 @@ from types import TracebackType
 import pytest
 import torch
 
+from autograder.intake.errors import IntakeError
 from autograder.rules import tell_short_cuts
 from autograder.testing.case import Case
-from autograder.testing.errors import UnreadableSourceError
 from autograder.testing.in_process import InProcessSubmission, read_sources
 from autograder.testing.options import folder_of
 from autograder.testing.stash import SEED, SUBMISSION
@@ -109,7 +109,7 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
     """The submission's modules; ends the run where a file cannot be read."""
     try:
         return read_sources(folder, SKELETON)
-    except UnreadableSourceError as error:
+    except IntakeError as error:
         pytest.exit(str(error), returncode=2)
 
 

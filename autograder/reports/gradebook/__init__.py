@@ -1,7 +1,7 @@
-"""Our marks in nbgrader's gradebook, so that its formgrader, feedback and export show them.
+"""Writes our marks to nbgrader's gradebook, so that its formgrader, feedback and export show them.
 
     book = Gradebook.open("notebooks", "anna", assignment)      # or a database's URL
-    book.reset()                                                # what an earlier run left counts no longer
+    book.reset()                                                # marks of an earlier run no longer count
     book.write(record.content())
 
 nbgrader's own autograding runs submitted code beside its database; these marks come from the sandbox.

@@ -1,31 +1,30 @@
-"""Notebooks with a student's answers and our messages, for nbgrader's feedback and formgrader.
+"""Writes notebooks with a student's answers and our messages, for nbgrader's feedback and formgrader.
 
-They are made from the notebooks that were handed out: only the text of answers comes from the submission, and it goes
-into the cells of the release; neither outputs nor metadata of the student's own notebooks do.
+They are made from the notebooks that were handed out: the text of answers is put into the cells of the release, and
+neither outputs nor metadata of the student's own notebooks are used.
 """
 
 import ast
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
 
 from ...intake import Intake
 from ...intake.python_source import parse
-from .target import test_cell
+from .target import Json, test_cell
 
-MISSING = "# No definition of {name} was found in what was handed in."
+MISSING = "# The submission has no definition of {name}."
 
 
-def write_feedback(folder: Path, notebooks: dict[str, dict], content: dict, intake: Intake | None) -> None:
-    """Replaces a folder by the notebooks of one submission.
+def write_feedback(folder: Path, notebooks: dict[str, Json], content: Json, intake: Intake | None) -> None:
+    """Replaces a folder by one with the notebooks of a submission.
 
     Args:
         folder: such as `autograded/anna/transformer`.
         notebooks: as handed out, by name.
         content: of the record.
-        intake: the submission's sources; None where it was refused.
+        intake: the submission; None where it was refused.
     """
     parts = {test_cell(part["number"]): part for part in content["parts"]}
     answers = answers_of(intake) if intake else {}
@@ -38,12 +37,12 @@ def write_feedback(folder: Path, notebooks: dict[str, dict], content: dict, inta
             text = json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
             (made / f"{stem}.ipynb").write_text(text, encoding="utf-8")
         if folder.exists():
-            os.replace(folder, Path(name) / "old")
-        os.replace(made, folder)
+            folder.replace(Path(name) / "old")
+        made.replace(folder)
 
 
 def remove_feedback(folder: Path) -> None:
-    """Takes away what an earlier run left."""
+    """Removes the notebooks of an earlier run."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -61,7 +60,7 @@ def answers_of(intake: Intake) -> dict[str, str]:
     return answers
 
 
-def _filled(cell: dict, answers: dict[str, str], parts: dict[str, dict]) -> dict:
+def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Json]) -> Json:
     marks = cell["metadata"].get("nbgrader", {})
     name = marks.get("grade_id", "")
     if marks.get("solution"):
@@ -70,7 +69,7 @@ def _filled(cell: dict, answers: dict[str, str], parts: dict[str, dict]) -> dict
         return {**cell, "source": answers.get(defined, MISSING.format(name=defined))}
     if name in parts:
         part = parts[name]
-        told = "\n".join(filter(None, (part["message"], part["traceback"])))
-        said = f"{part['state']}: {part['score']:g} of {part['points']:g} points\n\n{told}".strip() + "\n"
-        return {**cell, "outputs": [{"output_type": "stream", "name": "stdout", "text": said}], "execution_count": 1}
+        message = "\n".join(filter(None, (part["message"], part["traceback"])))
+        shown = f"{part['state']}: {part['score']:g} of {part['points']:g} points\n\n{message}".strip() + "\n"
+        return {**cell, "outputs": [{"output_type": "stream", "name": "stdout", "text": shown}], "execution_count": 1}
     return cell

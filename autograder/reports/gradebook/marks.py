@@ -1,4 +1,4 @@
-"""Writes the marks of one submission through nbgrader's own interface to its database."""
+"""Writes a submission's marks through nbgrader's own interface to its database."""
 
 import logging
 import os
@@ -7,26 +7,31 @@ import warnings
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
+from typing import Any, Concatenate, ParamSpec
 
 from foundation.assignment_file import Assignment
 from foundation.printable_text import printable
 
 from ...intake import Intake
 from .feedback import remove_feedback, write_feedback
-from .target import GradebookError, Target, check_student, find_target, graded_cells, read_notebooks, test_cell
+from .target import GradebookError, Json, Target, check_student, find_target, graded_cells, read_notebooks, test_cell
+
+P = ParamSpec("P")
 
 
-def _in_one_line(method: Callable) -> Callable:
-    """Lets what a database says to the operator come out as one line."""
+def _in_one_line(
+    method: "Callable[Concatenate[Gradebook, P], None]",
+) -> "Callable[Concatenate[Gradebook, P], None]":
+    """Turns a database's errors into one line for the operator."""
 
     @wraps(method)
-    def wrapped(self: "Gradebook", *arguments: object) -> object:
+    def wrapped(self: "Gradebook", *args: P.args, **kwargs: P.kwargs) -> None:
         from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own use of it
-                return method(self, *arguments)
+                warnings.simplefilter("ignore", SAWarning)  # caused by nbgrader itself
+                method(self, *args, **kwargs)
         except (SQLAlchemyError, ValueError, ImportError) as error:
             if isinstance(error, GradebookError):
                 raise
@@ -40,7 +45,11 @@ class Gradebook:
     """nbgrader's gradebook, for one student's submission of the assignment."""
 
     def __init__(self, target: Target, student: str, assignment: Assignment) -> None:
-        """Takes where marks go and whose they are; nothing is opened yet."""
+        """Reads the notebooks and compares their points with the assignment's; opens nothing yet.
+
+        Raises:
+            GradebookError: where the points differ.
+        """
         self.target, self.student = target, student
         self.name, self.notebooks = read_notebooks()
         self.cells = graded_cells(self.notebooks)
@@ -48,12 +57,12 @@ class Gradebook:
         for task in assignment.tasks:
             if points.get(test_cell(task.number)) != task.points:
                 other = points.get(test_cell(task.number))
-                what = f"task {task.number} has {task.points:g} points, in the notebooks {other}"
-                raise GradebookError(f"{what}: make release, so that they agree")
+                what = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
+                raise GradebookError(f"{what}: run make release, so that they agree")
 
     @classmethod
     def open(cls, text: str, student: str, assignment: Assignment) -> "Gradebook":
-        """From what the command line has.
+        """The gradebook for the command line's arguments.
 
         Raises:
             GradebookError: for a course, a student's id or notebooks that cannot be used.
@@ -62,24 +71,29 @@ class Gradebook:
 
     @classmethod
     def open_all(cls, text: str, students: dict[str, str], assignment: Assignment) -> dict[str, "Gradebook"]:
-        """For a class: the gradebook of each submission, by its file name; `students` has the ids by file name.
+        """The gradebooks for a class, by the submissions' file names.
+
+        Args:
+            text: the course's folder or the database's URL.
+            students: file name -> nbgrader's id of the student.
+            assignment: whose marks are written.
 
         Raises:
-            GradebookError: also for two submissions of one student, of which the last would decide the marks.
+            GradebookError: as `open`; also for two submissions of one student, since only one can count.
         """
         files: dict[str, str] = {}
         for file, student in students.items():
             other = files.setdefault(student.casefold(), file)
             if other != file:
                 both = f"{printable(other, 60)} and {printable(file, 60)}"
-                raise GradebookError(f"{both} are both of the student {printable(student, 60)}; keep one")
+                raise GradebookError(f"{both} both belong to the student {printable(student, 60)}; keep one")
         return {file: cls.open(text, student, assignment) for file, student in students.items()}
 
     @_in_one_line
     def reset(self) -> None:
-        """Makes sure that all is there that marks need, and takes back what an earlier run has given.
+        """Creates the entries that marks need, and withdraws the marks of an earlier run.
 
-        From here on nbgrader shows every part as one to be graded by hand, until `write` has given it a mark.
+        From now on nbgrader shows every part as one to be graded by hand, until `write` gives it a mark.
         """
         with self._connect() as book:
             self._prepare(book)
@@ -89,24 +103,27 @@ class Gradebook:
             remove_feedback(self._feedback)
 
     @_in_one_line
-    def write(self, content: dict) -> None:
-        """Gives the marks of a record, all of them or none.
+    def write(self, content: Json) -> None:
+        """Writes the marks of a record, all of them or none.
 
-        What the grader itself could not judge gets no mark and waits for a human. A mark or points that someone gave
-        by hand stay, as nbgrader has it, and are marked for a look.
+        A part that the grader could not judge gets no mark and waits for a person. Marks given by hand stay, as
+        nbgrader does it, and are flagged for review.
         """
         parts = {test_cell(part["number"]): part for part in content["parts"]}
         with self._connect() as book:
             for grade in self._clear(book):
                 part = parts.get(grade.cell.name)
                 if part is not None and part["state"] != "grader error":
-                    # More than the cell's points cannot be: a bonus has points in the assignment, and so in the cell.
+                    # nbgrader allows no more than the cell's points; a bonus has points in the cell, too.
                     grade.auto_score = min(float(part["score"]), grade.cell.max_score)
                     grade.needs_manual_grade = grade.manual_score is not None
             book.db.commit()
 
-    def write_feedback(self, content: dict, intake: Intake | None) -> None:
-        """Puts notebooks with answers and messages where nbgrader makes feedback from; only in a course's folder."""
+    def write_feedback(self, content: Json, intake: Intake | None) -> None:
+        """Writes notebooks with answers and messages to the place that nbgrader makes feedback from.
+
+        Without a course's folder there is no such place, and nothing is written.
+        """
         if self._feedback:
             write_feedback(self._feedback, self.notebooks, content, intake)
 
@@ -115,17 +132,17 @@ class Gradebook:
         course = self.target.course
         return course / "autograded" / self.student / self.name if course else None
 
-    def _connect(self):
-        from nbgrader.api import Gradebook as Book  # here: nbgrader takes a second to load
+    def _connect(self) -> Any:
+        from nbgrader.api import Gradebook as Book  # imported here, since nbgrader takes a second to load
 
-        # nbgrader starts `alembic` by name when it makes a new database.
+        # nbgrader starts `alembic` by name when it creates a database.
         programs = str(Path(sys.executable).parent)
         if programs not in os.environ.get("PATH", "").split(os.pathsep):
             os.environ["PATH"] = os.pathsep.join(filter(None, (programs, os.environ.get("PATH", ""))))
-        logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # what it logs is raised as well
+        logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # it also raises what it logs
         return Book(self.target.url)
 
-    def _prepare(self, book) -> None:
+    def _prepare(self, book: Any) -> None:
         book.update_or_create_assignment(self.name)
         for notebook in self.notebooks:
             book.update_or_create_notebook(notebook, self.name)
@@ -138,8 +155,8 @@ class Gradebook:
         book.update_or_create_student(self.student)
         book.update_or_create_submission(self.name, self.student)
 
-    def _clear(self, book) -> list:
-        """Takes all automatic marks back, without committing; returns nbgrader's grades."""
+    def _clear(self, book: Any) -> list[Any]:
+        """Withdraws all automatic marks, without committing; returns nbgrader's grades."""
         grades = [
             book.find_grade(cell.name, cell.notebook, self.name, self.student)
             for cell in self.cells

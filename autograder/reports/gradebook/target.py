@@ -1,29 +1,33 @@
-"""Which gradebook is meant, and which cells of the notebooks have which points."""
+"""Finds the gradebook that marks go to, and the graded cells of the notebooks."""
 
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from foundation.places import ROOT
 
 HANDED_OUT = ROOT / "notebooks" / "release"
 """The students' notebooks, by nbgrader's name of the assignment."""
 
+Json = dict[str, Any]
+"""A notebook, a cell or a part of a record, as nbformat and the record's schema define it."""
+
 STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
 
 
 class GradebookError(ValueError):
-    """A gradebook that cannot be used; the message says which and why, without a password."""
+    """A gradebook cannot be used; the message says which and why, without a password."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where marks go.
+    """The gradebook that marks go to.
 
     Attributes:
         url: of the database.
-        course: nbgrader's folder, or None where only a database was named.
+        course: nbgrader's folder, or None where only a database was given.
     """
 
     url: str
@@ -31,60 +35,70 @@ class Target:
 
     @property
     def shown(self) -> str:
-        """For messages: a password does not stand in it."""
+        """For messages: the folder, or the URL without its password."""
         return str(self.course) if self.course else re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", self.url)
 
 
 @dataclass(frozen=True)
 class GradedCell:
-    """A cell of a notebook that nbgrader keeps something about: points of a test cell, comments on an answer cell."""
+    """A cell of which nbgrader keeps a record: a test cell with points, or an answer cell with comments.
+
+    Attributes:
+        notebook: its notebook's name.
+        name: nbgrader's id of the cell.
+        points: None for an answer cell.
+    """
 
     notebook: str
     name: str
-    points: float | None  # None: an answer cell
+    points: float | None
 
 
 def find_target(text: str) -> Target:
-    """From a course's folder or a database's URL.
+    """The target that a course's folder or a database's URL names.
 
     Raises:
-        GradebookError: for what is neither.
+        GradebookError: for text that is neither.
     """
     if "://" in text:
         # A bare postgresql:// stands for a driver that is rarely installed; psycopg is what the kit requires.
         return Target(re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", text), None)
     folder = Path(text)
     if not (folder / "nbgrader_config.py").is_file():
-        what = "no nbgrader course (nbgrader_config.py is missing there)"
-        raise GradebookError(f"{text}: {what}; expected its folder, such as notebooks, or a URL like postgresql://…")
+        what = "is not an nbgrader course (it has no nbgrader_config.py)"
+        raise GradebookError(f"{text}: {what}; expected a folder such as notebooks, or a URL like postgresql://…")
     return Target(f"sqlite:///{(folder / 'gradebook.db').resolve()}", folder)
 
 
 def check_student(student: str) -> str:
-    """nbgrader's id of a student, which becomes a folder's name.
+    """Checks a student's id, which becomes a folder's name; returns it.
 
     Raises:
-        GradebookError: where it could not.
+        GradebookError: for an id that cannot be a folder's name.
     """
     if not STUDENT.fullmatch(student):
-        raise GradebookError(f"--student {student!r}: expected letters, digits and . _ @ -, not a dot at first")
+        raise GradebookError(
+            f"--student {student!r}: expected letters, digits and . _ @ -, beginning with a letter or digit"
+        )
     return student
 
 
-def read_notebooks() -> tuple[str, dict[str, dict]]:
-    """nbgrader's name of the assignment, and the students' notebooks by name, as they were handed out.
+def read_notebooks() -> tuple[str, dict[str, Json]]:
+    """The assignment's name in nbgrader, and the notebooks that were handed out, by name.
 
     Raises:
         GradebookError: where there are none.
     """
     folders = sorted(path for path in HANDED_OUT.glob("*") if any(path.glob("*.ipynb")))
     if len(folders) != 1:
-        raise GradebookError(f"{HANDED_OUT}: expected one folder with notebooks, found {len(folders)}: make release")
+        raise GradebookError(
+            f"{HANDED_OUT}: expected one folder with notebooks, found {len(folders)}: run make release"
+        )
     found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folders[0].glob("*.ipynb"))}
     return folders[0].name, found
 
 
-def graded_cells(notebooks: dict[str, dict]) -> list[GradedCell]:
+def graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:
     """The test cells and the answer cells of all notebooks."""
     found = []
     for name, notebook in notebooks.items():

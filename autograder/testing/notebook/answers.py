@@ -1,16 +1,18 @@
-"""The cells of all notebooks of a folder, and what was run in this kernel since, as the assignment's modules.
+"""Turns the cells of all notebooks of a folder, and those run in this kernel since, into the assignment's modules.
 
-The same distribution of cells to modules that grading uses, so that what is tested is what is graded.
+Cells are distributed over modules exactly as in grading, so that the tested code is the graded code.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...intake.distribution import Distribution
+from foundation.sources import Sources
+
 from ...intake.errors import RefusedError
-from ...intake.modules import Selection, Sources
-from ...intake.notebooks import Cell, read_notebook
-from ...intake.statements import DEFINITIONS, statements_of
+from ...intake.modules import Selection
+from ...intake.notebooks.cells import Cell, read_notebook
+from ...intake.notebooks.distribution import Distribution
+from ...intake.notebooks.statements import DEFINITIONS, statements_of
 from ..errors import UnreadableNotebookError
 
 HERE = "this notebook"
@@ -23,19 +25,19 @@ def assemble(
 
     Args:
         folder: with the notebooks as they were saved.
-        history: what was run in this kernel, in order; it counts more than what was saved.
+        history: cells that were run in this kernel, in order; they take precedence over saved ones.
         skeleton: the modules that were handed out.
         package: the name they are imported by.
 
     Returns:
-        Module name -> path for messages, text; and for each module with answers the cell and line of each of its lines.
+        The modules, and for each module with answers the cell and line that each of its lines comes from.
 
     Raises:
-        UnreadableNotebookError: for a file that is no notebook.
+        UnreadableNotebookError: for a file that is not a notebook.
     """
     live = [Cell(HERE, number, text, is_answer=True) for number, text in enumerate(history) if text.strip()]
     live = _latest(live)
-    defined = set().union(*map(_definitions, live))
+    defined: set[str] = set().union(*map(_definitions, live))
     saved = [cell for cell in saved_cells(folder) if defined.isdisjoint(_definitions(cell))]
     selection = Selection({})
     origins = Distribution([*saved, *live], skeleton, package).fill(selection, "your notebooks")
@@ -44,7 +46,7 @@ def assemble(
 
 def saved_cells(folder: Path) -> list[Cell]:
     """The code cells of all notebooks of a folder, in the order of their names."""
-    cells = []
+    cells: list[Cell] = []
     for path in sorted(folder.glob("*.ipynb")):
         try:
             cells += read_notebook(path.read_bytes(), path.name)
@@ -54,7 +56,7 @@ def saved_cells(folder: Path) -> list[Cell]:
 
 
 def _latest(cells: list[Cell]) -> list[Cell]:
-    """Without the cells whose definitions were all made anew later: what the kernel has forgotten too."""
+    """The cells without those whose definitions were all replaced by later cells, as in the kernel."""
     kept: list[Cell] = []
     later: set[str] = set()
     for cell in reversed(cells):

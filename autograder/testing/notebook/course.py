@@ -1,4 +1,4 @@
-"""One student's folder of notebooks: checks of tasks, and the answers as a package."""
+"""A student's folder of notebooks: checks of tasks, and the answers as a package."""
 
 import random
 import re
@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Task, read_assignment
+from foundation.sources import Sources
 
-from ...intake.modules import Sources, read_release
+from ...intake.modules import read_release
 from .answers import assemble
 from .package import AnswerPackage
 
@@ -15,7 +16,7 @@ TRANSLATIONS = "translations.txt"
 
 
 class Course:
-    """What a notebook needs of the assignment."""
+    """The assignment as seen from a notebook."""
 
     def __init__(self, folder: Path, support: Path, history: Callable[[], Sequence[str]] = lambda: ()) -> None:
         """Makes the package importable.
@@ -23,7 +24,7 @@ class Course:
         Args:
             folder: with the notebooks.
             support: with the skeleton, in `skeleton/`, and the corpus, in `data/corpus/`.
-            history: gives what was run in this kernel so far, oldest first.
+            history: returns the cells that were run in this kernel so far, oldest first.
         """
         self.folder, self.support, self.history = folder, support, history
         self.assignment = read_assignment()
@@ -33,9 +34,9 @@ class Course:
         self._package.install()
 
     def answers(self) -> tuple[Sources, dict[str, list[str]]]:
-        """All modules with the answers as they are now; see `assemble`. Assembled anew only after a change.
+        """All modules with the current answers; see `assemble`.
 
-        One import of the package asks once for each of its modules.
+        They are assembled again only after a change, since importing the package asks once per module.
         """
         state = list(self.history()), [(path, path.stat().st_mtime_ns) for path in sorted(self.folder.glob("*.ipynb"))]
         if self._answers is None or self._answers[0] != state:
@@ -44,36 +45,35 @@ class Course:
         return self._answers[1]
 
     def refresh(self) -> None:
-        """Lets the next import of the package see answers that were changed after the last one."""
+        """Makes the next import of the package use the current answers."""
         self._package.forget()
 
     def check(self, number: str, seed: int | None = None) -> float:
-        """Tests one task, and prints what came of it.
+        """Tests one task, and prints the result.
 
         Args:
             number: of the task, such as "1.2".
-            seed: of the tests' random inputs; None = new ones.
+            seed: for the tests' random inputs; None = new ones.
 
         Returns:
             The points that it earns; nbgrader reads them below the cell.
 
         Raises:
-            ValueError: for a number that is none.
+            ValueError: for a number that no task has.
         """
         task = next((task for task in self.assignment.tasks if task.number == number), None)
         if task is None:
             known = ", ".join(task.number for task in self.assignment.tasks)
             raise ValueError(f"there is no task {number!r}; the tasks are {known}")
         if task.threshold is not None:
-            print(self._about_translations(task))
+            print(self._about_translations(task, task.threshold))
             return 0.0
         from .checks import as_text, run_task  # pytest takes a moment to load
 
         sources, origins = self.answers()
-        modules = {path: name for name, (path, _) in sources.items() if name in origins}
 
-        def locate(path: str, line: int) -> str:
-            lines = origins.get(modules.get(path, ""), [])
+        def locate(module: str, line: int) -> str:
+            lines = origins.get(module, [])
             return lines[line - 1] if 0 < line <= len(lines) else ""
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
@@ -81,17 +81,17 @@ class Course:
         print(as_text(result, printed, seed))
         return result.score
 
-    def _about_translations(self, task: Task) -> str:
-        """Whether the file can be scored; the references stay with the instructor."""
-        head = f"{task.number} {task.title}: BLEU of at least {self.assignment.thresholds[task.threshold]:.2f}"
+    def _about_translations(self, task: Task, threshold: str) -> str:
+        """Tells whether the file can be scored; the references stay with the instructor."""
+        head = f"{task.number} {task.title}: BLEU of at least {self.assignment.thresholds[threshold]:.2f}"
         path = self.folder / TRANSLATIONS
         if not path.is_file():
-            return f"✗ {head}\n\n{TRANSLATIONS} is not there yet: run the cell that writes it"
+            return f"✗ {head}\n\n{TRANSLATIONS} does not exist yet: run the cell that writes it"
         wanted = _lines(self.support / "data" / "corpus" / "fren.test.src.bpe")
         found = _lines(path)
         if found != wanted:
             return f"✗ {head}\n\n{TRANSLATIONS} has {found} lines; expected {wanted}, one for each test sentence"
-        return f"· {head}\n\n{TRANSLATIONS} has its {found} lines; it is scored once it is handed in"
+        return f"· {head}\n\n{TRANSLATIONS} has the expected {found} lines; it will be scored after you hand it in"
 
 
 def _lines(path: Path) -> int:

@@ -7,25 +7,26 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from ...intake.modules import Sources
+from foundation.sources import Source, Sources
 
 
 class AnswerPackage(MetaPathFinder, Loader):
-    """Part of the import system: knows the package and its modules, and takes each as it is when first imported."""
+    """Finds and loads the package and its modules; each has the text that it had when first imported."""
 
     def __init__(self, name: str, collect: Callable[[], Sources]) -> None:
-        """Takes the package's name, and what gives its modules."""
+        """Takes the package's name, and a function that returns its current modules."""
         self.name = name
         self._collect = collect
+        self._imported: dict[str, Source] = {}
 
     def install(self) -> None:
-        """From now on imports of the package come here, in the place of an earlier one."""
+        """Sends imports of the package here, in place of an earlier finder of that name."""
         sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "name", None) != self.name]
         sys.meta_path.insert(0, self)
         self.forget()
 
     def forget(self) -> None:
-        """Forgets what was imported: the next import takes the answers as they are then."""
+        """Forgets the imported modules, so that the next import uses the current answers."""
         for name in [name for name in sys.modules if name == self.name or name.startswith(self.name + ".")]:
             del sys.modules[name]
 
@@ -37,15 +38,16 @@ class AnswerPackage(MetaPathFinder, Loader):
         source = self._collect().get(module or "__init__")
         if source is None:
             return None
-        return ModuleSpec(fullname, self, origin=source[0], loader_state=source, is_package=not module)
+        self._imported[fullname] = source
+        return ModuleSpec(fullname, self, origin=source[0], is_package=not module)
 
     def get_source(self, fullname: str) -> str:
         """Lets tracebacks show lines."""
-        return sys.modules[fullname].__spec__.loader_state[1]
+        return self._imported[fullname][1]
 
     def exec_module(self, module: ModuleType) -> None:
         """Runs a module's code."""
-        path, text = module.__spec__.loader_state
+        path, text = self._imported[module.__name__]
         module.__file__ = path
-        linecache.cache.pop(path, None)  # the lines of an earlier text of that name
-        exec(compile(text, path, "exec", dont_inherit=True), vars(module))
+        linecache.cache.pop(path, None)  # has the lines of an earlier text
+        exec(compile(text, path, "exec", dont_inherit=True), vars(module))  # noqa: S102  an import runs code

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from autograder.intake import IntakeError, IntakeRefusedError, take_in
-from autograder.intake import folders as folders_module
 from autograder.intake.errors import RefusedError
-from autograder.intake.folders import Folder
+from autograder.intake.files import folders as folders_module
+from autograder.intake.files.folders import Folder
 
 from .conftest import LAYERS, RELEASE
 
@@ -125,13 +125,13 @@ def test_a_folder_around_an_archive(write_folder, write_zip, take, reason, other
     intake = take(folder)
     assert intake.name == "anna" and intake.submitted == {"layers"} and "work.zip" in intake.hashes
     (folder / "second.zip").write_bytes(content)
-    assert "'second.zip' is one more archive: hand in the files themselves" in reason(folder)
+    assert "'second.zip' is another archive: hand in the files themselves" in reason(folder)
     (folder / "second.zip").unlink()
     (folder / "masks.py").write_text("")
     assert take(folder).submitted == {"masks"}
     (folder / "masks.py").unlink()
     (folder / "work.zip").write_bytes(write_zip([("work.zip", content)]).read_bytes())
-    assert "'work.zip' is one more archive" in reason(folder)
+    assert "'work.zip' is another archive" in reason(folder)
 
 
 def test_an_empty_folder(tmp_path, reason):

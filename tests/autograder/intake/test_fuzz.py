@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from autograder.intake import Intake, IntakeError, take_in
 from autograder.intake.errors import RefusedError
-from autograder.intake.magics import without_magics
-from autograder.intake.names import check_clashes, check_name
+from autograder.intake.files.path_checks import check_clashes, check_name
+from autograder.intake.notebooks.ipython_commands import without_magics
 from autograder.rules import find_short_cuts
 
 from .conftest import LAYERS, answer, as_notebook, code
@@ -103,7 +103,7 @@ scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_
 names = st.text(max_size=8)
 anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner))
 marks = st.fixed_dictionaries(
-    {}, optional={key: anything for key in ("grade_id", "solution", "locked", "grade", "schema_version")}
+    {}, optional=dict.fromkeys(("grade_id", "solution", "locked", "grade", "schema_version"), anything)
 )
 cells = st.fixed_dictionaries(
     {"cell_type": st.just("code") | anything},

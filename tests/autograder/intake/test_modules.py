@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.intake.limits import MAX_MODULES, MAX_SOURCE_BYTES
+from autograder.intake.bounds import MAX_MODULES, MAX_SOURCE_BYTES
 from autograder.intake.modules import misnamed
 
 from .conftest import LAYERS
@@ -21,7 +21,7 @@ def test_helpers_that_are_imported_relatively(write_folder, take):
         )
     )
     assert intake.submitted == {"layers", "helper", "other", "third"}
-    assert intake.notes == ["not imported by the assignment's modules, so not looked at: unused.py"]
+    assert intake.notes == ["ignored, since the assignment's modules do not import them: unused.py"]
 
 
 def test_an_own_version_of_a_module_of_the_release(write_folder, take):
@@ -63,7 +63,7 @@ def test_the_newlines_of_other_systems(write_folder, take, newline):
     ],
 )
 def test_imports_that_will_not_work(write_folder, take, line, name, right):
-    note = f"layers.py, line 1 imports {name}, which is not found when graded; write `{right}`"
+    note = f"layers.py, line 1 imports {name}, which grading does not find; write `{right}`"
     assert take(write_folder({"layers.py": f"{line}\n{LAYERS}", "attention.py": ""})).notes == [note]
 
 
@@ -87,7 +87,7 @@ def test_helpers_in_folders_of_their_own(write_folder, take):
 def test_misnamed_files(write_folder, take, reason, file, meant):
     assert misnamed(file, frozenset()) == meant
     notes = take(write_folder({"masks.py": "", file: ""})).notes
-    assert notes == ([f"'{file}' is not looked at; did you mean {meant}?"] if meant else notes)
+    assert notes == ([f"'{file}' is ignored; did you mean {meant}?"] if meant else notes)
     if meant:
         assert f"there is '{file}': did you mean {meant}?" in reason(write_folder({file: ""}, name="bert"))
 

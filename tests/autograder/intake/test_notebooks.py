@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from autograder.intake.limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES
+from autograder.intake.bounds import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES
 from autograder.sandbox.worker.contract import CONTRACT
 
 from .conftest import RELEASE, answer, as_notebook, code
@@ -62,7 +62,7 @@ def test_definitions_go_to_their_modules(write_notebook, take, load):
     assert set(CONTRACT) < set(intake.sources) and "experiment" not in intake.sources
     assert list(intake.hashes) == ["anna.ipynb"]
     missing = "MultiHeadedAttention, FeedForward, batch_loss"
-    assert intake.notes == [f"no cell defines {missing}: the release's own was taken (deleted cells?)"]
+    assert intake.notes == [f"no cell defines {missing}: the release's own are used (were cells deleted?)"]
 
 
 def test_lines_are_located_in_their_cells(write_notebook, take):
@@ -96,7 +96,7 @@ class TestCopiedCells:
         first, last = answer(NORM, "task_1_4"), answer(NORM.replace("True", "'last'"), "task_1_4")
         intake = take(write_notebook(first, last))
         assert load(intake)["layers"].LayerNorm.filled == "last"
-        assert "cells 1 and 2 of anna.ipynb are copies: both have the id task_1_4" in intake.notes
+        assert "cells 1 and 2 of anna.ipynb are copies: they have the same id, task_1_4" in intake.notes
         where = "LayerNorm is defined in anna.ipynb, cell 1 (task_1_4) and in anna.ipynb, cell 2 (task_1_4)"
         assert f"{where}: the one in anna.ipynb, cell 2 (task_1_4) counts" in intake.notes
 
@@ -208,7 +208,7 @@ class TestMagics:
     def test_commands_are_dropped(self, write_notebook, take, load, command):
         intake = take(write_notebook(code(f"{command}\n{NORM}")))
         assert load(intake)["layers"].LayerNorm.filled
-        assert f"commands of IPython were left out: {command}" in intake.notes[0]
+        assert f"IPython commands were left out: {command}" in intake.notes[0]
 
     def test_inside_a_block(self, write_notebook, take, load):
         text = NORM + "    def f(self):\n        if True:\n            %time\n            !ls\n        return 7\n"
@@ -242,16 +242,16 @@ class TestFiles:
     def test_modules_count_more(self, write_folder, take):
         intake = take(write_folder({"work.ipynb": as_notebook([code(NORM)]), "masks.py": ""}))
         assert intake.submitted == {"masks"}
-        assert intake.notes == ["the .py files were graded; the notebook beside them was not looked at"]
+        assert intake.notes == ["the .py files were graded; the notebook beside them was ignored"]
 
     @pytest.mark.parametrize(
         "content, message",
         [
-            (b"", "not a whole notebook: line 1: Expecting value"),
-            (as_notebook([code(NORM)])[:50], "not a whole notebook: line 1"),
+            (b"", "not a complete notebook: line 1: Expecting value"),
+            (as_notebook([code(NORM)])[:50], "not a complete notebook: line 1"),
             (b"[]", "not a notebook: it has no cells"),
             (b'{"cells": {}}', "not a notebook: it has no cells"),
-            (b'{"worksheets": []}', "a notebook of an old kind"),
+            (b'{"worksheets": []}', "a notebook in an old format"),
             (b"\xff\xff", "not a notebook (UnicodeDecodeError)"),
             (b"[" * 100_000, "not a notebook (RecursionError)"),
             (b"9" * 100_000, "not a notebook (ValueError)"),
@@ -266,10 +266,10 @@ class TestFiles:
         assert message in reason(tmp_path / "anna.ipynb")
 
     def test_a_bad_notebook_in_a_folder_is_named(self, write_folder, reason):
-        assert "'work.ipynb': not a whole notebook" in reason(write_folder({"work.ipynb": b"{"}))
+        assert "'work.ipynb': not a complete notebook" in reason(write_folder({"work.ipynb": b"{"}))
 
     def test_a_large_notebook(self, tmp_path, reason):
-        with open(tmp_path / "anna.ipynb", "wb") as file:
+        with (tmp_path / "anna.ipynb").open("wb") as file:
             file.truncate(MAX_NOTEBOOK_BYTES + 1)
         assert "at most 10,000,000 are read" in reason(tmp_path / "anna.ipynb")
 

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from autograder.intake import tars
-from autograder.intake.limits import MAX_MODULE_BYTES
+from autograder.intake.bounds import MAX_MODULE_BYTES
+from autograder.intake.files import tars
 
 from .conftest import LAYERS
 
@@ -88,7 +88,7 @@ def test_kinds_are_refused(write_tar, reason, fields, message, form):
 @pytest.mark.parametrize(
     "names, message",
     [
-        (["layers.py", "./layers.py"], "is there twice"),
+        (["layers.py", "./layers.py"], "appears twice"),
         (["layers.py", "LAYERS.py"], "differ only in case"),
         (["a", "a/b"], "both a file and a folder"),
     ],

@@ -6,8 +6,8 @@ import zipfile
 
 import pytest
 
-from autograder.intake import zips
-from autograder.intake.limits import MAX_ARCHIVE_BYTES, MAX_MODULE_BYTES, MAX_UNPACKED_BYTES
+from autograder.intake.bounds import MAX_ARCHIVE_BYTES, MAX_MODULE_BYTES, MAX_UNPACKED_BYTES
+from autograder.intake.files import zips
 
 from .conftest import LAYERS
 
@@ -48,7 +48,7 @@ def test_what_a_stream_leaves_behind(tmp_path, take):
         def write(self, data):
             return self.file.write(data)
 
-    with open(tmp_path / "anna.zip", "wb") as file, zipfile.ZipFile(Unseekable(file), "w") as archive:
+    with (tmp_path / "anna.zip").open("wb") as file, zipfile.ZipFile(Unseekable(file), "w") as archive:
         archive.writestr("layers.py", LAYERS)
     assert take(tmp_path / "anna.zip").submitted == {"layers"}
 
@@ -65,7 +65,7 @@ def test_what_a_stream_leaves_behind(tmp_path, take):
         ("lay\x1bers.py", "'lay\\x1bers.py' has control characters in its name"),
         ("layers.py\n", "has control characters in its name"),
         ("sre\u202eyp.layers", "'sre\\u202eyp.layers' has control characters in its name"),
-        ("/".join("abcdefghijklmnopq") + "/layers.py", "lies 18 folders deep; at most 15"),
+        ("/".join("abcdefghijklmnopq") + "/layers.py", "is 18 folders deep; at most 15"),
         ("x" * 500, "a name of 500 characters"),
     ],
 )
@@ -89,8 +89,8 @@ def test_a_name_that_ends_at_a_nul(write_zip, reason):
 @pytest.mark.parametrize(
     "names, message",
     [
-        (["layers.py", "layers.py"], "'layers.py' is there twice"),
-        (["layers.py", "./layers.py"], "'layers.py' is there twice"),
+        (["layers.py", "layers.py"], "'layers.py' appears twice"),
+        (["layers.py", "./layers.py"], "'layers.py' appears twice"),
         (["layers.py", "Layers.py"], "'Layers.py' and 'layers.py' differ only in case"),
         (["a/x", "A/y"], "'A' and 'a' differ only in case"),
         (["a/x", "a"], "'a' is both a file and a folder"),
@@ -160,12 +160,12 @@ class TestBombs:
         assert "more than 5,000 entries" in reason(path)
 
     def test_size(self, tmp_path, reason):
-        with open(tmp_path / "anna.zip", "wb") as file:
+        with (tmp_path / "anna.zip").open("wb") as file:
             file.truncate(MAX_ARCHIVE_BYTES + 1)
         assert f"it has {MAX_ARCHIVE_BYTES + 1:,} bytes; at most {MAX_ARCHIVE_BYTES:,}" in reason(tmp_path / "anna.zip")
 
     def test_an_archive_in_an_archive(self, write_zip, reason):
-        assert "'inner.zip' is one more archive" in reason(write_zip([("inner.zip", b"PK")]))
+        assert "'inner.zip' is another archive" in reason(write_zip([("inner.zip", b"PK")]))
 
     def test_a_large_module_costs_itself_alone(self, write_zip, take):
         large = "#" * MAX_MODULE_BYTES + "\n"

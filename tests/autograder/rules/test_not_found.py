@@ -221,7 +221,7 @@ def test_nesting_that_cannot_be_read_is_said():
     text = "class LayerNorm:\n    pass\nx = a" + ".b" * 4_000
     notes = []
     assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], notes) == {}
-    assert notes == ["layers.py is too tangled to be searched for forbidden short-cuts to the end"]
+    assert notes == ["layers.py is too tangled to be searched completely for forbidden short-cuts"]
 
 
 def test_lines_of_executed_text_are_those_of_the_exec(find):

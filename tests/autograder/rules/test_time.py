@@ -43,4 +43,4 @@ def test_one_tangle_hides_no_other_components_short_cut():
     notes = []
     sources = {"masks": ("masks.py", text), "layers": ("layers.py", norm)}
     assert list(find_short_cuts(sources, ["masks.diagonal_mask", "layers.LayerNorm"], notes)) == ["layers.LayerNorm"]
-    assert notes == ["masks.diagonal_mask is too tangled to be searched for forbidden short-cuts to the end"]
+    assert notes == ["masks.diagonal_mask is too tangled to be searched completely for forbidden short-cuts"]

@@ -1,20 +1,20 @@
-"""File names inside a submission: which are refused, and which two mean the same file on some system."""
+"""Checks of paths inside a submission: dangerous ones, and two that mean the same file on some system."""
 
 import unicodedata
 from collections.abc import Iterable
 
-from .errors import RefusedError, quote
-from .limits import MAX_DEPTH, MAX_NAME_CHARACTERS
+from ..bounds import MAX_DEPTH, MAX_NAME_CHARACTERS
+from ..errors import RefusedError, quote
 
 STEERING = {"Cc", "Zl", "Zp"}  # control characters, line and paragraph separators
 BIDIRECTIONAL = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def check_name(name: str) -> str:
-    """The name of an archive's member in its plain form, "folder/file.py"; "" for the archive's own top folder.
+    """The plain form of a member's name, "folder/file.py"; "" for the archive's own top folder.
 
     Raises:
-        RefusedError: for a name that could lead out of a folder, or that reads otherwise than it is.
+        RefusedError: for a name that could lead out of a folder, or that is displayed differently from what it is.
     """
     if len(name) > MAX_NAME_CHARACTERS:
         raise RefusedError(f"a name of {len(name):,} characters, {quote(name)}; at most {MAX_NAME_CHARACTERS} are read")
@@ -30,15 +30,15 @@ def check_name(name: str) -> str:
     if ".." in parts:
         raise RefusedError(f"{quote(name)} leads out of the archive (..); pack the files with relative names")
     if len(parts) > MAX_DEPTH:
-        raise RefusedError(f"{quote(name)} lies {len(parts)} folders deep; at most {MAX_DEPTH} are read")
+        raise RefusedError(f"{quote(name)} is {len(parts)} folders deep; at most {MAX_DEPTH} are read")
     return "/".join(parts)
 
 
 def check_clashes(names: Iterable[str]) -> None:
-    """Refuses plain names of files that are one file on some system: doubles, case, a file that is also a folder.
+    """Refuses names that are one file on some system: duplicates, names that differ in case, a file and a folder.
 
     Raises:
-        RefusedError: naming both.
+        RefusedError: which names both.
     """
     spelling: dict[str, str] = {}
     kinds: dict[str, str] = {}
@@ -53,16 +53,16 @@ def check_clashes(names: Iterable[str]) -> None:
             if kinds.get(key, kind) != kind:
                 raise RefusedError(f"{quote(path)} is both a file and a folder; keep one")
             if kind == "file" and key in kinds:
-                raise RefusedError(f"{quote(path)} is there twice; keep one")
+                raise RefusedError(f"{quote(path)} appears twice; keep one")
             kinds[key] = kind
 
 
 def folded(path: str) -> str:
-    """What a path is on a system that does not tell cases apart, nor the two ways to write an accent."""
+    """A path as seen by a system that ignores case and the two encodings of an accent."""
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
     return "/".join(part.rstrip(". ") for part in plain.split("/"))
 
 
 def is_clutter(path: str) -> bool:
-    """Whether a path is one that systems and tools leave behind: hidden, or a cache."""
+    """Whether systems and tools leave such a path behind: a hidden file, or a cache."""
     return any(part.startswith(".") or part in ("__pycache__", "__MACOSX") for part in path.split("/"))

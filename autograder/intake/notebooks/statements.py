@@ -1,4 +1,4 @@
-"""What the top-level statements of a notebook's cells define, change and use."""
+"""Analyses the top-level statements of a notebook's cells: the names that each defines, changes and uses."""
 
 import ast
 import keyword
@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .magics import without_magics
-from .notebooks import Cell
+from .cells import Cell
+from .ipython_commands import without_magics
 
 DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -20,12 +20,12 @@ ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 @dataclass
 class Statement:
-    """One statement at the top level of a cell that defines or changes something; what merely runs is left out.
+    """One statement at the top level of a cell that defines or changes something.
 
     Attributes:
-        cell: it stands in.
-        text: its lines, without commands of IPython.
-        node: its syntax tree; None = the cell does not compile, and this stands for one of its definitions.
+        cell: that contains it.
+        text: its lines, without IPython's commands.
+        node: its syntax tree; None = the cell does not compile, and this represents one of its definitions.
         problem: where `node` is None, what is wrong and where.
         binds: names that it gives a value.
         changes: names whose value it changes: `Name.attribute = …`, `@add_to(Name)`.
@@ -42,16 +42,16 @@ class Statement:
 
     @property
     def is_filled_in(self) -> bool:
-        """Whether no TODO is left in it."""
+        """Whether it contains no TODO."""
         return self.node is not None and not any(is_todo(node) for node in ast.walk(self.node))
 
 
 def statements_of(cell: Cell, dropped: list[str]) -> list[Statement]:
-    """The statements of a cell.
+    """The statements of a cell that define or change something.
 
     Args:
         cell: of a notebook.
-        dropped: takes the commands of IPython that were left out.
+        dropped: IPython's commands that were removed are appended to it.
     """
     text, tree, magics = without_magics(cell.text)
     dropped += magics
@@ -67,7 +67,7 @@ def statements_of(cell: Cell, dropped: list[str]) -> list[Statement]:
 
 
 def statement_of(cell: Cell, node: ast.stmt, text: str) -> Statement:
-    """Looks at one statement that compiles."""
+    """Analyses one statement that compiles."""
     statement = Statement(cell, node)
     statement.text = "\n".join(text.split("\n")[first_line(node) - 1 : node.end_lineno])
     if isinstance(node, DEFINITIONS):
@@ -100,12 +100,12 @@ def statement_of(cell: Cell, node: ast.stmt, text: str) -> Statement:
 
 
 def names_read(node: ast.stmt, text: str) -> set[str]:
-    """The names that a statement looks up outside of itself: neither arguments nor variables of its functions."""
+    """The names that a statement looks up outside itself; no arguments or variables of its functions."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like
             waiting = [symtable.symtable(text, "<cell>", "exec")]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # as `parse` has it: too deep for this process
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # too deep for this process, as in `parse`
         return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
     read = {symbol.get_name() for symbol in waiting[0].get_symbols() if symbol.is_referenced()}
     while waiting:
@@ -116,7 +116,7 @@ def names_read(node: ast.stmt, text: str) -> set[str]:
 
 
 def take_targets(statement: Statement, targets: Iterable[ast.expr]) -> None:
-    """Notes what an assignment binds and changes."""
+    """Adds the names that an assignment binds and changes."""
     for target in targets:
         if isinstance(target, (ast.Tuple, ast.List)):
             take_targets(statement, target.elts)
@@ -132,13 +132,14 @@ def take_targets(statement: Statement, targets: Iterable[ast.expr]) -> None:
 
 
 def bound_by(alias: ast.alias) -> str:
-    """The name that an import gives a value; "*" for all."""
+    """The name that an import binds; "*" for a star import."""
     return alias.asname or alias.name.partition(".")[0]
 
 
 def first_line(node: ast.stmt) -> int:
-    """Where a statement begins, with its decorators."""
-    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+    """The first line of a statement, its decorators included."""
+    decorators = node.decorator_list if isinstance(node, DEFINITIONS) else []
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def is_main_guard(node: ast.stmt) -> bool:

@@ -1,9 +1,9 @@
-"""Takes IPython's own commands out of a cell's code: %magics, !shell commands, ?help."""
+"""Removes IPython's own commands from a cell's code: %magics, !shell commands, ?help."""
 
 import ast
 import re
 
-from .python_source import parse
+from ..python_source import parse
 
 MAX_ATTEMPTS = 20
 MAX_PARSED_CHARACTERS = 2_000_000  # in all attempts at one cell
@@ -15,11 +15,12 @@ COMMAND = re.compile(r"(\s*)(?:[%!?]|[\w.]+\s*=\s*[!%]|[\w.]+\?{1,2}\s*(?:#.*)?$
 def without_magics(text: str) -> tuple[str, ast.Module | SyntaxError, list[str]]:
     """The code that Python itself would run.
 
-    Line numbers stay: a command gives way to `pass`. Only where the code does not compile is a command looked for,
-    and only in the line that Python complains about: `% d_head` may well begin the second line of an expression.
+    A command becomes `pass`, so that line numbers stay. Commands are searched for only where the code does not
+    compile, and only in the line that Python complains about: `% d_head` may well begin the second line of an
+    expression.
 
     Returns:
-        The code; its syntax tree, or what is wrong with it; the commands that were dropped.
+        The code; its syntax tree, or what is wrong with it; the commands that were removed.
     """
     lines = text.split("\n")
     dropped = []

@@ -1,12 +1,12 @@
-"""Where in a submission the assignment's files lie: at its top, in the package's folder, or one folder down."""
+"""Finds the folder of a submission that holds the assignment's files: the top, the package's, or one level down."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..sandbox.worker.contract import CONTRACT
+from .bounds import TRANSLATIONS
 from .errors import RefusedError, quote
-from .limits import TRANSLATIONS
-from .names import is_clutter
+from .files.path_checks import is_clutter
 
 MODULE_FILES = tuple(f"{module}.py" for module in CONTRACT)
 SHOWN_FILES = 3
@@ -14,13 +14,13 @@ SHOWN_FILES = 3
 
 @dataclass(frozen=True)
 class Place:
-    """A folder of the submission: its path ("" = the top) and the names of the files in it."""
+    """A folder of the submission: its path ("" for the top) and the names of its files."""
 
     folder: str
     files: frozenset[str]
 
     def path(self, file: str) -> str:
-        """The plain name of one of its files."""
+        """The path of one of its files within the submission."""
         return f"{self.folder}/{file}" if self.folder else file
 
     def __str__(self) -> str:
@@ -28,11 +28,11 @@ class Place:
 
 
 def find_place(paths: Iterable[str], package: str) -> Place | None:
-    """The one place with modules of the contract; without any, the one with notebooks; else None.
+    """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
 
     Args:
-        paths: plain names of all files.
-        package: name of the folder that the modules lie in at home.
+        paths: of all files, within the submission.
+        package: name of the folder that holds the modules in the release.
 
     Raises:
         RefusedError: where there are two such places.
@@ -44,14 +44,16 @@ def find_place(paths: Iterable[str], package: str) -> Place | None:
             found = [place for place in having if level_of(place.folder, package) == level]
             if len(found) > 1:
                 shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in found[:2])
-                raise RefusedError(f"the assignment's files lie in {len(found)} places, in {shown}; hand in one")
+                raise RefusedError(
+                    f"the assignment's files are in {len(found)} places, in {shown}; hand in one of them"
+                )
             if found:
                 return found[0]
     return None
 
 
 def find_translations(paths: Iterable[str], place: Place | None, package: str) -> str | None:
-    """The plain name of the translations: with the modules, or in a folder around them.
+    """The path of the translations: beside the modules, or in a folder above them.
 
     Raises:
         RefusedError: where there are two.
@@ -68,12 +70,14 @@ def find_translations(paths: Iterable[str], place: Place | None, package: str) -
         names = [name for name in names if level_of(name.rpartition("/")[0], package) == nearest < FAR]
     found = [name for name in names if name in set(paths)]
     if len(found) > 1:
-        raise RefusedError(f"there are two {TRANSLATIONS}, {quote(found[0])} and {quote(found[1])}; hand in one")
+        raise RefusedError(
+            f"there are two {TRANSLATIONS}, {quote(found[0])} and {quote(found[1])}; hand in one of them"
+        )
     return found[0] if found else None
 
 
 def all_places(paths: Iterable[str]) -> list[Place]:
-    """All folders that hold files, but for what systems and tools leave behind."""
+    """All folders that hold files, except what systems and tools leave behind."""
     files: dict[str, set[str]] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -86,7 +90,7 @@ FAR = 2
 
 
 def level_of(folder: str, package: str) -> int:
-    """0: the top or the package's folder in it; 1: the same one folder down; FAR: anything else."""
+    """0: the top or the package's folder in it; 1: the same one level down; FAR: anything else."""
     match folder.split("/") if folder else []:
         case []:
             return 0
@@ -103,11 +107,11 @@ def is_module(file: str) -> bool:
 
 
 def is_notebook(file: str) -> bool:
-    """Whether a file name is a notebook's."""
+    """Whether a file name is that of a notebook."""
     return file.endswith(".ipynb")
 
 
 def some(files: Iterable[str]) -> str:
-    """A few names of many."""
+    """The first few names, for a message."""
     names = sorted(files)
     return ", ".join(quote(name)[1:-1] for name in names[:SHOWN_FILES]) + (", …" if len(names) > SHOWN_FILES else "")

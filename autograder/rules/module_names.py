@@ -1,4 +1,4 @@
-"""The top level of a module: which names it binds, where, in which order, and what is never run."""
+"""The names at the top level of a module: where they are bound, in which order, and which code never runs."""
 
 import ast
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ class ModuleNames:
         name: of the module.
         lines: of its text.
         statements: statements that bind nothing but may change something, with their position.
-        is_tangled: it cannot be read, though a worker may be able to run it.
-        exec_lines: id of what came out of an `exec` -> line of that `exec`.
+        is_tangled: it cannot be read here, though a worker may be able to run it.
+        exec_lines: id of a node from an `exec` -> line of that `exec`.
     """
 
     def __init__(self, name: str, text: str) -> None:
-        """Reads the text; one that does not compile has no names."""
+        """Reads the text; a text that does not compile has no names."""
         self.name = name
         self.lines = text.split("\n")
         self.bindings: dict[str, list[Binding]] = {}
@@ -49,7 +49,7 @@ class ModuleNames:
         return found
 
     def _read(self, body: list[ast.stmt]) -> None:
-        """Goes through the statements in their order, blocks included, without recursion: `elif` nests deeply."""
+        """Visits the statements in order, blocks included, without recursion: `elif` nests deeply."""
         waiting = [(node, True) for node in reversed(body)]
         while waiting:
             node, is_certain = waiting.pop()
@@ -58,7 +58,7 @@ class ModuleNames:
             waiting += reversed(inner)
 
     def _read_one(self, node: ast.stmt, is_certain: bool) -> list[tuple[ast.stmt, bool]]:
-        """Notes what one statement binds; returns those in its blocks, and whether they are certain to run."""
+        """Adds the names that one statement binds; returns those in its blocks, and whether they are certain to run."""
         if isinstance(node, DEFINITIONS):
             self._bind(node.name, node, None, is_certain)
             self.statements.append((node, self._position))
@@ -88,10 +88,10 @@ class ModuleNames:
             return []
         tree = parse(text)
         self._trees.append(tree)
-        inner = tree.body if isinstance(tree, ast.Module) else []
-        for part in (one for statement in inner for one in ast.walk(statement)):
+        executed = tree.body if isinstance(tree, ast.Module) else []
+        for part in (one for statement in executed for one in ast.walk(statement)):
             self.exec_lines[id(part)] = self.exec_lines.get(id(node), node.lineno)
-        return [(part, False) for part in inner]
+        return [(statement, False) for statement in executed]
 
     def _bind_globals(self, definition: ast.stmt) -> None:
         """Binds the names that functions declare `global` and set."""
@@ -100,7 +100,8 @@ class ModuleNames:
         for part in parts if names else ():
             for name, value in bound_in(part):
                 if name in names:
-                    self._bind(name, ast.copy_location(ast.Expr(value), part), value, False)
+                    node = ast.Pass() if value is None else ast.Expr(value)
+                    self._bind(name, ast.copy_location(node, part), value, False)
 
     def _bind(self, name: str, node: ast.stmt, value: ast.expr | ast.alias | None, is_certain: bool) -> None:
         line = self.exec_lines.get(id(node), node.lineno)
@@ -132,7 +133,7 @@ def branches(test: ast.expr) -> tuple[bool, bool]:
 
 
 def bound_in(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
-    """Names that a simple statement or expression sets, each with the expression it is set to where that is known."""
+    """Names that a simple statement or expression sets, each with its value where that is known."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             yield from targets_of(target, node.value)

@@ -1,7 +1,7 @@
-"""A submission that is a folder. No link is followed at any level, also not where one is put in while we look.
+"""A submission that is a folder. No link is followed at any level, not even one that appears while we read.
 
-Only the levels are listed in which the assignment's files may lie: the folder, those in it, and the package's folder
-in each of these.
+Only folders that may hold the assignment's files are listed: the submission's own, those in it, and the package's
+folder in each of these.
 """
 
 import errno
@@ -10,28 +10,28 @@ import stat
 from contextlib import ExitStack
 from pathlib import Path
 
-from .errors import IntakeError, RefusedError, quote
-from .limits import MAX_LISTED, limit_of
-from .names import is_clutter
+from ..bounds import MAX_LISTED, limit_of
+from ..errors import IntakeError, RefusedError, quote
+from .path_checks import is_clutter
 from .tree import kind_of, read_file
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Folder:
-    """Its files, by plain name; see `tree.Tree`.
+    """The files of a folder; see `tree.Tree`.
 
     Attributes:
-        sizes: plain name -> bytes.
-        others: plain name -> what it is, for entries that are neither files nor folders.
+        sizes: path within the submission -> bytes.
+        others: path within the submission -> kind, for entries that are neither files nor folders.
     """
 
     def __init__(self, path: Path, package: str) -> None:
-        """Lists what there is.
+        """Lists the folder.
 
         Args:
             path: of the folder; not a link.
-            package: name of the folder that the assignment's modules lie in at home.
+            package: name of the folder that holds the assignment's modules in the release.
 
         Raises:
             RefusedError: for a link, or too many entries.
@@ -56,7 +56,7 @@ class Folder:
                 raise IntakeError(f"{self.path / name}: it cannot be read") from None
 
     def _list(self, folder: str) -> list[str]:
-        """Notes the files of a folder; returns the folders in it."""
+        """Adds the files of a folder to `sizes`; returns the folders in it."""
         inner = []
         with ExitStack() as stack:
             try:
@@ -80,16 +80,22 @@ class Folder:
         return sorted(inner)
 
     def _open(self, folder: str, stack: ExitStack) -> int:
-        """A descriptor of a folder in here, reached level by level."""
-        descriptor = None
-        for part in (self.path, *filter(None, folder.split("/"))):
-            try:
-                descriptor = os.open(part, FOLDER_FLAGS, dir_fd=descriptor)
-            except OSError as error:
-                if error.errno in (errno.ENOTDIR, errno.ELOOP):
-                    raise RefusedError(
-                        f"{quote(str(part))} is a link, not a folder; hand in the folder itself"
-                    ) from None
-                raise IntakeError(f"{self.path / folder}: {error.strerror or error}") from None
-            stack.callback(os.close, descriptor)
+        """A descriptor of a folder in here, opened level by level."""
+        try:
+            descriptor = _open_folder(str(self.path), None, stack)
+            for part in filter(None, folder.split("/")):
+                descriptor = _open_folder(part, descriptor, stack)
+        except OSError as error:
+            raise IntakeError(f"{self.path / folder}: {error.strerror or error}") from None
         return descriptor
+
+
+def _open_folder(name: str, parent: int | None, stack: ExitStack) -> int:
+    try:
+        descriptor = os.open(name, FOLDER_FLAGS, dir_fd=parent)
+    except OSError as error:
+        if error.errno in (errno.ENOTDIR, errno.ELOOP):
+            raise RefusedError(f"{quote(name)} is a link, not a folder; hand in the folder itself") from None
+        raise
+    stack.callback(os.close, descriptor)
+    return descriptor

@@ -1,40 +1,41 @@
-"""A submission that is a .zip: members are read one by one, each up to its limit, and nothing is unpacked to disk."""
+"""A submission that is a .zip: members are read one by one, each up to its limit."""
 
 import io
 import stat
 import zipfile
 import zlib
 
-from .errors import RefusedError, quote
-from .limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
-from .names import check_clashes, check_name
+from ..bounds import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
+from ..errors import RefusedError, quote
+from .path_checks import check_clashes, check_name
 from .tree import kind_of, too_large
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 ENTRY_OF_LISTING = b"PK\x01\x02"
 STORED, DEFLATED = 0, 8
-ENCRYPTED = 0x1 | 0x40 | 0x2000  # of the flags: a password, strong encryption, a hidden listing
+METHODS = {1: "shrink", 6: "implode", 9: "deflate64", 12: "bzip2", 14: "lzma", 93: "zstd", 95: "xz", 98: "ppmd"}
+ENCRYPTED = 0x1 | 0x40 | 0x2000  # flags for a password, strong encryption, a hidden listing
 
 
 class Zip:
-    """Its members by plain name; see `tree.Tree`."""
+    """The members of a .zip; see `tree.Tree`."""
 
     def __init__(self, content: bytes) -> None:
         """Reads the listing.
 
         Raises:
-            RefusedError: for a damaged archive, or an entry of a kind that is not taken.
+            RefusedError: for a damaged archive, or an entry that is not accepted.
         """
-        # The library makes an object for each entry before one can ask how many there are; this bounds them.
+        # The library makes an object for each entry before it tells how many there are; this bounds them.
         if content.count(ENTRY_OF_LISTING) > 4 * MAX_MEMBERS:
-            raise RefusedError(f"more than {MAX_MEMBERS:,} entries; leave out what is not asked for")
+            raise RefusedError(f"more than {MAX_MEMBERS:,} entries; hand in only what is asked for")
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(content))
             entries = self._archive.infolist()
         except Exception as error:  # the library raises a dozen kinds for damaged listings
             raise RefusedError(f"the archive is damaged or cut off ({type(error).__name__}); pack it again") from None
         if len(entries) > MAX_MEMBERS:
-            raise RefusedError(f"{len(entries):,} entries, at most {MAX_MEMBERS:,}; leave out what is not asked for")
+            raise RefusedError(f"{len(entries):,} entries, at most {MAX_MEMBERS:,}; hand in only what is asked for")
         self._entries: dict[str, zipfile.ZipInfo] = {}
         names = []
         for entry in entries:
@@ -79,10 +80,8 @@ def check_entry(entry: zipfile.ZipInfo) -> bool:
     if entry.flag_bits & ENCRYPTED:
         raise RefusedError(f"{name} is encrypted; pack it without a password")
     if entry.compress_type not in (STORED, DEFLATED):
-        method = zipfile.compressor_names.get(entry.compress_type, "unknown")
-        raise RefusedError(
-            f"{name} is compressed by method {entry.compress_type} ({method}); use deflate, the usual one"
-        )
+        method = METHODS.get(entry.compress_type, "unknown")
+        raise RefusedError(f"{name} is compressed by method {entry.compress_type} ({method}); use deflate, the default")
     if is_folder and entry.file_size:
         raise RefusedError(f"{name} is a folder with content; pack it again")
     if entry.file_size > RATIO_MATTERS_ABOVE and entry.file_size > MAX_RATIO * entry.compress_size:

@@ -1,8 +1,8 @@
-"""From the cells of notebooks to the contract's modules.
+"""Distributes the cells of notebooks over the contract's modules.
 
-A definition goes to the module in which the release has one of that name, and takes the place of it; with it go the
-imports, helpers and constants that it needs. Everything else (training loops, plots, trials) stays behind. A cell
-that does not compile costs only what it defines.
+A definition replaces the release's definition of the same name, in its module; the imports, helpers and constants
+that it needs go with it. Everything else (training loops, plots, experiments) is left out. A cell that does not compile
+costs only what it defines.
 """
 
 import ast
@@ -10,11 +10,13 @@ import sys
 from collections import deque
 from dataclasses import dataclass, field
 
-from ..sandbox.worker.contract import CONTRACT
-from .modules import Selection, Sources
-from .notebooks import Cell
-from .places import some
-from .python_source import parse
+from foundation.sources import Sources
+
+from ...sandbox.worker.contract import CONTRACT
+from ..assignment_folder import some
+from ..modules import Selection
+from ..python_source import parse
+from .cells import Cell
 from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, statements_of
 
 LIBRARIES = {"torch", "numpy", "einops"} | sys.stdlib_module_names
@@ -22,13 +24,19 @@ LIBRARIES = {"torch", "numpy", "einops"} | sys.stdlib_module_names
 
 @dataclass
 class Text:
-    """The text of a module in the making, with the cell that each line comes from."""
+    """The text of a module under construction, with the cell that each line comes from."""
 
     lines: list[str] = field(default_factory=list)
     origins: list[str] = field(default_factory=list)
 
     def add(self, text: str, cell: Cell | None = None, first_line: int | None = None) -> None:
-        """Appends lines; where `first_line` is given they stand so in the cell, else they come from it as a whole."""
+        """Appends lines.
+
+        Args:
+            text: one or several lines.
+            cell: that they come from.
+            first_line: of the text in the cell; None where the cell does not contain the text in this form.
+        """
         for index, line in enumerate(text.split("\n")):
             self.lines.append(line)
             line_in_cell = "" if first_line is None else f", line {first_line + index}"
@@ -36,20 +44,20 @@ class Text:
 
 
 class Distribution:
-    """Cells on their way to modules."""
+    """Assigns the statements of cells to modules."""
 
     def __init__(self, cells: list[Cell], release: Sources, package: str) -> None:
-        """Looks at all cells.
+        """Analyses all cells.
 
         Args:
-            cells: code cells in their order, of one notebook or of several.
+            cells: code cells in their order, of one or several notebooks.
             release: the modules that were handed out.
-            package: the name of the folder that they lie in at home.
+            package: the name of the folder that holds them in the release.
         """
         self.release, self.package = release, package
         self.notes: list[str] = []
-        self.home: dict[str, str] = {}  # name -> the contract's module it belongs to
-        self.todo: list[str] = []  # names that students are to fill in
+        self.home: dict[str, str] = {}  # name -> its module in the contract
+        self.todo: list[str] = []  # names that students have to fill in
         for module in CONTRACT:
             self._look_at_release(module)
         commands: list[str] = []
@@ -57,13 +65,13 @@ class Distribution:
             statement for cell in cells if not cell.is_test for statement in statements_of(cell, commands)
         ]
         if commands:
-            self.notes.append(f"commands of IPython were left out: {some(set(commands))}")
+            self.notes.append(f"IPython commands were left out: {some(set(commands))}")
         self._note_copies(cells)
         self.has_marks = any(cell.is_answer or cell.is_locked or cell.is_test for cell in cells)
         self.chosen = {name: self._choose(name) for name in self.home}
         missing = [name for name in self.todo if self.chosen[name] is None]
         if missing and any(self.chosen.values()):
-            self.notes.append(f"no cell defines {', '.join(missing)}: the release's own was taken (deleted cells?)")
+            self.notes.append(f"no cell defines {', '.join(missing)}: the release's own are used (were cells deleted?)")
 
     def _look_at_release(self, module: str) -> None:
         tree = parse(self.release[module][1])
@@ -83,10 +91,12 @@ class Distribution:
         for grade_id, copies in by_id.items():
             if len(copies) > 1:
                 numbers = " and ".join(str(cell.number) for cell in copies)
-                self.notes.append(f"cells {numbers} of {copies[0].notebook} are copies: both have the id {grade_id}")
+                self.notes.append(
+                    f"cells {numbers} of {copies[0].notebook} are copies: they have the same id, {grade_id}"
+                )
 
     def _choose(self, name: str) -> Statement | None:
-        """The definition that counts: in an answer cell, compiling, filled in, and the last of those."""
+        """The definition that counts: preferably in an answer cell, compiling and filled in; of several, the last."""
         in_contract = name in CONTRACT[self.home[name]]
         kinds = (*DEFINITIONS, *(ASSIGNMENTS if in_contract else ()))
         found = [
@@ -99,7 +109,7 @@ class Distribution:
         if not found:
             return None
 
-        def rank(position: int) -> tuple:
+        def rank(position: int) -> tuple[bool, bool, bool, int]:
             statement = found[position]
             return statement.cell.is_answer, statement.node is not None, statement.is_filled_in, position
 
@@ -112,10 +122,10 @@ class Distribution:
         return chosen
 
     def fill(self, selection: Selection, path: str) -> dict[str, list[str]]:
-        """Puts the modules that the cells define in place of the release's.
+        """Replaces the release's modules by those that the cells define.
 
         Args:
-            selection: holds the release's modules.
+            selection: takes the modules.
             path: of the notebook, for messages.
 
         Returns:
@@ -125,7 +135,7 @@ class Distribution:
         for module in CONTRACT:
             roots = [name for name, home in self.home.items() if home == module]
             changes = [s for s in self.statements if s.changes.intersection(roots) and s.node is not None]
-            chosen = [self.chosen[name] for name in roots if self.chosen[name] is not None]
+            chosen = [statement for name in roots if (statement := self.chosen[name]) is not None]
             if chosen or changes:
                 text = self._module(module, chosen + changes)
                 selection.sources[module] = (f"{module}.py from {path}", "\n".join(text.lines) + "\n")
@@ -134,12 +144,12 @@ class Distribution:
         return origins
 
     def _module(self, module: str, roots: list[Statement]) -> Text:
-        """A module's text: what the release has, and after it the definitions with what they need."""
+        """A module's text: the release's, followed by the definitions and what they need."""
         taken, names = self._closure(module, roots)
         text = Text()
         self._add_futures(text)
         for statement in self.statements:  # before the release's text, whose names they must not hide
-            if "*" in statement.binds and is_of_library(statement.node):
+            if "*" in statement.binds and statement.node is not None and is_of_library(statement.node):
                 text.add(unparse(statement.node), statement.cell)
         text.add(self.release[module][1])
         for name in sorted(names):
@@ -163,7 +173,7 @@ class Distribution:
         while waiting:
             for name in waiting.popleft().uses - names:
                 names.add(name)
-                if name in self.home:  # comes from its module
+                if name in self.home:  # imported from its module
                     continue
                 found = by_name.get(name, [])
                 for statement in [one for one in found if one.node is not None] or found[-1:]:
@@ -173,12 +183,12 @@ class Distribution:
         return taken, names
 
     def _add_futures(self, text: Text) -> None:
-        futures = [s for s in self.statements if isinstance(s.node, ast.ImportFrom) and s.node.module == "__future__"]
-        for statement in futures:
-            text.add(unparse(statement.node), statement.cell)
+        for statement in self.statements:
+            if isinstance(statement.node, ast.ImportFrom) and statement.node.module == "__future__":
+                text.add(unparse(statement.node), statement.cell)
 
     def _add(self, text: Text, statement: Statement, names: set[str], stubs: set[str]) -> None:
-        """Appends one statement in the form that harms the module least."""
+        """Appends one statement in the form that does the least harm if it fails."""
         node, cell = statement.node, statement.cell
         if node is None:
             for name in sorted(statement.binds - stubs):
@@ -191,12 +201,12 @@ class Distribution:
             text.add(statement.text, cell, first_line(node))
         elif is_literal(node):
             text.add(unparse(node), cell)
-        else:  # it may need what is not there; only who uses it shall notice
+        else:  # it may need something that is missing; only code that uses it should fail
             body = unparse(node).replace("\n", "\n    ")
             text.add(f"try:\n    {body}\nexcept Exception:\n    pass", cell)
 
     def _reduce(self, node: ast.Import | ast.ImportFrom, names: set[str]) -> str:
-        """An import without the names that are not used, or that the contract's modules offer."""
+        """An import without unused names and without names that the contract's modules provide."""
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             return ""
         kept = [alias for alias in node.names if bound_by(alias) in names and bound_by(alias) not in self.home]
@@ -205,20 +215,20 @@ class Distribution:
         if isinstance(node, ast.Import):
             return unparse(ast.Import(kept))
         first, _, rest = (node.module or "").partition(".")
-        if first == self.package and not node.level:  # a notebook beside the package calls it by its name
+        if first == self.package and not node.level:  # a notebook beside the package imports it by its name
             return unparse(ast.ImportFrom(rest or None, kept, 1))
         return unparse(ast.ImportFrom(node.module, kept, node.level))
 
 
-def is_of_library(node: ast.stmt | None) -> bool:
-    """Whether a statement imports from a package that is there when a submission is graded."""
+def is_of_library(node: ast.stmt) -> bool:
+    """Whether a statement imports from a package that is available during grading."""
     if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
         return False
     return node.module.partition(".")[0] in LIBRARIES
 
 
 def unparse(node: ast.stmt) -> str:
-    """The code of a statement on lines of its own."""
+    """A statement's code."""
     try:
         return ast.unparse(ast.fix_missing_locations(node))
     except RecursionError:
@@ -226,7 +236,7 @@ def unparse(node: ast.stmt) -> str:
 
 
 def is_literal(node: ast.stmt) -> bool:
-    """Whether a statement gives a name a plain value, which cannot fail."""
+    """Whether a statement assigns a constant, which cannot fail."""
     if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
         return False
     return isinstance(node.value, ast.Constant)

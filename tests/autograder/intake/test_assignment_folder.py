@@ -31,7 +31,7 @@ def test_two_places_are_ambiguous(write_folder, write_zip, reason):
 def test_backups_below_do_no_harm(write_folder, take):
     intake = take(write_folder({"layers.py": LAYERS, "old/layers.py": "1/0", "mine/layers.py": "1/0"}))
     assert intake.sources["layers"][1] == LAYERS
-    assert intake.notes == ["graded: the files in the top folder; not looked at: those in 'mine/', 'old/'"]
+    assert intake.notes == ["graded: the files in the top folder; ignored: those in 'mine/', 'old/'"]
 
 
 def test_the_whole_kit_handed_in(write_zip, take):

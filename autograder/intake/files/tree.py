@@ -1,41 +1,41 @@
-"""The files of a submission, wherever they lie: a list of plain names with sizes, and a bounded way to read one."""
+"""The interface of folders and archives: paths with sizes, and a bounded way to read one file."""
 
 import os
 import stat
 from pathlib import Path
 from typing import Protocol
 
-from .errors import IntakeError, RefusedError
+from ..errors import IntakeError, RefusedError
 
 
 class Tree(Protocol):
-    """A folder or an archive, as the rest of the package sees it.
+    """A folder or an archive, as the rest of intake sees it.
 
     Attributes:
-        sizes: plain name ("student/layers.py") -> bytes, of ordinary files only.
+        sizes: path within the submission ("student/layers.py") -> bytes, of ordinary files only.
     """
 
     sizes: dict[str, int]
 
     def read(self, name: str) -> bytes:
-        """The content of a file of at most `limits.limit_of(name)` bytes.
+        """The content of a file of at most `bounds.limit_of(name)` bytes.
 
         Raises:
-            RefusedError: where it is larger, or cannot be read; the reason does not name the file.
+            RefusedError: where it is larger or cannot be read; the reason does not name the file.
         """
         ...
 
 
 def read_file(path: str | Path, limit: int, folder: int | None = None) -> bytes:
-    """Reads an ordinary file: no link is followed, no pipe waited for, no byte above the limit kept.
+    """Reads an ordinary file; follows no link, waits for no pipe, keeps no byte above the limit.
 
     Args:
         path: of the file; a bare name where `folder` is given.
         limit: in bytes.
-        folder: descriptor of the folder it lies in.
+        folder: descriptor of the folder that holds it.
 
     Raises:
-        RefusedError: where it is no ordinary file, or larger.
+        RefusedError: where it is not an ordinary file, or larger.
         IntakeError: where the system does not let us read it.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -60,10 +60,10 @@ def too_large(size: int, limit: int) -> str:
 
 
 def kind_of(mode: int) -> str:
-    """What an entry that is no ordinary file is, in words."""
+    """The kind of an entry that is not an ordinary file, in words."""
     kinds = ((stat.S_ISLNK, "a symbolic link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a named pipe"))
     devices = ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISSOCK, "a socket"))
-    return next((words for test, words in kinds + devices if test(mode)), "no ordinary file")
+    return next((words for test, words in kinds + devices if test(mode)), "not an ordinary file")
 
 
 def _unreadable(path: str | Path, folder: int | None, error: OSError) -> Exception:

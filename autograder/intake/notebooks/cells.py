@@ -1,4 +1,4 @@
-"""From a notebook's JSON to its code cells. Nothing is run, and no schema is trusted."""
+"""From a notebook's JSON to its code cells. No schema is trusted."""
 
 import json
 import re
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from foundation.printable_text import printable
 
-from .errors import RefusedError
-from .limits import MAX_CELLS, MAX_CODE_CHARACTERS
+from ..bounds import MAX_CELLS, MAX_CODE_CHARACTERS
+from ..errors import RefusedError
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
@@ -18,7 +18,7 @@ class Cell:
 
     Attributes:
         notebook: file name.
-        number: counted from 1 over all cells of the notebook, text included.
+        number: from 1, over all cells of the notebook including text.
         text: its code.
         grade_id: nbgrader's name of the cell, or "".
         is_answer: students write in it (nbgrader's `solution`).
@@ -43,31 +43,34 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
     """The code cells in their order.
 
     Raises:
-        RefusedError: where it is no notebook, or too large; the reason does not name the file.
+        RefusedError: where it is not a notebook, or too large; the reason does not name the file.
     """
     try:
         notebook = json.loads(content)
     except json.JSONDecodeError as error:
         raise RefusedError(
-            f"not a whole notebook: line {error.lineno}: {error.msg}; save it again in Jupyter"
+            f"not a complete notebook: line {error.lineno}: {error.msg}; save it again in Jupyter"
         ) from None
     except (ValueError, RecursionError) as error:  # other encodings, endless numbers, hopeless nesting
         raise RefusedError(f"not a notebook ({type(error).__name__}); save it again in Jupyter") from None
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
         older = isinstance(notebook, dict) and "worksheets" in notebook
-        raise RefusedError("a notebook of an old kind" if older else "not a notebook: it has no cells")
+        raise RefusedError(
+            "a notebook in an old format; save it again in Jupyter" if older else "not a notebook: it has no cells"
+        )
     if len(cells) > MAX_CELLS:
         raise RefusedError(f"{len(cells):,} cells; at most {MAX_CELLS:,} are read")
-    found = [read_cell(cell, printable(name), index + 1) for index, cell in enumerate(cells)]
-    found = [cell for cell in found if cell is not None]
+    shown = printable(name)
+    read = (read_cell(cell, shown, number) for number, cell in enumerate(cells, start=1))
+    found = [cell for cell in read if cell is not None]
     if sum(len(cell.text) for cell in found) > MAX_CODE_CHARACTERS:
-        raise RefusedError(f"more than {MAX_CODE_CHARACTERS:,} characters of code; hand in what is asked for")
+        raise RefusedError(f"more than {MAX_CODE_CHARACTERS:,} characters of code; hand in only what is asked for")
     return found
 
 
 def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
-    """One code cell; None for text, empty ones, and what is no cell."""
+    """One code cell; None for text, an empty cell, and anything that is not a cell."""
     if not isinstance(cell, dict) or cell.get("cell_type") != "code":
         return None
     source = cell.get("source")

@@ -1,4 +1,4 @@
-"""How much of a submission is looked at. An assignment's own modules come to about 40 kB."""
+"""How much of a submission is read. The assignment's own modules have about 40 kB."""
 
 MAX_MODULE_BYTES = 100_000
 MAX_MODULES = 50
@@ -12,19 +12,19 @@ MAX_CELLS = 1_000
 MAX_CODE_CHARACTERS = 200_000  # all cells together
 
 MAX_ARCHIVE_BYTES = 50_000_000
-MAX_UNPACKED_BYTES = 200_000_000  # all members together; only what counts is ever kept
+MAX_UNPACKED_BYTES = 200_000_000  # all members together; only files that count are kept in memory
 MAX_RATIO = 200  # unpacked to packed; text has 3 to 10
 RATIO_MATTERS_ABOVE = 2_000_000  # bytes unpacked
 MAX_MEMBERS = 5_000
-MAX_LISTED = 50_000  # entries of a folder; a listing is cheap
-MAX_DEPTH = 15  # folders in folders
+MAX_LISTED = 50_000  # entries of a folder; listing is cheap
+MAX_DEPTH = 15  # nested folders
 MAX_NAME_CHARACTERS = 400
 
 TRANSLATIONS = "translations.txt"
 
 
 def limit_of(name: str) -> int:
-    """How many bytes of a file are read; 0 for files that do not count."""
+    """The most bytes of a file that are read; 0 for files that do not count."""
     if name.endswith(".py"):
         return MAX_MODULE_BYTES
     if name.endswith(".ipynb"):

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.sandbox import session
-from autograder.sandbox.imports import MAX_NAMES, is_harmless, wanted_imports
+from autograder.sandbox.preloading import MAX_NAMES, is_harmless, wanted_imports
 
 
 def names_in(text: str) -> list[str]:

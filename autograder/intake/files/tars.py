@@ -1,16 +1,16 @@
-"""A submission that is a .tar.gz: one pass over the stream, in which only what counts is kept, and only in memory.
+"""A submission that is a .tar.gz: one pass over the stream, which keeps the files that count in memory.
 
-The library reads single headers here and not the whole archive: its own loop follows links of headers without an end,
-and searches extended ones with a pattern that takes quadratic time (fixed in Python 3.11.10, CVE-2024-6232).
+The library only parses single headers here. Its own loop follows chains of headers without a bound, and searches
+extended headers with a pattern that takes quadratic time (fixed in Python 3.11.10, CVE-2024-6232).
 """
 
 import tarfile
 import zlib
 from collections.abc import Iterator
 
-from .errors import RefusedError, quote
-from .limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
-from .names import check_clashes, check_name
+from ..bounds import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
+from ..errors import RefusedError, quote
+from .path_checks import check_clashes, check_name
 from .tree import too_large
 
 MAGIC = b"\x1f\x8b"
@@ -35,13 +35,13 @@ CUT_OFF = "the archive is damaged or cut off; pack it again"
 
 
 class Tar:
-    """Its members by plain name; see `tree.Tree`."""
+    """The members of a .tar.gz; see `tree.Tree`."""
 
     def __init__(self, content: bytes) -> None:
-        """Reads the archive once, and keeps what may count.
+        """Reads the archive once, and keeps the files that may count.
 
         Raises:
-            RefusedError: for a damaged archive, or an entry of a kind that is not taken.
+            RefusedError: for a damaged archive, or an entry that is not accepted.
         """
         self.sizes: dict[str, int] = {}
         self._contents: dict[str, bytes] = {}
@@ -61,7 +61,7 @@ class Tar:
                 kept += header.size
                 if kept > MAX_KEPT_BYTES:
                     raise RefusedError(
-                        f"its text files have more than {MAX_KEPT_BYTES:,} bytes; hand in what is asked for"
+                        f"its text files have more than {MAX_KEPT_BYTES:,} bytes; hand in only what is asked for"
                     )
                 self._contents[name] = stream.take(header.size)
             else:
@@ -78,7 +78,7 @@ class Tar:
 
 
 def headers(stream: "Gunzipped") -> Iterator[tarfile.TarInfo]:
-    """The headers up to the end mark, with their long names; the caller takes or skips the content of each."""
+    """The headers up to the end mark, with their long names; the caller takes or skips each entry's content."""
     long_name: str | None = None
     n_entries = 0
     while True:
@@ -87,7 +87,7 @@ def headers(stream: "Gunzipped") -> Iterator[tarfile.TarInfo]:
             return
         n_entries += 1
         if n_entries > MAX_MEMBERS:
-            raise RefusedError(f"more than {MAX_MEMBERS:,} entries; leave out what is not asked for")
+            raise RefusedError(f"more than {MAX_MEMBERS:,} entries; hand in only what is asked for")
         try:
             header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
         except (tarfile.HeaderError, ValueError, OverflowError):
@@ -110,10 +110,10 @@ def headers(stream: "Gunzipped") -> Iterator[tarfile.TarInfo]:
 
 
 def pax_name(data: bytes) -> str | None:
-    """The name in an extended header, which is a row of records `length key=value`.
+    """The file name in an extended header, which is a sequence of records `length key=value`.
 
     Raises:
-        RefusedError: for one that is damaged, or that says more of the file than its name and its times.
+        RefusedError: for a damaged header, or one that changes more than the file's name and times.
     """
     name = None
     while data:
@@ -133,11 +133,11 @@ def pax_name(data: bytes) -> str | None:
 
 
 class Gunzipped:
-    """What a .gz unpacks to, read from the front to the end, within bounds."""
+    """The unpacked content of a .gz, read from front to end within bounds."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
-        self._at = 0  # of the content, up to where it has been handed to the inflater
+        self._at = 0  # position in the content up to which the inflater has it
         self._inflater = zlib.decompressobj(wbits=GZIP)
         self._n_streams = 1
         self._ready = b""
@@ -145,7 +145,7 @@ class Gunzipped:
         self._is_at_end = False
 
     def take(self, count: int) -> bytes:
-        """The next bytes, all of them."""
+        """The next `count` bytes."""
         parts = []
         while count:
             part = self._next()[:count]
@@ -155,14 +155,14 @@ class Gunzipped:
         return b"".join(parts)
 
     def skip(self, count: int) -> None:
-        """Goes over the next bytes."""
+        """Skips the next `count` bytes."""
         while count:
             step = min(count, len(self._next()))
             self._ready = self._ready[step:]
             count -= step
 
     def finish(self) -> None:
-        """Goes over what is left, so that the checksum at the end has been looked at."""
+        """Skips the rest, so that the checksum at the end is verified."""
         while not self._is_at_end:
             self._inflate()
 
@@ -174,7 +174,7 @@ class Gunzipped:
         return self._ready
 
     def _inflate(self) -> None:
-        """Unpacks one chunk more, in place of the one before."""
+        """Replaces the current chunk by the next one."""
         if self._inflater.eof and not self._begin_next_stream():
             self._is_at_end, self._ready = True, b""
             return
@@ -197,7 +197,7 @@ class Gunzipped:
             )
 
     def _begin_next_stream(self) -> bool:
-        """A .gz may be several in a row; what follows the last one is padding."""
+        """Begins the next of several concatenated streams; whatever follows the last one is padding."""
         self._at -= len(self._inflater.unused_data)
         if self._content[self._at : self._at + len(MAGIC)] != MAGIC:
             return False

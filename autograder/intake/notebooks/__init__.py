@@ -1,0 +1,1 @@
+"""From the cells of notebooks to the assignment's modules. Nothing is run."""
