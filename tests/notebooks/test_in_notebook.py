@@ -129,7 +129,7 @@ def test_translations_are_counted(notebooks, folder, capsys) -> None:
     for content, said in (
         (None, "translations.txt does not exist yet"),
         ("a\n", f"translations.txt has 1 lines; expected {n_lines}"),
-        ("a\n" * (n_lines - 1) + "a", f"has its {n_lines} lines"),
+        ("a\n" * (n_lines - 1) + "a", f"has the expected {n_lines} lines"),
     ):
         if content:
             (folder / "translations.txt").write_text(content)

@@ -49,7 +49,7 @@ def test_from_the_first_answer_to_translations(course, tmp_path, monkeypatch) ->
     assert "epoch 1  train_loss" in said["code-train"]
     n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
     assert f"{n_lines} translations in translations.txt" in said["code-translate"]
-    assert f"translations.txt has its {n_lines} lines" in said["test_4_1"]
+    assert f"translations.txt has the expected {n_lines} lines" in said["test_4_1"]
     assert "image/png" in said["code-look-at-what-attends-to-what"]
     assert said["code-bleu"] == "text/plain"
     # What was run is what is handed in, as a folder or as an archive; pictures and progress bars do no harm.
