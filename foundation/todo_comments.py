@@ -43,8 +43,9 @@ def with_comment(message: str, lines: Sequence[str], line: int) -> str:
         if not comment.startswith("#"):
             break
         if match := COMMENT.fullmatch(comment):
-            is_ours = match["number"] == label[1]
-            return " ".join([f"{message}:", match["text"], *reversed(parts)]) if is_ours else message
+            if match["number"] != label[1]:
+                break
+            return " ".join(filter(None, [f"{message}:", match["text"].strip(), *reversed(parts)]))
         parts.append(comment.lstrip("#").strip())
     return message
 

@@ -5,6 +5,8 @@
     from student.layers import EncoderLayer   # your answers of this notebook and of the others, as saved
     refresh()                                 # the next such import sees what you changed meanwhile
     is_graded                                 # True while nbgrader runs the notebook: do not train then
+
+The folder `support/` has what this needs.
 """
 
 import os

@@ -1,7 +1,9 @@
-"""nbgrader's settings for this course. Run its commands in this folder, with the environment's bin on PATH:
+"""The settings of nbgrader for this course.
 
     nbgrader generate_assignment transformer     # `make release` has done so already
     nbgrader autograde transformer
+
+Run its commands in this folder, with the environment's `bin` on PATH.
 """
 
 import sys
@@ -12,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from nbgrader.converters import GenerateAssignment  # noqa: E402 (as the next ones: found through the line above)
 from nbgrader.preprocessors import ClearSolutions  # noqa: E402
 
-from release.notebooks.stubs import STUB, NameStubs  # noqa: E402
+from release.notebooks.todo_stubs import STUB, NameStubs  # noqa: E402
 
 c = get_config()  # noqa: F821 (nbgrader defines it)
 

@@ -1,11 +1,12 @@
 """From the marked reference to what students get: `python -m release build`.
 
-    __main__.py   the command line                        build.py      everything in memory, then in its place
-    problems.py   what is wrong with the input            report.py     what is printed
+    __main__.py   the command line                      build.py      everything, in memory
+    problems.py   what is wrong with the input          placing.py    puts it in its place; compares
+    report.py     what is printed
 
-    skeleton/     reference/*.py -> student/*.py          notebooks/    prose and reference -> an nbgrader course
-    archives/     student, instructor, Gradescope zips    update/       a corrected release into a folder at work
-    gates/        what a release has to prove             leaks/        the search for solutions in what leaves
+    skeleton/     reference/*.py -> student/*.py        notebooks/    prose and reference -> an nbgrader course
+    archives/     student, instructor, Gradescope zips  update/       a corrected release into a student's folder
+    gates/        what a release has to prove           leaks/        the search for solutions in what leaves
 
 Every pass is a function from text to text (or from files to files) and knows nothing of the others. Nothing
 is written before all gates have passed. This package is not part of what students get.

@@ -9,8 +9,10 @@ from pathlib import Path
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 from foundation.places import ROOT
 
-from .build import Project, check_target, compare_folder, compare_notebooks, make_release, write_files, write_release
-from .gates import GATES, Workspace, run_gates
+from .build import Project, make_release
+from .gates import GATES
+from .gates.running import Workspace, run_gates
+from .placing import check_target, compare_notebooks, compare_package, write_files, write_release
 from .problems import ReleaseError
 from .report import gate_table, gates_as_json, summary
 from .update.command import add_parser as add_update
@@ -26,7 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
     reference, output = options.reference or options.root / "reference", options.output or options.root
     project = Project(options.root, reference, output, options.torch_index)
     try:
-        return options.run(options, project)
+        status: int = options.run(options, project)
+        return status
     except ReleaseError as error:
         print(error, file=sys.stderr)
         count = len(error.problems)
@@ -99,16 +102,16 @@ def run_build(options: argparse.Namespace, project: Project) -> int:
         return FAILED_CHECK
     changed = write_release(release, project.output, options.force)
     if not options.json:
-        print(summary(release, changed, notes=compare_folder(project), has_index=bool(project.index)))
+        print(summary(release, changed, notes=compare_package(project), has_index=bool(project.index)))
     return 0
 
 
 def run_check(options: argparse.Namespace, project: Project) -> int:
     """Names every file that differs."""
-    lines = compare_folder(project) + compare_notebooks(project)
+    lines = compare_package(project) + compare_notebooks(project)
     if lines:
         print("\n".join(lines), file=sys.stderr)
-        print("release: mend it with: python -m release build", file=sys.stderr)
+        print("release: fix it with: python -m release build", file=sys.stderr)
         return FAILED_CHECK
     print("what students get is what the reference makes")
     return 0

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from .archives.audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
 from .build import MANIFEST, Release
-from .gates import GateResult
+from .gates.running import GateResult
 
 _SHOWN_FAULTS = 20
 
@@ -13,7 +13,9 @@ _SHOWN_FAULTS = 20
 def gate_table(results: Sequence[GateResult]) -> str:
     """A row for each gate: tick, time, what was looked at; the faults of failed gates below."""
     width = max(len(result.name) for result in results)
-    lines = [f"{_tick(result)} {result.name:<{width}}  {result.seconds:5.1f} s  {result.summary}" for result in results]
+    lines = [
+        f"{_tick(result)} {result.name:<{width}}  {_time(result.seconds)}  {result.summary}" for result in results
+    ]
     for result in results:
         if not result.has_passed:
             lines += ["", f"{_tick(result)} {result.name}"]
@@ -21,6 +23,11 @@ def gate_table(results: Sequence[GateResult]) -> str:
             rest = len(result.faults) - _SHOWN_FAULTS
             lines += [f"    and {rest} more"] if rest > 0 else []
     return "\n".join(lines)
+
+
+def _time(seconds: float) -> str:
+    """Empty for a gate whose time stands at the one that it shares its work with."""
+    return f"{seconds:5.1f} s" if seconds else " " * 7
 
 
 def _tick(result: GateResult) -> str:

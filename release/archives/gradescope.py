@@ -10,9 +10,9 @@ from pathlib import Path
 from foundation.term_secret import REFERENCES, SECRET, term_secret
 
 from ..problems import Problem, ReleaseError
-from .archive import make_tar_xz
 from .needed_modules import needed_modules
-from .pins import pin
+from .packing import make_tar_xz
+from .pinned_versions import pin
 from .student import ASSIGNMENT, FOUNDATION, GRADER, TESTS, read_packages
 
 PROGRAMS = ("run_autograder", "setup.sh")

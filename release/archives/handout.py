@@ -7,8 +7,8 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
 
-from ..notebooks.cells import stars
 from ..notebooks.prose import TaskHead
+from ..notebooks.source_notebook import stars
 from ..skeleton.build import Skeleton, coded_tasks
 
 TEMPLATE = Path(__file__).with_name("handout.md")

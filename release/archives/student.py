@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from ..problems import Problem, ReleaseError
 from ..skeleton.build import read_folder
-from ..update.folder import HANDED_OUT, remember
+from ..update.plan import HANDED_OUT, remember
 from .needed_modules import needed_modules
 
 CORPUS = "data/corpus"

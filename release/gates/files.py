@@ -1,15 +1,16 @@
-"""Gates over the files of a release as text: they compile, stand alone, and hold nothing private."""
+"""Gates over the files of a release as text: they compile, stand alone, hold no solution and nothing private."""
 
 import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..archives.archive import members_of
 from ..archives.audience import GRADESCOPE_ZIP, Audience, audience_of
 from ..archives.gradescope import PROGRAMS
+from ..archives.packing import OPENED, checksum, members_of
 from ..archives.student import ARCHIVE_FOLDER
-from .base import Verdict, Workspace
+from ..leaks.finder import LeakFinder, find_leaks
+from .running import Verdict, Workspace
 
 _RUN_BY_NAME = re.compile(r"(?:-m|from|import)\s+(?P<name>\w+)")
 _MIN_WORDS = 4
@@ -41,6 +42,18 @@ def stands_alone(workspace: Workspace) -> Verdict:
                 what = f"names {name!r}, which students do not have: {line.strip()[:60]}"
                 faults.append(f"{workspace.release.assignment.package}/{path}:{number}: {what}")
     return Verdict(f"{len(workspace.release.folder)} files name only themselves", faults)
+
+
+def no_solution_survives(workspace: Workspace) -> Verdict:
+    """No statement of a solution, verbatim, reformatted or renamed, in any file for students or the server."""
+    finder = LeakFinder(workspace.release.skeleton)
+    shipped = shipped_files(workspace)
+    files = {path: content for path, content in shipped if audience_of(path) is not Audience.INSTRUCTORS}
+    # `shipped_files` has opened the archives as they were packed: their members are looked at, each once.
+    leaks = find_leaks(finder, {path: content for path, content in files.items() if not path.endswith(OPENED)})
+    n_contents = len({checksum(content) for content in files.values()})
+    n_statements = len(finder.solutions.statements)
+    return Verdict(f"{n_statements} statements looked for in {n_contents} files", leaks)
 
 
 def keeps_private(workspace: Workspace) -> Verdict:

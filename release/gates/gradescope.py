@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 import tarfile
 import tempfile
 import zipfile
@@ -12,9 +10,9 @@ from pathlib import Path
 from ..archives.audience import GRADESCOPE_ZIP
 from ..archives.gradescope import ENTRY, GRADER_ARCHIVE
 from ..skeleton.build import coded_tasks
-from .base import Verdict, Workspace
-from .environment import clean_environment
-from .grading import lost_points, rows_of
+from .child_process import TooSlowError, ending_of, run_python
+from .class_grading import Mark, full_marks
+from .running import Verdict, Workspace
 
 SECONDS = 300
 MODULE = ENTRY.removesuffix("/__main__.py").replace("/", ".")
@@ -26,31 +24,26 @@ def gradescope_grades(workspace: Workspace) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="gradescope-") as name:
         root = Path(name)
         with zipfile.ZipFile(io.BytesIO(release.outputs[f"dist/{GRADESCOPE_ZIP}"])) as archive:
-            archive.extractall(root / "source")
-        with tarfile.open(root / "source" / GRADER_ARCHIVE) as archive:
-            archive.extractall(root / "source", filter="data")
-        (root / "submission").mkdir()
+            archive.extractall(root / "source")  # noqa: S202 (packed by this build)
+        with tarfile.open(root / "source" / GRADER_ARCHIVE) as inner:
+            inner.extractall(root / "source", filter="data")
         for path, source in release.skeleton.sources.items():
             (root / "submission" / path).parent.mkdir(parents=True, exist_ok=True)
             (root / "submission" / path).write_text(source.text, encoding="utf-8")
         try:
-            finished = subprocess.run(
-                [sys.executable, "-s", "-m", MODULE, "--root", str(root)],
-                cwd=root / "source",
-                capture_output=True,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=SECONDS,
-                env=clean_environment(),
-            )
-        except subprocess.TimeoutExpired:
-            return Verdict("no result", [f"`python -m {MODULE}` took more than {SECONDS} s in the unpacked archive"])
-        try:
-            rows = rows_of(json.loads((root / "results" / "results.json").read_text(encoding="utf-8")))
+            finished = run_python(["-s", "-m", MODULE, "--root", str(root)], SECONDS, folder=root / "source")
+            marks = _read_results(root / "results" / "results.json")
+        except TooSlowError as error:
+            return Verdict("no result", [f"{error}, in the unpacked archive"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            said = (finished.stderr.strip() or finished.stdout.strip() or "it said nothing")[-400:]
-            return Verdict("no result", [f"`python -m {MODULE}` in the unpacked archive: {error!r}: {said}"])
-    tasks = coded_tasks(release.assignment)
-    points = sum(rows[task.number]["score"] for task in tasks if task.number in rows)
-    return Verdict(f"{points:g} of {sum(task.points for task in tasks):g} points", lost_points(rows, tasks))
+            what = f"`python -m {MODULE}` in the unpacked archive left no usable results ({type(error).__name__})"
+            return Verdict("no result", [f"{what}; {ending_of(finished)}"])
+    return full_marks(marks, coded_tasks(release.assignment))
+
+
+def _read_results(path: Path) -> dict[str, Mark]:
+    """The marks in Gradescope's `results.json`, by number of the task."""
+    rows = json.loads(path.read_text(encoding="utf-8"))["tests"]
+    return {
+        str(row["number"]): Mark(float(row["score"]), str(row["status"]), str(row.get("output") or "")) for row in rows
+    }

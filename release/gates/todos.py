@@ -1,20 +1,29 @@
-"""Gate: the skeleton imports under any name, and every TODO raises its own message."""
+"""Gate: the skeleton imports under any name, and every TODO raises its number."""
 
 import ast
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypedDict
 
+from foundation.assignment_file import Task
 from foundation.todo_comments import with_comment
 
+from ..skeleton.build import Skeleton
 from ..skeleton.regions import Region
-from .base import Verdict, Workspace
-from .environment import clean_environment
+from .child_process import TooSlowError, ending_of, run_python
+from .running import Verdict, Workspace
 
-PROBE = Path(__file__).with_name("probe.py")
-PROBE_SECONDS = 120
+SCRIPT = Path(__file__).with_name("calling_todos.py")
+SECONDS = 120
+
+
+class Call(TypedDict):
+    """What became of the calls of one function."""
+
+    is_callable: bool
+    raised: list[str]
+    trouble: str
 
 
 def todos_raise(workspace: Workspace) -> Verdict:
@@ -27,7 +36,7 @@ def todos_raise(workspace: Workspace) -> Verdict:
         for fault in raise_faults(path, skeleton.files[path].decode("utf-8"), found)
     ]
     functions = sorted({(path, region.function) for path, region in regions})
-    answers, trouble = _ask_probe(workspace.package, functions)
+    answers, trouble = _call(workspace.package, functions)
     if trouble:
         return Verdict("the skeleton does not import", [*faults, *trouble])
     n_called = 0
@@ -66,6 +75,13 @@ def raise_faults(path: str, text: str, regions: tuple[Region, ...]) -> list[str]
     return faults
 
 
+def shows_todo(text: str, skeleton: Skeleton, task: Task) -> bool:
+    """Whether a text says what one of the task's TODOs says, however its lines are broken."""
+    flat = " ".join(text.split())
+    regions = (region for found in skeleton.regions.values() for region in found)
+    return any(region.hint.number == task.number and " ".join(region.message.split()) in flat for region in regions)
+
+
 def _raises(node: ast.AST, owners: tuple[str, ...] = ()) -> Iterator[tuple[str, ast.Raise]]:
     """Every raise statement with the qualified name of its function, in the order of the text."""
     for child in ast.iter_child_nodes(node):
@@ -86,25 +102,16 @@ def _message(node: ast.Raise) -> str | None:
     return None
 
 
-def _ask_probe(package: Path, functions: list[tuple[str, str]]) -> tuple[dict, list[str]]:
-    """What happens in a process of its own when the functions are called; or why nothing could be called."""
+def _call(package: Path, functions: list[tuple[str, str]]) -> tuple[dict[str, Call], list[str]]:
+    """What happens in another process when the functions are called; or why nothing could be called."""
     request = json.dumps([{"path": path, "function": function} for path, function in functions])
     try:
-        finished = subprocess.run(
-            [sys.executable, "-I", str(PROBE), str(package)],
-            input=request,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=PROBE_SECONDS,
-            env=clean_environment(),
-        )
-    except subprocess.TimeoutExpired:
-        return {}, [f"importing and calling took more than {PROBE_SECONDS} s"]
-    try:
+        finished = run_python(["-I", str(SCRIPT), str(package)], SECONDS, given=request)
         answer = json.loads(finished.stdout.splitlines()[-1])
+    except TooSlowError as error:
+        return {}, [str(error)]
     except (ValueError, IndexError):
-        return {}, [f"the process ended with status {finished.returncode}: {finished.stderr.strip()[-400:]}"]
+        return {}, [f"importing and calling ended with {ending_of(finished)}"]
     return answer["functions"], answer["import_faults"]
 
 

@@ -11,7 +11,7 @@ from keyword import iskeyword
 from ..skeleton.build import Skeleton
 from ..skeleton.source import Source
 from .fingerprints import blank_names, is_name, lex
-from .pieces import Piece, code_of, statements_of, windows_of
+from .solution_pieces import Piece, code_of, statements_of, windows_of
 
 VERBATIM_MIN = 7
 """A statement of fewer tokens, such as `return x, weights`, is too generic to be told from chance …"""

@@ -15,9 +15,9 @@ from ..archives.needed_modules import needed_modules
 from ..archives.student import ASSIGNMENT, CORPUS, FOUNDATION, GRADER, TESTS, Requirements, read_packages
 from ..problems import ReleaseError
 from ..skeleton.build import Skeleton, read_folder
-from .cells import as_bytes, check_tasks, make_notebook
-from .definitions import Definition, find_definitions
+from .answers import Definition, find_definitions
 from .prose import TaskHead, read_prose
+from .source_notebook import as_bytes, check_tasks, make_notebook
 
 FOLDER = "notebooks"
 PROSE = f"{FOLDER}/prose"
@@ -129,7 +129,7 @@ def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
     # Here: nbgrader takes a second to load, and only this needs it.
     from nbgrader.converters import GenerateAssignment, NbGraderException
     from nbgrader.coursedir import CourseDirectory
-    from traitlets.config import PyFileConfigLoader
+    from traitlets.config.loader import PyFileConfigLoader
 
     config = PyFileConfigLoader(CONFIG, path=str(root / FOLDER)).load_config()
     with tempfile.TemporaryDirectory(prefix="course-") as name:

@@ -164,12 +164,15 @@ def _qualified_name(owners: tuple[ast.AST, ...]) -> str:
 
 
 def _is_docstring(statement: ast.stmt, owner: ast.AST) -> bool:
-    is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return is_text and isinstance(statement.value.value, str) and statement is owner.body[0]
+    match statement:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return isinstance(owner, _DEFINITION) and statement is owner.body[0]
+    return False
 
 
 def _first_line(statement: ast.stmt) -> int:
-    return min([statement.lineno, *(node.lineno for node in getattr(statement, "decorator_list", ()))])
+    decorators = statement.decorator_list if isinstance(statement, _DEFINITION) else []
+    return min([statement.lineno, *(node.lineno for node in decorators)])
 
 
 def _last_line(statement: ast.stmt) -> int:

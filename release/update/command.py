@@ -9,16 +9,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from foundation.command_line import Parser
+
 from ..archives.audience import NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
 from ..archives.student import ARCHIVE_FOLDER, REQUIREMENTS
 from ..build import Project, Release, make_release
 from ..problems import ReleaseError
-from .folder import HANDED_OUT, Plan, apply, make_plan, remember
+from .plan import HANDED_OUT, Plan, apply, make_plan, remember
 
 CONFLICTS = 1
 
 
-def add_parser(commands: argparse._SubParsersAction) -> argparse.ArgumentParser:
+def add_parser(commands: "argparse._SubParsersAction[Parser]") -> Parser:
     """Adds `update` to the release's commands."""
     update = commands.add_parser(
         "update",

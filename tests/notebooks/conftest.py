@@ -7,7 +7,7 @@ import pytest
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.archives.student import read_requirements
-from release.build import Project, make_folder
+from release.build import Project, make_package
 from release.notebooks.course import Course, make_course
 
 
@@ -18,7 +18,7 @@ def project() -> Project:
 
 @pytest.fixture(scope="session")
 def course(project) -> Course:
-    assignment, skeleton, _ = make_folder(project)
+    assignment, skeleton, _ = make_package(project)
     return make_course(ROOT, assignment, skeleton, read_requirements(ROOT))
 
 

@@ -10,12 +10,12 @@ from autograder.intake import take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.archives.student import read_requirements
-from release.build import make_folder
+from release.build import make_package
 from release.gates.notebooks import notebook_faults
-from release.notebooks.cells import check_tasks, make_notebook
 from release.notebooks.course import PROSE, collect_support, generate, make_sources
 from release.notebooks.prose import read_prose
-from release.notebooks.stubs import name_stubs
+from release.notebooks.source_notebook import check_tasks, make_notebook
+from release.notebooks.todo_stubs import name_stubs
 from release.problems import ReleaseError
 
 
@@ -149,7 +149,7 @@ def test_grading_finds_every_answer_in_the_notebooks(course, tmp_path) -> None:
 
 
 def test_the_handout_has_the_instructors_words(project) -> None:
-    assignment, skeleton, _ = make_folder(project)
+    assignment, skeleton, _ = make_package(project)
 
     def handout(**words: str) -> str:
         made = collect_support(ROOT, replace(assignment, **words), skeleton, read_requirements(ROOT))

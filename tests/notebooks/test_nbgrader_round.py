@@ -61,7 +61,7 @@ class Round:
         return said
 
     def exported(self, *options: str) -> dict[str, dict[str, str]]:
-        """nbgrader's export by student; it has one row for each notebook handed in or not."""
+        """What nbgrader exports, by student; it has one row for each notebook handed in or not."""
         self.nbgrader("export", "--to", str(self.root / "grades.csv"), *options)
         rows = csv.DictReader(io.StringIO((self.root / "grades.csv").read_text()))
         return {row["student_id"]: row for row in rows if row["assignment"] == NAME}

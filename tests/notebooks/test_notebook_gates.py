@@ -7,17 +7,19 @@ from dataclasses import replace
 import pytest
 
 from foundation.places import ROOT
-from release.build import Release, make_folder
-from release.gates.base import Workspace
-from release.gates.leaks import LeakFinder
-from release.gates.notebooks import notebooks_are_sound, notebooks_earn_their_share
+from release.build import Release, make_package
+from release.gates.class_grading import OPEN, SOLVED, Mark, notebooks_earn_their_share
+from release.gates.notebooks import notebooks_are_sound
+from release.gates.running import Verdict, Workspace
+from release.leaks.finder import LeakFinder
+from release.skeleton.build import coded_tasks
 
 FIRST = "1_building_blocks.ipynb"
 
 
 @pytest.fixture(scope="module")
 def skeleton(project):
-    return make_folder(project)[1]
+    return make_package(project)[1]
 
 
 @pytest.fixture
@@ -75,7 +77,17 @@ def test_a_solution_is_found_wherever_it_is_in_a_notebook(workspace, skeleton, p
     assert leaks and all("layers.py" in leak for leak in leaks)
 
 
-@pytest.mark.slow
-def test_points_for_an_empty_notebook_are_found(workspace, course) -> None:
-    found = notebooks_earn_their_share(workspace(task_1_1_InputEmbedding=solve(course, "InputEmbedding")))
-    assert "task 1.1: the empty notebook earns 4 points" in found.faults
+def test_points_for_an_empty_notebook_are_found(workspace, assignment, skeleton) -> None:
+    tasks = coded_tasks(assignment)
+    solved = {task.number: Mark(task.points, "passed", "") for task in tasks}
+    regions = [region for found in skeleton.regions.values() for region in found]
+    todos = {region.hint.number: Mark(0, "not attempted", region.message) for region in regions}
+    release = workspace().release
+    marks = {SOLVED: solved, OPEN: todos}
+    assert notebooks_earn_their_share(release, marks) == Verdict("solved 90, as handed out 0 points", [])
+    marks = {SOLVED: solved | {"1.2": Mark(3, "failed", "no")}, OPEN: todos | {"1.1": solved["1.1"]}}
+    assert list(notebooks_earn_their_share(release, marks).faults) == [
+        "with solutions: task 1.2 (attention): 3 of 14, failed: no",
+        "task 1.1: the empty notebook earns 4 points",
+        "as handed out: task 1.1 (embedding): no TODO message: no message",
+    ]

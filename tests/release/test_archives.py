@@ -13,19 +13,16 @@ import pytest
 
 from foundation.term_secret import REFERENCES, SECRET, seed_for, term_secret
 from release.__main__ import index_url
-from release.archives.archive import make_tar_xz, make_zip, members_of
 from release.archives.audience import Audience, audience_of
 from release.archives.gradescope import PROGRAMS
-from release.archives.pins import pin
+from release.archives.packing import make_tar_xz, make_zip, members_of
+from release.archives.pinned_versions import pin
 from release.build import Project, make_release
-from release.gates import (
-    Verdict,
-    Workspace,
-    gradescope_grades,
-    grafts_earn_their_points,
-    keeps_private,
-    no_solution_survives,
-)
+from release.gates.class_grading import marks_are_right
+from release.gates.files import keeps_private, no_solution_survives
+from release.gates.gradescope import gradescope_grades
+from release.gates.running import Workspace
+from release.placing import write_files
 from release.problems import ReleaseError
 
 HERE = Path(__file__).parent
@@ -211,25 +208,14 @@ def test_setup_names_what_is_missing_where_there_is_no_python(example_release, t
     assert "setup: failed, trying again" in finished.stderr and "apt-get update" in log
 
 
-@pytest.mark.slow
-def test_grafts_earn_their_points_and_no_others(example_release, project: Project, tmp_path: Path) -> None:
-    verdict = grafts_earn_their_points(Workspace(project, example_release, tmp_path))
-    assert verdict == Verdict("4 versions of the skeleton", [])
-
-
-@pytest.mark.slow
 def test_a_task_that_needs_another_ones_solution_closes(project: Project, tmp_path: Path) -> None:
     path = project.reference / "mean.py"
     path.write_text(path.read_text().replace("TODO 1.2:", "TODO 1.1:", 1))
     table = project.reference / "table.py"
     table.write_text(table.read_text().replace("TODO 1.1:", "TODO 1.2:", 1))
-    verdict = grafts_earn_their_points(Workspace(project, make_release(project), tmp_path))
-    assert "task 1.1 alone: task 1.1 (embedding) fails 1 of its 1 tests" in verdict.faults
+    release = make_release(project)
+    write_files(release.outputs, tmp_path / "workspace")
+    _, _, verdict, _ = marks_are_right(Workspace(project, release, tmp_path / "workspace"))
+    assert "task 1.1 alone: task 1.1 (embedding) earns 0 of 4, not attempted" in verdict.faults
     assert "task 1.1 alone: task 1.2 (attention) is not in it, and earns 6 points" in verdict.faults
     assert not any(fault.startswith("all tasks") for fault in verdict.faults)
-
-
-def test_a_suite_that_does_not_run_closes(with_member) -> None:
-    broken = with_member("student.zip", f"assignment/{ROOM}/tests/conftest.py", b"import nowhere_to_be_found\n")
-    (fault,) = grafts_earn_their_points(broken).faults
-    assert "status 1" in fault and "nowhere_to_be_found" in fault

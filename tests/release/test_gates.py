@@ -1,20 +1,30 @@
 """Every gate opens for the example, and closes for the fault that it is there for."""
 
-import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from release.archives.archive import make_zip
-from release.build import Project, Release, make_release, write_files
-from release.gates import GATES, Gate, Verdict, Workspace, no_solution_survives, run_gates
-from release.gates.files import compiles, keeps_private, stands_alone
-from release.gates.grading import reference_earns_all, shows_todo, skeleton_earns_none
-from release.gates.kit import kit_runs
-from release.gates.reproducible import is_reproducible
-from release.gates.todos import raise_faults, todos_raise
+from release.archives.packing import make_zip
+from release.build import Project, Release, make_release
+from release.gates import GATES
+from release.gates.class_grading import (
+    NAMES,
+    Mark,
+    grafts_earn_their_points,
+    grafts_of,
+    marks_are_right,
+    reference_earns_all,
+    skeleton_earns_none,
+)
+from release.gates.files import compiles, keeps_private, no_solution_survives, stands_alone
+from release.gates.running import Gate, Verdict, Workspace, gate, run_gates
+from release.gates.second_build import builds_agree
+from release.gates.student_archive import archive_works
+from release.gates.todos import raise_faults, shows_todo, todos_raise
+from release.placing import write_files
 
 Doctor = Callable[..., Workspace]
 
@@ -48,8 +58,8 @@ def with_files(workspace: Workspace) -> Doctor:
 
 
 def test_all_quick_gates_open(workspace: Workspace) -> None:
-    for gate in (compiles, stands_alone, no_solution_survives, keeps_private, is_reproducible):
-        assert gate(workspace).faults == []
+    for check in (compiles, stands_alone, no_solution_survives, keeps_private, builds_agree):
+        assert list(check(workspace).faults) == []
 
 
 def test_invalid_python_and_warnings_close(with_files: Doctor) -> None:
@@ -101,14 +111,14 @@ def test_a_copy_of_a_private_file_closes(with_files: Doctor) -> None:
 
 @pytest.mark.slow
 def test_other_bytes_in_the_second_build_close(with_files: Doctor) -> None:
-    faults = is_reproducible(with_files({"mean.py": "# made at 12:00\n"})).faults
+    faults = builds_agree(with_files({"mean.py": "# made at 12:00\n"})).faults
     assert "student/mean.py: two builds differ" in faults
 
 
 @pytest.mark.slow
 def test_a_second_build_that_fails_closes(workspace: Workspace) -> None:
     (workspace.project.reference / "mean.py").write_text("def f(:\n")
-    assert "is not valid Python" in is_reproducible(workspace).faults[0]
+    assert "is not valid Python" in builds_agree(workspace).faults[0]
 
 
 def test_raise_statements_are_proven_by_syntax(skeleton) -> None:
@@ -141,90 +151,147 @@ def test_a_skeleton_that_does_not_import_closes(with_files: Doctor) -> None:
 
 def test_an_archive_that_does_not_work_closes(with_files: Doctor) -> None:
     broken = with_files(archive={"assignment/autograder/assignment/tests/conftest.py": b"import nowhere_to_be_found\n"})
-    (fault,) = kit_runs(broken).faults
+    (fault,) = archive_works(broken).faults
     assert "expected failing tests that show TODO 1.1, got status 4" in fault
+
+
+@pytest.mark.slow
+def test_an_archive_whose_tests_refuse_the_solutions_closes(with_files: Doctor) -> None:
+    test = b"import pytest\n@pytest.mark.task_1_2\ndef test_it():\n    assert False\n"
+    (fault,) = archive_works(with_files(archive={"assignment/autograder/assignment/tests/test_a.py": test})).faults
+    assert "with all solutions: expected every test to pass, got status 1" in fault
+
+
+PASSED = {"1.1": Mark(4, "passed", ""), "1.2": Mark(6, "passed", ""), "E.1": Mark(0, "passed", "")}
+EMPTY = {
+    "1.1": Mark(0, "not attempted", "TODO 1.1: make the rows, all of them zero."),
+    "1.2": Mark(0, "not attempted", "TODO 1.2: divide the weighted sum by the sum of the weights."),
+    "E.1": Mark(0, "not attempted", ""),
+    "4.1": Mark(0, "not attempted", "no translations.txt"),
+}
+
+
+def test_full_marks_open_without_translations(example_release: Release) -> None:
+    assert reference_earns_all(example_release, PASSED, has_translations=False) == Verdict("10 of 10 points", [])
+
+
+def test_bleu_counts_where_there_are_translations(example_release: Release) -> None:
+    marks = {**PASSED, "4.1": Mark(0, "failed", "BLEU = 0.00")}
+    (fault,) = reference_earns_all(example_release, marks, has_translations=True).faults
+    assert fault == "task 4.1 (bleu_beginner): 0 of 5, failed: BLEU = 0.00"
+
+
+@pytest.mark.parametrize(
+    ("marks", "says"),
+    [
+        (PASSED | {"1.2": Mark(3, "failed", "\nno\nmean\n")}, "1.2 (attention): 3 of 6, failed: no | mean"),
+        (PASSED | {"1.2": Mark(6, "grader error", "")}, "task 1.2 (attention): 6 of 6, grader error"),
+        ({"1.1": PASSED["1.1"], "E.1": PASSED["E.1"]}, "task 1.2 (attention) is not in the results"),
+    ],
+)
+def test_lost_points_close(example_release: Release, marks: dict[str, Mark], says: str) -> None:
+    (fault,) = reference_earns_all(example_release, marks, has_translations=False).faults
+    assert says in fault
+
+
+def test_points_for_the_empty_skeleton_close(example_release: Release) -> None:
+    assert skeleton_earns_none(example_release, EMPTY) == Verdict("0 points, 2 of 2 TODO messages", [])
+    verdict = skeleton_earns_none(example_release, EMPTY | {"1.1": PASSED["1.1"], "1.2": Mark(0, "error", "a\n\nb")})
+    assert list(verdict.faults) == [
+        "task 1.1 (embedding): the empty skeleton earns 4 points",
+        "task 1.1 (embedding): no TODO message: no message",
+        "task 1.2 (attention): no TODO message: a | b",
+    ]
+
+
+def test_a_solution_that_earns_another_tasks_points_closes(example_release: Release) -> None:
+    grafts = grafts_of(example_release.assignment)
+    assert [graft.title for graft in grafts] == [
+        "task 1.1 alone",
+        "task 1.2 alone",
+        "extension E.1 and all regular tasks",
+        "all tasks",
+    ]
+    marks = {
+        graft.entry: {number: (PASSED if number in graft.numbers else EMPTY)[number] for number in EMPTY}
+        for graft in grafts
+    }
+    assert grafts_earn_their_points(example_release, marks) == Verdict("4 versions of the skeleton", [])
+    marks["task-1.1-alone"] = marks["all-tasks"]
+    marks["all-tasks"] = EMPTY
+    assert list(grafts_earn_their_points(example_release, marks).faults) == [
+        "task 1.1 alone: task 1.2 (attention) is not in it, and earns 6 points",
+        "all tasks: task 1.1 (embedding) earns 0 of 4, not attempted",
+        "all tasks: task 1.2 (attention) earns 0 of 6, not attempted",
+        "all tasks: task E.1 (diagonal_mask) earns 0 of 0, not attempted",
+    ]
+
+
+def test_the_class_is_graded(workspace: Workspace) -> None:
+    assert [verdict.faults for verdict in marks_are_right(workspace)] == [[], [], [], ()]
 
 
 @pytest.fixture
 def grader(workspace: Workspace) -> Callable[[str], None]:
-    """Replaces the autograder by a script that knows `results`."""
+    """Replaces the autograder by a script that knows the folder of the `records`."""
 
     def replace_grader(script: str) -> None:
-        head = "import json, sys\nfrom pathlib import Path\nresults = Path(sys.argv[4])\n"
+        head = "import json, sys\nfrom pathlib import Path\nrecords = Path(sys.argv[4]) / 'records'\n"
         (workspace.project.root / "autograder" / "__main__.py").write_text(head + script)
 
     return replace_grader
 
 
-def rows(**changes: object) -> str:
-    """A script that writes full marks, but for the changed entries of task 1.2."""
-    tests = [
-        {"number": "1.1", "score": 4, "max_score": 4, "status": "passed", "output": ""},
-        {"number": "1.2", "score": 6, "max_score": 6, "status": "passed", "output": "", **changes},
-        {"number": "4.1", "score": 0, "max_score": 5, "status": "failed", "output": "no translations.txt"},
-        {"number": "E.1", "score": 0, "max_score": 0, "status": "passed", "output": ""},
-    ]
-    return f"results.write_text(json.dumps({{'tests': json.loads({json.dumps(tests)!r})}}))\n"
-
-
-def test_full_marks_open_without_translations(workspace: Workspace, grader: Callable[[str], None]) -> None:
-    grader(rows())
-    assert reference_earns_all(workspace) == Verdict("10 of 10 points", [])
-
-
-def test_bleu_counts_where_there_are_translations(workspace: Workspace, grader: Callable[[str], None]) -> None:
-    grader(rows())
-    (workspace.project.reference / "translations.txt").write_text("the cat\n")
-    (fault,) = reference_earns_all(workspace).faults
-    assert fault == "task 4.1 (bleu_beginner): 0 of 5, failed: no translations.txt"
-
-
 @pytest.mark.parametrize(
     ("script", "says"),
     [
-        (
-            rows(score=3, status="failed", output="\nthe mean is wrong\n"),
-            "1.2 (attention): 3 of 6, failed: the mean",
-        ),
-        (rows(number="9.9"), "task 1.2 (attention) is not in the results"),
-        (rows(score=None), "TypeError"),
         ("sys.exit('cannot start')", "status 1: cannot start"),
-        ("pass", "status 0; results: FileNotFoundError"),
-        ("results.write_text('{')", "JSONDecodeError"),
-        ("results.write_text('{}')", "KeyError: 'tests'"),
+        ("pass", "(FileNotFoundError"),
+        ("records.mkdir(parents=True); (records / 'reference.json').write_text('{')", "(JSONDecodeError"),
+        ("records.mkdir(parents=True); (records / 'reference.json').write_text('{}')", "(KeyError: 'parts')"),
     ],
 )
-def test_lost_points_and_unusable_results_close(
+def test_unusable_records_close(
     workspace: Workspace, grader: Callable[[str], None], script: str, says: str
 ) -> None:
     grader(script)
-    faults = reference_earns_all(workspace).faults
-    assert any(says in fault for fault in faults), faults
-
-
-def test_points_for_the_empty_skeleton_close(workspace: Workspace, grader: Callable[[str], None]) -> None:
-    grader(rows())
-    faults = skeleton_earns_none(workspace).faults
-    assert "task 1.1 (embedding): the empty skeleton earns 4 points" in faults
-    assert "task 1.2 (attention): no TODO message: no output" in faults
+    verdicts = marks_are_right(workspace)
+    assert len(verdicts) == len(NAMES) and all(says in verdict.faults[0] for verdict in verdicts)
 
 
 def test_a_grader_without_end_closes(workspace: Workspace, grader: Callable[[str], None], monkeypatch) -> None:
-    monkeypatch.setattr("release.gates.grading.GRADE_SECONDS", 0.3)
+    monkeypatch.setattr("release.gates.class_grading.SECONDS", 0.3)
     grader("import time\ntime.sleep(30)")
-    assert "took more than 0.3 s" in reference_earns_all(workspace).faults[0]
+    assert "took more than 0.3 s" in marks_are_right(workspace)[0].faults[0]
 
 
-def test_a_message_is_found_however_its_lines_are_broken() -> None:
-    assert shows_todo("E  NotImplementedError: TODO 1.1: do\n    this", ["TODO 1.1: do this"])
-    assert not shows_todo("TODO 1.2: do this", ["TODO 1.1: do this"])
+def test_a_message_is_found_however_its_lines_are_broken(skeleton, assignment) -> None:
+    first, second, *_ = assignment.tasks
+    shown = "E  NotImplementedError: TODO 1.1: make the\n    rows,\nall of them zero."
+    assert shows_todo(shown, skeleton, first) and not shows_todo(shown, skeleton, second)
+    assert not shows_todo("TODO 1.1", skeleton, first)
 
 
 def test_a_failed_gate_does_not_stop_the_others(workspace: Workspace) -> None:
-    gates = [Gate("one", lambda _: Verdict("no", ["fault"])), Gate("two", lambda _: Verdict("yes"))]
+    shared = Gate(("two", "three"), lambda _: [Verdict("yes"), Verdict("no", ["fault"])], starts_process=True)
+    gates = [gate("one", lambda _: Verdict("no", ["fault"])), shared, gate("four", lambda _: Verdict("yes"))]
     results = run_gates(gates, workspace, quiet=True)
-    assert [(result.name, result.has_passed) for result in results] == [("one", False), ("two", True)]
+    passed = [(result.name, result.has_passed) for result in results]
+    assert passed == [("one", False), ("two", True), ("three", False), ("four", True)]
+    assert results[2].seconds == 0
+
+
+def test_gates_that_start_processes_run_at_once(workspace: Workspace) -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def meet(_: Workspace) -> Verdict:
+        both.wait()
+        return Verdict("met")
+
+    gates = [gate("one", meet, starts_process=True), gate("two", meet, starts_process=True)]
+    assert all(result.has_passed for result in run_gates(gates, workspace, quiet=True))
 
 
 def test_the_names_of_gates_differ() -> None:
-    assert len({gate.name for gate in GATES}) == len(GATES)
+    names = [name for each in GATES for name in each.names]
+    assert len(set(names)) == len(names) == 13

@@ -9,11 +9,12 @@ import py_compile
 import tarfile
 import textwrap
 import zipfile
+from pathlib import Path
 
 import pytest
 
-from release.archives.archive import make_zip
-from release.gates.leaks import LeakFinder, find_leaks
+from release.archives.packing import make_zip
+from release.leaks.finder import LeakFinder, find_leaks
 from release.leaks.fingerprints import agreement, lex, lines_of_tokens, views
 
 SOLUTION = """\
@@ -179,8 +180,7 @@ def test_a_compiled_file_is_a_fault(finder, tmp_path) -> None:
     source = tmp_path / "a.py"
     source.write_text(SOLUTION)
     compiled = py_compile.compile(str(source), cfile=str(tmp_path / "a.pyc"))
-    with open(compiled, "rb") as file:
-        (leak,) = finder.leaks_in("student/a.pyc", file.read())
+    (leak,) = finder.leaks_in("student/a.pyc", Path(compiled).read_bytes())
     assert "a compiled file" in leak
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.archives.handout import make_handout
-from release.gates.leaks import LeakFinder, find_leaks
+from release.leaks.finder import LeakFinder, find_leaks
 from release.notebooks.course import read_efforts
 from release.problems import ReleaseError
 from release.skeleton.build import Skeleton, coded_tasks, make_skeleton, read_folder

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from release import build
-from release.archives.archive import checksum
+from release import placing
 from release.archives.needed_modules import needed_modules
+from release.archives.packing import checksum
 from release.archives.student import ARCHIVE_FOLDER, collect_kit, read_requirements, versions_of
-from release.build import Project, compare_folder, make_release, write_files, write_release
+from release.build import Project, make_release
+from release.placing import compare_package, write_files, write_release
 from release.problems import ReleaseError
 
 
@@ -152,25 +153,25 @@ def change_reference(project: Project) -> None:
 
 
 def test_the_folder_is_what_was_built(built: Project) -> None:
-    assert compare_folder(built) == []
+    assert compare_package(built) == []
     assert write_release(make_release(built), built.output) == []
 
 
 def test_a_change_of_the_reference_is_seen_and_mended(built: Project) -> None:
     change_reference(built)
     (built.reference / "more.py").write_text("x = 1\n")
-    assert compare_folder(built) == ["student/mean.py is out of date", "student/more.py is missing"]
+    assert compare_package(built) == ["student/mean.py is out of date", "student/more.py is missing"]
     changed = write_release(make_release(built), built.output)
     archives = {f"dist/{name}.zip" for name in ("student", "gradescope", "instructor")}
     assert {"student/mean.py", "student/more.py", *archives, "dist/MANIFEST.json"} == set(changed)
-    assert compare_folder(built) == []
+    assert compare_package(built) == []
 
 
 def test_a_file_that_is_no_longer_made_goes(built: Project) -> None:
     (built.reference / "more.py").write_text("x = 1\n")
     write_release(make_release(built), built.output)
     (built.reference / "more.py").unlink()
-    assert compare_folder(built) == ["student/more.py is not made from reference/"]
+    assert compare_package(built) == ["student/more.py is not made from reference/"]
     assert "student/more.py" in write_release(make_release(built), built.output)
     assert not (built.output / "student" / "more.py").exists()
 
@@ -179,7 +180,7 @@ def test_what_was_written_by_hand_is_not_lost(built: Project) -> None:
     student = built.output / "student"
     (student / "mean.py").write_text("my work\n")
     (student / "notes.py").write_text("my notes\n")
-    assert compare_folder(built) == [
+    assert compare_package(built) == [
         "student/mean.py is out of date",
         "student/notes.py is not made from reference/",
     ]
@@ -215,5 +216,5 @@ def test_without_git_nothing_is_taken_for_known(monkeypatch, tmp_path: Path) -> 
     def fail(*_: object, **__: object) -> None:
         raise FileNotFoundError("git")
 
-    monkeypatch.setattr(build.subprocess, "run", fail)
-    assert build._unchanged_in_git(tmp_path, {"a.py"}) == set()
+    monkeypatch.setattr(placing.subprocess, "run", fail)
+    assert placing._unchanged_in_git(tmp_path, {"a.py"}) == set()

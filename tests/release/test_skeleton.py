@@ -58,7 +58,7 @@ def test_translations_of_the_instructor_are_not_shipped(reference_files, assignm
 
 
 def test_a_task_without_a_region_is_a_problem(reference_files, assignment) -> None:
-    less = {path: content for path, content in reference_files.items()}
+    less = dict(reference_files)
     less["mean.py"] = b"def weighted_mean(): ...\ndef dot(): ...\n"
     with pytest.raises(ReleaseError, match=r"task 1\.2 \(attention\) has no `# TODO 1\.2:` region"):
         make_skeleton(less, assignment, "reference")

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.diagnosis.catalogue import CatalogueError, apply, read_catalogue
 from foundation.places import REFERENCE
-from release.gates.leaks import LeakFinder
+from release.leaks.finder import LeakFinder
 from release.skeleton.build import make_skeleton, read_folder
 
 

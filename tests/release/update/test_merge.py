@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundation.places import ROOT
-from release.update.merge import merge
-from release.update.notebook import NotebookError, merge_notebook
-from release.update.todos import merge_python, todos_of
+from release.update.line_merge import merge
+from release.update.notebook_merge import NotebookError, merge_notebook
+from release.update.python_merge import merge_python, todos_of
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "\n"]), max_size=10)
 

@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 import nbformat
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from foundation.assignment_file import Assignment, Task
 
 from ..archives.student import ASSIGNMENT
 from ..problems import Problem, ReleaseError
-from .definitions import EVERYWHERE, Definition, merge_imports
+from .answers import EVERYWHERE, Definition, merge_imports
 from .prose import Answer, Code, Part, Setup, TaskHead, Text
 
 METADATA = {
@@ -24,7 +25,7 @@ HELPERS = ["from course import check, is_graded, refresh", "", EVERYWHERE]
 
 def make_notebook(
     name: str, parts: Sequence[Part], definitions: Mapping[str, Sequence[Definition]], assignment: Assignment
-) -> nbformat.NotebookNode:
+) -> NotebookNode:
     """One notebook.
 
     Args:
@@ -35,7 +36,7 @@ def make_notebook(
     """
     tasks = {task.number: task for task in assignment.tasks}
     own = [one for part in parts if isinstance(part, Answer) for one in definitions.get(part.number, ())]
-    cells: list[nbformat.NotebookNode] = []
+    cells: list[NotebookNode] = []
     names = _Names()
     for part in parts:
         match part:
@@ -45,9 +46,7 @@ def make_notebook(
                 cells.append(_markdown(_heading(part, tasks[number]), f"task_{_flat(number)}"))
                 names.section = f"task-{_flat(number)}"
             case Code(text=text, may_fail=may_fail):
-                cell = new_code_cell(text, id=names.next("", "code"))
-                cell.metadata = nbformat.from_dict({"tags": ["raises-exception"]} if may_fail else {})
-                cells.append(cell)
+                cells.append(_code(text, names.next("", "code"), {"tags": ["raises-exception"]} if may_fail else {}))
             case Setup():
                 imports = merge_imports([line for one in own for line in one.imports], {one.name for one in own})
                 lines = HELPERS + [line for line in imports if line not in HELPERS]
@@ -56,7 +55,8 @@ def make_notebook(
                 cells += [_graded(answer_id(one), one.solved, solution=True) for one in definitions.get(number, ())]
                 test, points = f'check("{number}")', tasks[number].points
                 cells.append(_graded(test_id(number), test, grade=True, locked=True, points=points))
-    return new_notebook(cells=cells, metadata=METADATA)
+    notebook: NotebookNode = new_notebook(cells=cells, metadata=METADATA)
+    return notebook
 
 
 def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> None:
@@ -94,10 +94,11 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
         raise ReleaseError(problems)
 
 
-def as_bytes(notebook: nbformat.NotebookNode) -> bytes:
+def as_bytes(notebook: NotebookNode) -> bytes:
     """The file, validated."""
     nbformat.validate(notebook)
-    return (nbformat.writes(notebook) + "\n").encode("utf-8")
+    text: str = nbformat.writes(notebook)
+    return f"{text}\n".encode()
 
 
 def stars(difficulty: int) -> str:
@@ -111,15 +112,22 @@ def _heading(part: TaskHead, task: Task) -> str:
     return f"## {task.number} {task.title}\n\n*{effort} · {points}*"
 
 
-def _markdown(text: str, name: str) -> nbformat.NotebookNode:
-    return new_markdown_cell(text, id=name)
+def _markdown(text: str, name: str) -> NotebookNode:
+    cell: NotebookNode = new_markdown_cell(text, id=name)
+    return cell
+
+
+def _code(text: str, name: str, metadata: dict[str, object]) -> NotebookNode:
+    cell: NotebookNode = new_code_cell(text, id=name)
+    cell.metadata = nbformat.from_dict(metadata)
+    return cell
 
 
 def _graded(
     name: str, text: str, *, grade: bool = False, solution: bool = False, locked: bool = False, points: float = 0
-) -> nbformat.NotebookNode:
+) -> NotebookNode:
     """A cell that nbgrader knows; its id is its name, so that it stays the same from release to release."""
-    marks = {
+    marks: dict[str, object] = {
         "schema_version": 3,
         "grade": grade,
         "solution": solution,
@@ -129,9 +137,7 @@ def _graded(
     }
     if grade:
         marks["points"] = int(points) if float(points).is_integer() else points
-    cell = new_code_cell(text, id=name[:64])
-    cell.metadata = nbformat.from_dict({"nbgrader": marks})
-    return cell
+    return _code(text, name[:64], {"nbgrader": marks})
 
 
 def answer_id(one: Definition) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from foundation.todo_comments import COMMENT
 
 from ..skeleton.strip import raise_statement
-from .merge import merge
+from .line_merge import merge
 
 
 @dataclass(frozen=True)

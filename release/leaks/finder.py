@@ -1,14 +1,15 @@
-"""Gate: no solution survives in anything that leaves, whatever the file, its layout or its names."""
+"""Finds solutions in other files, whatever the file, its layout or its names."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..leaks.contents import Text, UnreadableError, texts_in
-from ..leaks.fingerprints import agreement, blank_names, lex, lines_of_tokens, views
-from ..leaks.pieces import Piece
-from ..leaks.solutions import STATEMENT_MIN, Solutions, collect_solutions, given_code, without_given
 from ..problems import ReleaseError
 from ..skeleton.build import Skeleton
 from ..skeleton.source import parse_source
+from .fingerprints import agreement, blank_names, lex, lines_of_tokens, views
+from .solution_pieces import Piece
+from .solutions import STATEMENT_MIN, Solutions, collect_solutions, given_code, without_given
+from .texts_in_files import Text, UnreadableError, texts_in
 
 COPY = "a copy"
 RENAMED = "a renamed or reformatted copy"
@@ -44,10 +45,8 @@ class LeakFinder:
             return  # nothing of Python's syntax: a corpus
         tokens = None
         if ".py" in text.where:
-            try:
+            with contextlib.suppress(ReleaseError):  # not valid Python: read as any other text
                 tokens = parse_source(text.where, text.text).tokens
-            except ReleaseError:
-                pass
         for view in views(text.text, tokens):
             found = list(_matches(self.solutions, lex(view)))
             lines = lines_of_tokens(view) if found else []

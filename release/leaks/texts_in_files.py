@@ -6,6 +6,7 @@ What cannot be looked into is said to be so, and never passed over.
 import base64
 import binascii
 import bz2
+import contextlib
 import gzip
 import io
 import json
@@ -14,7 +15,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 MAX_DEPTH = 6
@@ -89,10 +90,8 @@ def _tar_texts(where: str, content: bytes, depth: int) -> Iterator[Text]:
 def _plain_texts(where: str, text: str, depth: int) -> Iterator[Text]:
     yield Text(where, text)
     if text.lstrip()[:1] in ("{", "["):
-        try:
+        with contextlib.suppress(ValueError, RecursionError):  # it only began like JSON: read as text below
             yield from _json_texts(where, json.loads(text), depth)
-        except (ValueError, RecursionError):
-            pass  # it only began like JSON: what follows treats it as text
     if _ESCAPED.search(text):
         yield Text(where + "!unescaped", _ESCAPED.sub(lambda match: _ESCAPES.get(match[0][1], match[0][1]), text))
     yield from _blob_texts(where, text, depth)
@@ -128,10 +127,7 @@ def _blob_texts(where: str, text: str, depth: int) -> Iterator[Text]:
 
 
 def _decode(where: str, content: bytes) -> str:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encoding = "utf-16"
-    else:
-        encoding = "utf-8-sig"
+    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError:
@@ -142,8 +138,8 @@ def _decode(where: str, content: bytes) -> str:
     return text
 
 
-def _opened(where: str, decompress: object, content: bytes) -> bytes:
+def _opened(where: str, decompress: Callable[[bytes], bytes], content: bytes) -> bytes:
     try:
-        return decompress(content)  # type: ignore[operator]
+        return decompress(content)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise UnreadableError(f"{where} cannot be decompressed ({error})") from None

@@ -1,7 +1,7 @@
-"""Imports a skeleton and calls its functions. A script: `python probe.py PACKAGE_FOLDER`, a request on stdin.
+"""A script of the gate `todos`: `python calling_todos.py PACKAGE_FOLDER`, with a request on stdin.
 
-It runs in a process of its own and knows nothing of the release. Arguments are chosen by the names of the
-contract; a function with a parameter of another name is not called. The last line of stdout is JSON:
+It imports a skeleton and calls its functions. Arguments are chosen by the names of the contract; a function with a
+parameter of another name is not called. The last line of stdout is JSON:
 
     {"import_faults": [...],
      "functions": {"layers.py:LayerNorm.forward": {"is_callable": true, "raised": [...], "trouble": "..."}}}
@@ -17,9 +17,14 @@ import runpy
 import sys
 import types
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 OTHER_NAME = "a_submission"
+
+Samples = dict[str, Any]
+"""An argument for each name of a parameter."""
 
 
 class NoSampleError(Exception):
@@ -32,7 +37,7 @@ def main() -> None:
     request = json.load(sys.stdin)
     real_stdout = sys.stdout
     faults: list[str] = []
-    functions: dict[str, dict] = {}
+    functions: dict[str, dict[str, object]] = {}
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
         for name in (OTHER_NAME, folder.name):
@@ -51,6 +56,8 @@ def import_faults(folder: Path, name: str) -> list[str]:
         name, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
     faults = []
+    if spec is None or spec.loader is None:
+        return [f"import {name}: {folder} is not a package"]
     try:
         package = importlib.util.module_from_spec(spec)
         sys.modules[name] = package
@@ -83,7 +90,7 @@ def help_faults(folder: Path) -> list[str]:
     return []
 
 
-def call_function(package: str, path: str, qualified: str) -> dict:
+def call_function(package: str, path: str, qualified: str) -> dict[str, object]:
     """Calls one function with and without the options; collects what it raises."""
     if "<locals>" in qualified:
         return {"is_callable": False, "raised": [], "trouble": "stands in another function"}
@@ -94,7 +101,8 @@ def call_function(package: str, path: str, qualified: str) -> dict:
         samples = make_samples(norm_first)
         try:
             if "." in qualified:
-                call_method(module, *qualified.split("."), samples)
+                class_name, method = qualified.split(".")
+                call_method(module, class_name, method, samples)
             else:
                 call(getattr(module, qualified), samples)
             trouble = "returned without raising"
@@ -108,7 +116,7 @@ def call_function(package: str, path: str, qualified: str) -> dict:
     return {"is_callable": True, "raised": raised, "trouble": trouble}
 
 
-def call_method(module: types.ModuleType, class_name: str, method: str, samples: dict) -> None:
+def call_method(module: types.ModuleType, class_name: str, method: str, samples: Samples) -> None:
     """Calls a method; where the constructor is a TODO, on an object that was made without it."""
     kind = getattr(module, class_name)
     if method == "__init__":
@@ -128,7 +136,7 @@ def call_method(module: types.ModuleType, class_name: str, method: str, samples:
     call(getattr(instance, method), samples)
 
 
-def call(function, samples: dict):
+def call(function: Callable[..., object], samples: Samples) -> object:
     """Calls with sample arguments, chosen by name."""
     arguments = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -146,7 +154,7 @@ def call(function, samples: dict):
     return function(*positional, **arguments)
 
 
-def make_samples(norm_first: bool) -> dict:
+def make_samples(norm_first: bool) -> Samples:
     """Small arguments for the names of the contract: 2 sentences of 3 tokens, 8 features, 2 heads."""
     import torch
     from torch import nn
@@ -155,26 +163,27 @@ def make_samples(norm_first: bool) -> dict:
     tokens = torch.ones(2, 3, dtype=torch.int64)
     mask = torch.ones(3, 3, dtype=torch.bool)
     per_head = torch.rand(2, 2, 3, 4)
-    model = Anything()
     batch = types.SimpleNamespace(
         src=tokens, src_mask=mask, encoder_mask=mask, tgt_input=tokens, tgt_mask=mask, labels=tokens
     )
-    sizes = dict(vocab_size=5, src_vocab_size=5, tgt_vocab_size=5, d_model=8, n_heads=2, d_ff=16, n_layers=1)
-    options = dict(dropout=0.0, norm_first=norm_first, epsilon=1e-6)
-    inputs = dict(query=per_head, key=per_head, value=per_head, x=x, memory=x, output=x)
-    inputs |= dict(tokens=tokens, src=tokens, tgt=tokens)
-    masks = dict(mask=mask, src_mask=mask, tgt_mask=mask, encoder_mask=mask)
-    masks |= dict(length=3, width=1, random_prob=0.0, generator=None)
-    training = dict(batches=[batch], batch=batch, model=model, optimizer=model)
-    training |= dict(criterion=nn.CrossEntropyLoss(), accumulate=1, scheduler=None, max_grad_norm=None)
-    decoding = dict(bos_id=1, eos_id=2, pad_id=0, max_length=3, beam_size=2, length_penalty=0.6)
-    return sizes | options | inputs | masks | training | decoding
+    sizes = {"d_model": 8, "n_heads": 2, "d_ff": 16, "n_layers": 1}
+    sizes |= dict.fromkeys(("vocab_size", "src_vocab_size", "tgt_vocab_size"), 5)
+    options = {"dropout": 0.0, "norm_first": norm_first, "epsilon": 1e-6}
+    inputs = dict.fromkeys(("query", "key", "value"), per_head)
+    inputs |= dict.fromkeys(("x", "memory", "output"), x) | dict.fromkeys(("tokens", "src", "tgt"), tokens)
+    inputs |= dict.fromkeys(("mask", "src_mask", "tgt_mask", "encoder_mask"), mask)
+    masks = {"length": 3, "width": 1, "random_prob": 0.0, "generator": None}
+    training = {"batches": [batch], "batch": batch, "model": Anything(), "optimizer": Anything()}
+    step = {"criterion": nn.CrossEntropyLoss(), "accumulate": 1, "scheduler": None, "max_grad_norm": None}
+    decoding = {"bos_id": 1, "eos_id": 2, "pad_id": 0, "max_length": 3, "beam_size": 2, "length_penalty": 0.6}
+    return {**sizes, **options, **inputs, **masks, **training, **step, **decoding}
 
 
 class Anything:
     """Answers every method with nothing: in the place of a model or an optimizer."""
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        """Any method."""
         return lambda *arguments, **options: None
 
 

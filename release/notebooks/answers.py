@@ -78,7 +78,8 @@ def _solved(source: Source, stripped: Source, node: ast.FunctionDef | ast.ClassD
     last = max(node.end_lineno or 0, *(region.end for region in regions))
     kept = {name for _, name in _imported(stripped)}
     dropped = [(statement, name) for statement, name in _imported(source) if name not in kept]
-    parts, position = [], _first_line(node)
+    parts: list[str] = []
+    position = _first_line(node)
     for region in regions:
         parts += source.lines[position - 1 : region.begin]
         used = _names(source, region.begin, region.end)

@@ -10,10 +10,10 @@ from pathlib import Path, PurePosixPath
 
 from foundation.whole_files import in_one_piece
 
-from ..archives.archive import checksum, make_zip
+from ..archives.packing import checksum, make_zip
 from ..problems import ReleaseError
-from .notebook import NotebookError, merge_notebook
-from .todos import merge_python
+from .notebook_merge import NotebookError, merge_notebook
+from .python_merge import merge_python
 
 HANDED_OUT = ".handed_out.zip"
 """In every students' folder: the files that are merged as they were handed out, and the checksums of all others."""
@@ -191,7 +191,7 @@ def _free_name(folder: Path) -> Path:
 
 def _write(path: Path, content: bytes) -> None:
     """Whole or not at all, and on the disk before it counts."""
-    with in_one_piece(path) as unfinished, open(unfinished, "wb") as file:
+    with in_one_piece(path) as unfinished, unfinished.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

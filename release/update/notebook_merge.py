@@ -5,9 +5,14 @@ text and the release's news are merged line by line. Cells of the student's own 
 """
 
 import json
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from .todos import merge_python
+from .python_merge import merge_python
+
+Cell = dict[str, Any]
+"""As the file has it."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +57,10 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
     return MergedNotebook(content.encode("utf-8"), tuple(conflicts))
 
 
-def _insert_own(merged: list[dict], student: list[dict], old: dict) -> None:
+def _insert_own(merged: list[Cell], student: list[Cell], old: Mapping[Hashable, Cell]) -> None:
     """Puts the student's own cells, and answers to what is no longer asked, behind the cell that they followed."""
     present = {_identity(cell) for cell in merged}
-    before: object = None
+    before: Hashable = None
     for cell in student:
         identity = _identity(cell)
         is_own = identity not in old or (not _is_locked(cell) and _source(cell) != _source(old[identity]))
@@ -67,32 +72,32 @@ def _insert_own(merged: list[dict], student: list[dict], old: dict) -> None:
             before = identity
 
 
-def _unlocked(cell: dict) -> dict:
+def _unlocked(cell: Cell) -> Cell:
     """Without nbgrader's part: it is graded no longer."""
     metadata = {key: value for key, value in cell.get("metadata", {}).items() if key != "nbgrader"}
     return {**cell, "metadata": metadata}
 
 
-def _cells(content: bytes) -> list[dict]:
+def _cells(content: bytes) -> list[Cell]:
     try:
-        cells = json.loads(content)["cells"]
+        cells: list[Cell] = json.loads(content)["cells"]
         if not all(isinstance(cell, dict) for cell in cells):
-            raise TypeError("a cell is no object")
+            raise TypeError("a cell is not an object")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise NotebookError(f"not a notebook ({type(error).__name__}: {error})") from None
     return cells
 
 
-def _identity(cell: dict) -> object:
+def _identity(cell: Cell) -> Hashable:
     """nbgrader's, which survives copying and old formats; else the cell's own; else its content."""
     graded = cell.get("metadata", {}).get("nbgrader", {})
     return graded.get("grade_id") or cell.get("id") or _source(cell)
 
 
-def _source(cell: dict) -> str:
+def _source(cell: Cell) -> str:
     source = cell.get("source", "")
     return "".join(source) if isinstance(source, list) else str(source)
 
 
-def _is_locked(cell: dict) -> bool:
+def _is_locked(cell: Cell) -> bool:
     return bool(cell.get("metadata", {}).get("nbgrader", {}).get("locked"))

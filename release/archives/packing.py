@@ -45,6 +45,10 @@ def make_tar_xz(files: Mapping[str, bytes]) -> bytes:
     return lzma.compress(buffer.getvalue(), preset=9)
 
 
+OPENED = (".zip", ".tar.xz")
+"""The archives that `members_of` opens, by the ends of their names."""
+
+
 def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     """Every file in a .zip or .tar.xz archive and in archives within it, as `archive!member`; none of other files."""
     if path.endswith(".zip"):
@@ -52,7 +56,8 @@ def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
             found = [(member.filename, archive.read(member)) for member in archive.infolist()]
     elif path.endswith(".tar.xz"):
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:xz") as archive:
-            found = [(member.name, archive.extractfile(member).read()) for member in archive if member.isfile()]
+            opened = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
+            found = [(member, file.read()) for member, file in opened if file]
     else:
         return
     for name, inside in found:

@@ -3,6 +3,8 @@
 nbgrader replaces every solution by one and the same text; the hint above it tells which TODO it is.
 """
 
+from typing import Any
+
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
@@ -12,13 +14,15 @@ from ..skeleton.hints import find_hints
 from ..skeleton.source import indent_of, parse_source
 from ..skeleton.strip import raise_statement
 
+Resources = dict[str, Any]
+
 STUB = "raise NotImplementedError()"
 
 
-class NameStubs(NbGraderPreprocessor):
+class NameStubs(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
     """A step of `nbgrader generate_assignment`, after its own `ClearSolutions`."""
 
-    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
+    def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> tuple[NotebookNode, Resources]:
         """Puts the task's number into the stubs of one cell."""
         if cell.cell_type == "code" and STUB in cell.source:
             numbers = [task.number for task in read_assignment().tasks]

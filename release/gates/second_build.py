@@ -2,23 +2,23 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from ..archives.archive import checksum
 from ..archives.instructor import DOCS, PRIVATE
+from ..archives.packing import checksum
 from ..archives.student import CORPUS
 from ..notebooks.course import FILES as NOTEBOOK_FILES
 from ..notebooks.course import FOLDER as NOTEBOOKS
-from .base import Verdict, Workspace
-from .environment import clean_environment
+from .child_process import TooSlowError, ending_of, run_python
+from .running import Verdict, Workspace
 
-REBUILD_SECONDS = 120
+SECONDS = 120
+HERE = Path(__file__).parents[2]
+SCRIPT = "release.gates.building_later"
 
 
-def is_reproducible(workspace: Workspace) -> Verdict:
+def builds_agree(workspace: Workspace) -> Verdict:
     """Builds again from a copy: other folder, hash seed, clock, time zone, umask and order of files."""
     project = workspace.project
     with tempfile.TemporaryDirectory(prefix="second-build-") as name:
@@ -38,16 +38,13 @@ def is_reproducible(workspace: Workspace) -> Verdict:
             target = reference / path.relative_to(project.reference)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        finished = subprocess.run(
-            [sys.executable, "-m", "release.gates.rebuild", str(root), str(reference), project.index],
-            cwd=Path(__file__).parents[2],
-            capture_output=True,
-            text=True,
-            timeout=REBUILD_SECONDS,
-            env=clean_environment(PYTHONHASHSEED="4711", TZ="Pacific/Kiritimati"),
-        )
+        arguments = ["-m", SCRIPT, str(root), str(reference), project.index]
+        try:
+            finished = run_python(arguments, SECONDS, folder=HERE, PYTHONHASHSEED="4711", TZ="Pacific/Kiritimati")
+        except TooSlowError as error:
+            return Verdict("no second build", [str(error)])
     if finished.returncode:
-        return Verdict("the second build failed", [finished.stderr.strip()[-400:] or f"status {finished.returncode}"])
+        return Verdict("the second build failed", [ending_of(finished)])
     second = json.loads(finished.stdout)
     first = {path: checksum(content) for path, content in workspace.release.outputs.items()}
     names = sorted(path for path in first.keys() | second.keys() if first.get(path) != second.get(path))
