@@ -69,7 +69,7 @@ def keeps_private(workspace: Workspace) -> Verdict:
         path.read_bytes(): path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else str(path)
         for folder in private
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.stat().st_size > 0
+        if path.is_file() and not path.is_symlink() and path.stat().st_size > 0
     }
     faults = []
     secrets = _secret_sentences(project.root)
