@@ -1,11 +1,11 @@
-"""Questions about a recorded test: which components it asked, and with which inputs."""
+"""Questions about a recorded test: which components it used, and with which inputs."""
 
 from ..sandbox.tape import Episode
 from ..sandbox.worker.values import Decoder
 
 
 def components_of(episode: Episode) -> set[str]:
-    """Which components of the submission a test has asked."""
+    """The components of the submission that a test has used."""
     requests = [exchange.request for exchange in episode.exchanges]
     built = {request["component"] for request in requests if request["verb"] == "build"}
     return built | {request["target"].get("function", "") for request in requests if request["verb"] == "call"}

@@ -1,4 +1,4 @@
-"""What the diagnosis may find out about a task that failed."""
+"""The results of a diagnosis: a named misconception, or a counterexample."""
 
 from dataclasses import dataclass
 

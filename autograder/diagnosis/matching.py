@@ -60,7 +60,7 @@ class Diagnostician:
         self._workshop.close()
 
     def prepare(self, components: Sequence[str], task: str) -> None:
-        """Does once what takes its time: compiles the faults, imports what the first optimizer imports."""
+        """Does the slow work once: compiles the faults, imports what the first optimizer imports."""
         for fault in self._workshop.faults_of(components, task):
             self._workshop.compiled(fault.component, fault)
         if "train.train_epoch" in components and not self._has_optimizers:
@@ -70,12 +70,12 @@ class Diagnostician:
     def diagnose(
         self, components: Sequence[str], task: str, episodes: Sequence[Episode], missed: Sequence[str], budget: Budget
     ) -> Match | None:
-        """Names the misconception behind a task's failure; None where none fits.
+        """Names the misconception behind a task's failure; None if none fits.
 
         Python's warnings are ignored meanwhile, for the whole process: a fault gives many.
 
         Args:
-            components: that the task judges.
+            components: the components that the task judges.
             task: its number.
             episodes: the recorded tests of the task.
             missed: node ids of those that did not pass.
@@ -154,8 +154,7 @@ class Search:
     def _score(self, fault: Fault, recipe: int) -> tuple[int, int] | None:
         """How many tests a fault reproduces, and how many of them with nothing left open.
 
-        (0, 0) where too few are reproduced, of all tests or of those that were missed; None where there is no such
-        recipe.
+        (0, 0) if too few are reproduced, of all tests or of the missed ones; None if there is no such recipe.
         """
         may_differ = {
             True: int((1 - ENOUGH) * sum(self._is_missed)),
@@ -202,7 +201,7 @@ class Search:
             yield rehearsal.play(exchange)
 
     def _hides_parameters(self, fault: Fault, recipe: int, episode: Episode) -> bool:
-        """Whether the fault's own answer is another one with another seed, for numbers that nobody can set."""
+        """Whether the fault's own answer changes with the seed, because of numbers that no recipe can set."""
         if fault.id not in self._hides:
             with_fault = partial(self._answers, fault.component, fault, recipe, episode)
             first, second = list(with_fault(0)), list(with_fault(1))

@@ -1,7 +1,7 @@
 """Plays a recorded test once more, with a faulty reference in the place of the submission.
 
-The worker's own service answers the recorded requests, here in the grader's process, with trusted code. Only the
-parameters differ: what the test wrote into the submission's is put into the reference's places by a recipe.
+The worker's own executor answers the recorded requests, here in the grader's process, with trusted code. Its parameters
+are the submission's: a recipe puts their values into the reference's places.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Rehearsal:
         self._leaves: dict[int, int] = {}  # of each graph: how many of its inputs are arguments
 
     def play(self, exchange: Exchange) -> tuple[Answer, Answer]:
-        """What the submission answered, and what this component does.
+        """The submission's answer, and the answer of this component.
 
         Raises:
             UnplayableError: see there.
@@ -110,9 +110,9 @@ class Rehearsal:
         return theirs, mine
 
     def fitting(self, exchange: Exchange, stacks: dict[tuple[Size, ...], list[Tensor]]) -> list[int] | None:
-        """Numbers of the recipes with which this call gives what the submission gave; all are tried at once.
+        """Numbers of the recipes with which this call gives the submission's answer; all are tried at once.
 
-        None where that cannot be told: no call of a submitted module, an error, or an answer that depends on chance.
+        None where nothing follows: no call of a submitted module, an error, or an answer that depends on chance.
 
         Args:
             exchange: the call.
@@ -154,7 +154,7 @@ class Rehearsal:
 
     @property
     def count(self) -> int:
-        """Of the recipes for the modules that were built."""
+        """The number of recipes for the modules that were built."""
         return max(map(len, self._candidates.values()), default=1)
 
     def _read(self, request: Content, result: Any, decoder: Decoder) -> Answer:
@@ -178,7 +178,7 @@ class Rehearsal:
         return Answer(value=value, numbers=sum(t.numel() for t in decoder.tensors))
 
     def _number_as_in(self, verb: str, result: Any) -> None:
-        """What this request makes gets the number that it got in the worker, by which later requests name it."""
+        """Numbers the result of this request as the worker did: later requests name it by that number."""
         if verb in ("build", "stand_in"):
             self._objects.expect(result["object"])
         elif verb == "call" and result["graph"] is not None:

@@ -16,7 +16,7 @@ from .catalogue import SEVERITIES, Fault, apply, definition, read_catalogue
 
 
 class Workshop:
-    """The reference and all that can be wrong with it."""
+    """Makes the reference's components, whole or with a fault."""
 
     def __init__(self, reference: Path, faults: Sequence[Fault] | None = None) -> None:
         """Reads the reference's folder and the catalogue, or takes some of its faults."""
@@ -30,12 +30,12 @@ class Workshop:
         self._package.close()
 
     def faults_of(self, components: Sequence[str], task: str) -> list[Fault]:
-        """Those of a task's components, the most common kinds first: its own, then of what other tasks ask of them."""
+        """The faults of a task's components: the task's own first, and the blatant ones before the subtle ones."""
         found = [fault for fault in self._faults if fault.component in components]
         return sorted(found, key=lambda fault: (fault.task != task, SEVERITIES.index(fault.severity)))
 
     def make(self, component: str, fault: Fault | None) -> Any:
-        """The reference's class or function with this fault, without anything left of earlier uses; None = no fault."""
+        """The reference's class or function with this fault (None = no fault), free of traces of earlier uses."""
         module, name = component.split(".")
         names = self._names(component, module)
         for code in self.compiled(component, fault):

@@ -21,7 +21,7 @@ class Equivalent:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """As a mutant's."""
+        """The key of the mutants that it explains."""
         return self.within, self.before, self.after
 
 

@@ -49,7 +49,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The change in one line, for reports."""
         return f"{self.module}.py:{self.line} {self.function}: {self.before} -> {self.after}"
 
     @property

@@ -15,7 +15,7 @@ from .mutants import Mutant, MutationError, make_mutants
 
 @dataclass
 class Mutation:
-    """Which mutants passed, and which of these are known to be right.
+    """The mutants that passed, and the reasons why some of them are right.
 
     Attributes:
         mutants: the mutants that were tried.
@@ -36,22 +36,22 @@ class Mutation:
 
     @property
     def killed(self) -> list[Mutant]:
-        """Those that fail a test."""
+        """Mutants that fail a test."""
         return [mutant for mutant in self.mutants if mutant.name not in self.passed]
 
     @property
     def equivalent(self) -> list[Mutant]:
-        """Those that passed, and that the list explains."""
+        """Mutants that pass all tests, and that the list explains."""
         return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key in self.reasons]
 
     @property
     def survivors(self) -> list[Mutant]:
-        """Those that passed, and that nothing explains."""
+        """Mutants that pass all tests, and that nothing explains."""
         return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key not in self.reasons]
 
     @property
     def wrongly_listed(self) -> list[Mutant]:
-        """Listed as equivalent, but killed."""
+        """Mutants that are listed as equivalent, but killed."""
         return [mutant for mutant in self.killed if mutant.key in self.reasons]
 
     @property

@@ -35,7 +35,7 @@ def proof_page(proof: Proof) -> str:
 
 
 def faults_part(proof: Proof) -> list[str]:
-    """How many faults are found, and who is blamed."""
+    """How many faults are found, and which tasks pay for them."""
     killed = sum(verdict.is_killed for verdict in proof.verdicts)
     right = sum(not verdict.wrongly_blamed(proof.assignment) for verdict in proof.verdicts)
     rows = [
@@ -78,7 +78,7 @@ def _components(variant: Variant) -> str:
 
 
 def tolerances_part(proof: Proof) -> list[str]:
-    """What the tolerances rest on."""
+    """The distances from the tolerances."""
     rows = [
         (
             f"`{margin.test}`",

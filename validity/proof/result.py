@@ -1,4 +1,4 @@
-"""What the proof found."""
+"""The result of the proof."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What `prove` prints: tables, or the same as JSON."""
+"""The output of `prove`: tables, or the same as JSON."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -32,13 +32,13 @@ class Verdict:
 
     @property
     def is_killed(self) -> bool:
-        """Found with every seed."""
+        """Whether it is found with every seed."""
         return not self.missed_seeds
 
     def wrongly_blamed(self, assignment: Assignment) -> list[str]:
-        """Numbers of tasks that lost points and do not judge the faulty component.
+        """Numbers of the tasks that lost points but do not judge the faulty component.
 
-        A fault of post-norm in a part that pre-norm shares may cost both, a fault of pre-norm only pre-norm.
+        A fault in a part that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
         """
         judges = {task.number: task.judges for task in assignment.tasks}
         is_extension = self.fault.task.startswith("E")
@@ -49,7 +49,7 @@ class Verdict:
         ]
 
     def is_good(self, assignment: Assignment) -> bool:
-        """Found, blamed on the right component, and no test broke."""
+        """Whether it is found and blamed on the right component, and no test broke."""
         return self.is_killed and not self.wrongly_blamed(assignment) and not self.grader_errors
 
 
