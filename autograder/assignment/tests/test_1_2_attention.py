@@ -44,7 +44,7 @@ def attend(
     inputs = (query, key, value) if mask is None else (query, key, value, mask)
     context, weights = expect_parts(submission.call(COMPONENT, *inputs), PARTS, "what the function returns")
     expect_shape(context, (*query.shape[:3], value.size(3)), "context", look_at, query.dtype)
-    expect_shape(weights, (*query.shape[:3], key.size(2)), "weights", "one for each query and key", query.dtype)
+    expect_shape(weights, (*query.shape[:3], key.size(2)), "weights", "one weight for each query and key", query.dtype)
     return context, weights
 
 
@@ -106,7 +106,7 @@ def test_masked_keys_among_very_negative_scores(submission: SubmissionUnderTest,
     key = -key.abs() - 0.5  # each score is below -100
     mask = case.mask(2, key.size(2))
     _, weights = attend(submission, query, key, value, mask)
-    look_at = "the number that stands for a forbidden score must lie far below every true one"
+    look_at = "the number in place of a forbidden score must be far below every real one"
     expected = true_attention(query, key, value, mask)[1]
     expect_close(weights, expected, "weights where every score is very negative", look_at)
 
@@ -115,7 +115,7 @@ def test_query_without_any_key_stays_finite(submission: SubmissionUnderTest, cas
     query, key, value = draw(case, grad=True)
     mask = case.mask(query.size(0), query.size(1), query.size(2), key.size(2))
     mask[0, 0, 0] = False
-    look_at = "the softmax of a row of -inf is NaN, and its gradient stays NaN whatever is done to the result"
+    look_at = "the softmax of a row of -inf is NaN, and its gradient stays NaN whatever you do to the result"
     context, weights = attend(submission, query, key, value, mask, look_at)
     seen = mask.any(dim=-1, keepdim=True)
     expected = true_attention(query, key, value, mask | ~seen)[0]
@@ -187,5 +187,5 @@ def test_order_of_the_keys_does_not_matter(submission: SubmissionUnderTest, case
     order = case.order(key.size(2))
     context, weights = attend(submission, query, key, value)
     shuffled_context, shuffled_weights = attend(submission, query, key[:, :, order], value[:, :, order])
-    expect_close(shuffled_context, context, "context after keys and values were put in another order together")
-    expect_close(shuffled_weights, weights[..., order], "weights after the keys were put in another order")
+    expect_close(shuffled_context, context, "context after keys and values were reordered together")
+    expect_close(shuffled_weights, weights[..., order], "weights after the keys were reordered")

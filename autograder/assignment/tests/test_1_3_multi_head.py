@@ -1,7 +1,7 @@
 """Task 1.3: projections, heads, attention in each head, output projection.
 
-The attention inside is a stand-in, so that a fault of task 1.2 costs nothing here; attention that is
-written out in the class is accepted just as well.
+The attention inside is a stand-in, so that a fault in task 1.2 costs nothing here; attention that is
+written out in the class is accepted too.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.task_1_3
 COMPONENT = "attention.MultiHeadedAttention"
 PARTS = ("output", "weights")
 NAMES = ("query", "key", "value", "mask")
-SPLIT = "each head takes d_head features in a row of the projected ones, then heads and positions swap axes"
+SPLIT = "each head takes d_head consecutive projected features; then heads and positions swap axes"
 
 
 def make(
@@ -90,13 +90,13 @@ def recognise(
 def tell_what_does_not_fit(search: Search, parameters: Sequence[Tensor]) -> NoReturn:
     """Fails with what was found of the four projections, and what was not."""
     shapes = ", ".join(str(tuple(p.shape)) for p in parameters)
-    look_at = "an nn.Linear or nn.Parameter for each projection, for each head of it, or for several projections"
+    look_at = "an nn.Linear or nn.Parameter for each projection, for each of its heads, or for several projections"
     expect(search.is_known_layout, "the projections", "parameters that make up four matrices", shapes, look_at)
     known = "query, key and value that differ: "
     if not search.weights_fit:
         look_at = "which argument each projection gets, how features are split into heads, the attention's arguments"
         fail(f"{known}weights", "those of a projected query and key in heads", "others", look_at)
-    look_at = "the projection of the value, how the heads are joined, and the output projection"
+    look_at = "the projection of the value, how the heads are concatenated, and the output projection"
     fail(f"{known}output", "the projected heads, projected again", "another", look_at)
 
 
@@ -120,11 +120,11 @@ def check_laws(module: nn.Module, case: Case, d_model: int, n_heads: int) -> Non
     check_weights(weights, weights.shape, None, "weights")
     order = case.order(key.size(1))
     shuffled_output, shuffled_weights = run(query, key[:, order], value[:, order])
-    expect_close(shuffled_output, output, "output for keys and values in another order", "keys are treated alike")
+    expect_close(shuffled_output, output, "output for keys and values in another order", "all keys are treated alike")
     expect_close(shuffled_weights, weights[..., order], "weights for keys and values in another order")
     other = case.normal(*value.shape)
     other_output, other_weights = run(query, key, other)
-    expect_close(other_weights, weights, "weights for another value", "weights depend on query and key alone")
+    expect_close(other_weights, weights, "weights for another value", "weights depend only on query and key")
     halfway = run(query, key, (value + other) / 2)[0]
     look_at = "the output is a weighted mean of projected values, projected"
     expect_close(halfway, (output + other_output) / 2, "output for the mean of two values", look_at)
@@ -156,7 +156,7 @@ def test_mask_reaches_every_head(submission: SubmissionUnderTest, case: Case, ki
     mask = case.mask(*shapes[kind]) if kind in shapes else case.padding_mask(b, k)
     inputs = case.normal(b, q, d_model), case.normal(b, k, d_model), case.normal(b, k, d_model)
     output, weights = attend(module, n_heads, *inputs, mask)
-    look_at = "the mask is handed on to the attention as it is"
+    look_at = "the mask is passed to the attention unchanged"
     check_weights(weights, weights.shape, mask, f"weights with the mask {kind}")
     expect_close(weights, found(*inputs, mask)[1], f"weights with the mask {kind}", look_at)
     expect_close(output, found(*inputs, mask)[0], f"output with the mask {kind}", look_at)
@@ -170,7 +170,7 @@ def test_heads_that_do_not_divide_are_refused(submission: SubmissionUnderTest, c
         except ValueError:
             continue
         what = f"{n_heads} heads for d_model = {d_model}"
-        fail(what, "a ValueError from __init__", "no error", "d_model is shared out among the heads")
+        fail(what, "a ValueError from __init__", "no error", "d_model is divided among the heads")
 
 
 @pytest.mark.parametrize("n_heads", [1, 6, 8])

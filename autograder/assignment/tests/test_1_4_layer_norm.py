@@ -73,7 +73,7 @@ def test_three_axes(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = draw(case, 3, case.size(2, 6), d_model)
     look_at = (
-        "mean and variance (which divides by d_model) over the last axis, for each position by itself; "
+        "mean and variance (which divides by d_model) over the last axis, separately for each position; "
         "then gain and shift"
     )
     expect_norm(module, x, d_model, "the norm of a batch", look_at)
@@ -83,7 +83,7 @@ def test_three_axes(submission: SubmissionUnderTest, case: Case) -> None:
 def test_any_number_of_axes(submission: SubmissionUnderTest, case: Case, shape: tuple[int, ...]) -> None:
     module, d_model = make(submission, case)
     x = draw(case, *shape, d_model)
-    look_at = "take mean and variance over dim=-1 with keepdim, however many axes stand before"
+    look_at = "take mean and variance over dim=-1 with keepdim, however many axes come before it"
     expect_norm(module, x, d_model, f"the norm of a tensor with {len(shape) + 1} axes", look_at)
 
 
@@ -99,14 +99,14 @@ def test_epsilon_stands_under_the_root(submission: SubmissionUnderTest, case: Ca
     epsilon = case.number(0.3, 0.9)
     module, d_model = make(submission, case, epsilon=epsilon)
     x = case.normal(4, 3, d_model)
-    look_at = "sqrt(var + epsilon), with the epsilon that the constructor was given"
+    look_at = "sqrt(var + epsilon), with the constructor's epsilon"
     expect_norm(module, x, d_model, f"the norm with epsilon = {epsilon:.3f}", look_at, epsilon)
 
 
 def test_default_epsilon(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = case.normal(4, 3, d_model, scale=1e-3)
-    look_at = "sqrt(var + epsilon), and epsilon is 1e-6 by default"
+    look_at = "sqrt(var + epsilon), with epsilon = 1e-6 by default"
     expect_norm(module, x, d_model, "the norm of small differences", look_at)
 
 
@@ -130,7 +130,7 @@ def test_gain_and_shift_at_first(submission: SubmissionUnderTest, case: Case) ->
         wanted in values,
         "the learned parameters of a new LayerNorm",
         f"a gain of {d_model} ones and a shift of {d_model} zeros",
-        f"parameters of {[p.numel() for p in learned(module)]} values: others, or with other values",
+        f"parameters of {[p.numel() for p in learned(module)]} values, or other initial values",
         "one gain and one shift for each feature, each an nn.Parameter",
     )
 
@@ -155,7 +155,7 @@ def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
 def test_same_in_training(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = draw(case, 2, 5, d_model)
-    look_at = "LayerNorm does the same in training"
+    look_at = "LayerNorm computes the same in training"
     module.train()
     expect_norm(module, x, d_model, "the norm in train mode", look_at)
 

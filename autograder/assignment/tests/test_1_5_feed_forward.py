@@ -36,7 +36,7 @@ def make(submission: SubmissionUnderTest, case: Case) -> tuple[nn.Module, int, i
 def expected(
     module: nn.Module, x: Tensor, d_model: int, d_ff: int, parameters: Sequence[Tensor] | None = None
 ) -> list[Tensor]:
-    """The formula for each way in which the parameters may be laid out."""
+    """The formula for each way to lay out the parameters."""
     parameters = [p.detach() for p in module.parameters()] if parameters is None else parameters
     parameters = [p for p in parameters if p.dtype == torch.float64]
     return [network(x) for network in formula_readings(parameters, d_model, d_ff)]
@@ -81,7 +81,7 @@ def test_positions_do_not_mix(submission: SubmissionUnderTest, case: Case) -> No
     x = case.normal(3, 5, d_model)
     whole = module(x)
     expect_shape(whole, x.shape, "the output")
-    expect_close(module(x[1:2, 3:4]), whole[1:2, 3:4], "one position by itself", "every position by itself")
+    expect_close(module(x[1:2, 3:4]), whole[1:2, 3:4], "one position by itself", "each position is computed separately")
 
 
 def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:

@@ -90,7 +90,7 @@ def test_embeddings_of_equal_size_are_not_shared(submission: SubmissionUnderTest
         kept = table.detach().clone()
         case.randomise([table])
         changed = [not torch.equal(one, other) for one, other in zip(before, both_sides(), strict=True)]
-        what = "a change of one table of vectors"
+        what = "a change in one embedding table"
         expect(not all(changed), what, "changes one side", "changes both", "source and target are not tied")
         with torch.no_grad():
             table.copy_(kept)

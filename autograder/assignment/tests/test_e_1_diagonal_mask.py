@@ -61,24 +61,24 @@ def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
     spread = (probability * (1 - probability) / int((~band).sum())) ** 0.5
     expect(
         abs(share - probability) < 7 * spread,
-        "the share of random cells beside the band",
+        "the share of random cells outside the band",
         f"about {probability:.3f}",
         f"{share:.3f}",
-        "each cell is drawn by itself with probability random_prob",
+        "each cell is drawn independently, with probability random_prob",
     )
-    chance = probability**2 + (1 - probability) ** 2  # that two cells agree
+    chance = probability**2 + (1 - probability) ** 2  # the probability that two cells agree
     others = {"(j, i)": mask.T, "(i + 1, j)": mask.roll(-1, 0), "(i, j + 1)": mask.roll(-1, 1)}
     beside = distance(length) >= width
     beside = beside & beside.roll(-1, 0) & beside.roll(-1, 1) & ~torch.eye(length, dtype=torch.bool)
     for cell, other in others.items():
         agree = (mask == other)[beside].double().mean().item()
         what = f"random cells (i, j) and {cell}"
-        expect(agree < 1 - (1 - chance) / 2, what, "drawn by themselves", "mostly equal ones")
+        expect(agree < 1 - (1 - chance) / 2, what, "independent of each other", "mostly equal")
 
 
 def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
     seed = case.size(0, 10**6)
     masks = [draw(submission, 40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
-    look_at = "hand the generator on to torch.rand"
-    expect(torch.equal(masks[0], masks[1]), "two masks from equal generators", "equal ones", "different ones", look_at)
-    expect(not torch.equal(masks[0], masks[2]), "masks from other seeds", "different ones", "equal ones", look_at)
+    look_at = "pass the generator to torch.rand"
+    expect(torch.equal(masks[0], masks[1]), "masks from equal generators", "equal masks", "different masks", look_at)
+    expect(not torch.equal(masks[0], masks[2]), "masks from different seeds", "different masks", "equal masks", look_at)

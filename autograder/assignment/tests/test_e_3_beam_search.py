@@ -191,7 +191,7 @@ def test_encoder_mask_is_handed_on(submission: SubmissionUnderTest, case: Case) 
     masks = torch.tensor([[True, True, True], [True, True, False]])[:, None, None]
     encoder_masks = masks & torch.eye(3, dtype=torch.bool)
     wanted = [tables.ids(1, 2)] * 2
-    look_at = "encode gets encoder_mask, or src_mask where that is None; decode gets src_mask"
+    look_at = "encode gets encoder_mask, or src_mask if that is None; decode gets src_mask"
     for given in (encoder_masks, None):
         found = tables.search(submission, [1, 0], masks=masks, encoder_masks=given, beam_size=2)
         what = "a search with" + ("out a mask for the encoder" if given is None else " a diagonal mask for the encoder")
@@ -204,7 +204,7 @@ def test_mode_is_restored(submission: SubmissionUnderTest, case: Case, is_traini
     garden_path(tables, 0)
     tables.search(submission, [0], is_training, beam_size=2)  # in train mode the model predicts the last word
     src, everything = torch.tensor([[0, 3, 4]]), torch.ones(1, 1, 1, 3, dtype=torch.bool)
-    what = "what the model says after the search"
+    what = "what the model predicts after the search"
     memory, _ = expect_parts(tables.model.encode(src, everything), ("memory", "weights"), what)
     start, causal = torch.tensor([[BOS]]), torch.ones(1, 1, dtype=torch.bool)
     names = ("output", "self_weights", "cross_weights")

@@ -1,4 +1,4 @@
-"""What the assignment gives: a change there would make other parts fail. No points."""
+"""What the assignment provides: a change there would make other parts fail. No points."""
 
 import math
 from typing import Any
@@ -29,7 +29,7 @@ def test_masks(submission: SubmissionUnderTest, case: Case) -> None:
     tokens = case.tokens(9, 3, 5)
     tokens[:, 3:] = 0
     padding = submission.call("masks.padding_mask", tokens, 0)
-    expect_same(padding, (tokens != 0)[:, None, None], "padding_mask", "True where no padding")
+    expect_same(padding, (tokens != 0)[:, None, None], "padding_mask", "True where a token is not padding")
     length = case.size(1, 6)
     wanted = torch.arange(length)[None, :] <= torch.arange(length)[:, None]
     causal = submission.call("masks.causal_mask", length)
