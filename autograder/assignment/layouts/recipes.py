@@ -1,21 +1,21 @@
-"""Puts a submission's parameters into the places of the reference's, whatever their layout.
+"""Copies a submission's parameters into the reference, whatever their layout.
 
-Unlike the tests (`checking.projections`), which look for the one assignment that is right, this must work where the
-mathematics is wrong. So it lists assignments, the most natural first, and the caller tries them. A recipe is made
-from shapes alone: the n-th of one build is the n-th of any other.
+Unlike the tests (`readings.projections`), which look for the one assignment that is right, this must also work where
+the mathematics is wrong. So it lists assignments, the most natural first, and the caller tries them. A recipe depends
+on shapes alone: the n-th of one build is the n-th of any other.
 
-Shapes: h heads · d = d_model. A piece is what belongs into one place: a matrix (d_out, d_in) or a vector.
+Shapes: h heads · d = d_model. A piece is what belongs in one place: a matrix (d_out, d_in) or a vector.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import permutations, product
+from itertools import islice, permutations, product
 
 import torch
 from torch import Size, Tensor
 
-MOST = 200  # ways of filling the places from one reading
+MOST = 200  # ways to fill the places from one reading
 
 Reading = Callable[[Sequence[Tensor]], list[Tensor]]
 
@@ -27,7 +27,7 @@ class Recipe:
     Attributes:
         read: cuts the submission's parameters into pieces.
         places: shapes of the reference's parameters.
-        choice: for each place the number of its piece; a place that is not there stays zero.
+        choice: for each place the number of its piece; a place without one stays zero.
         turned: places that get their square matrix transposed.
     """
 
@@ -51,8 +51,8 @@ class Recipe:
 
 def fill_all(some: Sequence[Recipe], parameters: Sequence[Tensor]) -> list[list[Tensor]]:
     """Values for all places, by each of some recipes."""
-    pieces = {id(recipe.read): recipe.read for recipe in some}
-    pieces = {key: read(parameters) for key, read in pieces.items()}
+    readings = {id(recipe.read): recipe.read for recipe in some}
+    pieces = {key: read(parameters) for key, read in readings.items()}
     return [recipe.fill(pieces[id(recipe.read)]) for recipe in some]
 
 
@@ -63,7 +63,7 @@ def recipes(places: tuple[Size, ...], shapes: tuple[Size, ...], n_heads: int | N
     Args:
         places: shapes of the reference's parameters.
         shapes: of the submission's.
-        n_heads: of multi-headed attention, whose parameters may be fused or split by head; None for all else.
+        n_heads: for multi-headed attention, whose parameters may be fused or split by head; otherwise None.
     """
     parameters = [torch.empty(shape) for shape in shapes]
     found = []
@@ -74,7 +74,7 @@ def recipes(places: tuple[Size, ...], shapes: tuple[Size, ...], n_heads: int | N
 
 
 def _readings(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> list[Reading]:
-    """Ways of cutting the parameters of multi-headed attention into matrices (d, d) and vectors (d,)."""
+    """Ways to cut the parameters of multi-headed attention into matrices (d, d) and vectors (d,)."""
     small = [p for p in parameters if p.squeeze().dim() == 2 and p.numel() * n_heads == d_model**2]
     if n_heads > 1 and len(small) >= n_heads:
         return [partial(_join_heads, d_model=d_model, n_heads=n_heads, by_head=by_head) for by_head in (True, False)]
@@ -84,7 +84,7 @@ def _readings(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> list[
 
 
 def _cut_all(parameters: Sequence[Tensor], d_model: int, n_heads: int, mixed: bool) -> list[Tensor]:
-    """Fused parameters cut: one role after the other, or (mixed) all roles of each head together."""
+    """Cuts fused parameters: one role after another, or (mixed) all roles of each head together."""
     pieces: list[Tensor] = []
     for parameter in parameters:
         size = d_model**2 if parameter.numel() >= d_model**2 else d_model
@@ -100,12 +100,12 @@ def _cut(parameter: Tensor, count: int, n_heads: int, is_interleaved: bool) -> l
     parameter = parameter.squeeze()
     if count == 1:
         return [parameter]
-    axes = sorted(range(parameter.dim()), key=lambda axis: (parameter.size(axis) != count, -parameter.size(axis)))
+    axes = sorted(range(parameter.dim()), key=lambda axis: (parameter.shape[axis] != count, -parameter.shape[axis]))
     axis = next((axis for axis in axes if parameter.size(axis) % count == 0), None)
     if axis is None:
         return []
     if is_interleaved and parameter.size(axis) % (count * n_heads) == 0:
-        by_head = parameter.unflatten(axis, (n_heads, count, parameter.size(axis) // count // n_heads))
+        by_head = torch.unflatten(parameter, axis, (n_heads, count, parameter.size(axis) // count // n_heads))
         return [by_head.select(axis + 1, index).flatten(axis, axis + 1) for index in range(count)]
     return list(parameter.chunk(count, dim=axis))
 
@@ -139,7 +139,7 @@ def _join_heads(parameters: Sequence[Tensor], d_model: int, n_heads: int, by_hea
 
 
 def _choices(places: Sequence[Size], pieces: Sequence[Size]) -> Iterator[tuple[dict[int, int], frozenset[int]]]:
-    """All ways of giving each place a piece of its shape, or of the transposed one."""
+    """All ways to give each place a piece of its shape, or of the transposed shape."""
     kinds: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
     for side, shapes in enumerate((places, pieces)):
         for index, shape in enumerate(shapes):
@@ -156,13 +156,13 @@ def _choices(places: Sequence[Size], pieces: Sequence[Size]) -> Iterator[tuple[d
 
 
 def _orders(kinds: dict[tuple[int, ...], tuple[list[int], list[int]]]) -> Iterator[dict[int, int]]:
-    """Pieces in places: first in order, then in any order. Kinds with as many pieces move together.
+    """Pieces in places: first in order, then in any order. Kinds with equally many pieces move together.
 
     A bias follows its matrix, so the same permutation serves for both.
     """
     counts = sorted({len(found) for _, found in kinds.values() if found})
-    number = 0
-    for orders in product(*(permutations(range(count)) for count in counts)):
+    all_orders = product(*(permutations(range(count)) for count in counts))
+    for orders in islice(all_orders, MOST):
         order_of = dict(zip(counts, orders, strict=True))
         choice: dict[int, int] = {}
         for wanted, found in kinds.values():
@@ -171,9 +171,6 @@ def _orders(kinds: dict[tuple[int, ...], tuple[list[int], list[int]]]) -> Iterat
                 for place, position in zip(wanted[-len(found) :], order_of[len(found)], strict=True):
                     choice[place] = found[position]
         yield choice
-        number += 1
-        if number >= MOST:
-            return
 
 
 def _kind(shape: Size) -> tuple[int, ...]:

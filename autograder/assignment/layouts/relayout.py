@@ -1,42 +1,51 @@
 """Other layouts of the parameters behind the same computation. Becomes a module of the submissions it is applied to.
 
-A class is changed so that each object, once it is made, keeps its parameters otherwise: fused into one, one small
-matrix for each head, or raw on the other side of x. What the class computes stays the same, its faults included.
+A class is changed so that each new object lays its parameters out in another way: fused into one, one small matrix
+for each head, or bare matrices on the other side of x. What the class computes stays the same, its faults included.
 """
 
+from collections.abc import Callable, Iterable
 from functools import wraps
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 PROJECTIONS = ("project_query", "project_key", "project_value")
 
 
-class View:
-    """In the place of a layer: reads its numbers from wherever they are now, when it is called."""
+Reader = Callable[[], Tensor | None]
+"""Reads a weight or a bias from wherever it is now."""
 
-    def __init__(self, function, *readers):
+
+class View:
+    """Replaces a layer: reads its weight and bias from wherever they are now, when it is called."""
+
+    def __init__(self, function: Callable[..., Tensor], *readers: Reader) -> None:
         self.function, self.readers = function, readers
 
     @property
-    def weight(self):
+    def weight(self) -> Tensor | None:
+        """As of a layer."""
         return self.readers[0]()
 
     @property
-    def bias(self):
+    def bias(self) -> Tensor | None:
+        """As of a layer."""
         return self.readers[1]()
 
-    def __call__(self, x):
+    def __call__(self, x: Tensor) -> Tensor:
+        """What the layer would compute."""
         return self.function(x, *(read() for read in self.readers))
 
 
-def lay_out(cls, layout):
-    """Changes a class: `layout` is "fused" or "per_head"."""
+def lay_out(cls: Any, layout: str) -> None:
+    """Changes a class of modules: `layout` is "fused" or "per_head"."""
     make, forward = cls.__init__, cls.forward
 
     @wraps(make)
-    def __init__(self, *args, **kwargs):
+    def make_otherwise(self: Any, *args: Any, **kwargs: Any) -> None:
         make(self, *args, **kwargs)
         object.__setattr__(self, "tensor_views", {})
         (fuse_heads if layout == "fused" else split_heads)(self)
@@ -50,34 +59,34 @@ def lay_out(cls, layout):
             self._modules = dict(reversed(self._modules.items()))
 
     @wraps(forward)
-    def look_first(self, *args, **kwargs):
+    def look_first(self: Any, *args: Any, **kwargs: Any) -> Any:
         for name, read in self.tensor_views.items():
             object.__setattr__(self, name, read())
         return forward(self, *args, **kwargs)
 
-    cls.__init__, cls.forward = __init__, look_first
+    cls.__init__, cls.forward = make_otherwise, look_first
 
 
-def distinct(module, names):
-    """The layers of these names, each once, with all its names; nothing where they are not all square and alike."""
-    layers = {}
+def distinct(module: nn.Module, names: Iterable[str]) -> list[tuple[nn.Linear, list[str]]]:
+    """The layers of these names, each once with all its names; [] unless all are linear maps of one shape."""
+    layers: dict[int, tuple[nn.Module, list[str]]] = {}
     for name in names:
         layer = module._modules.get(name)
         if layer is not None:
             layers.setdefault(id(layer), (layer, []))[1].append(name)
-    found = list(layers.values())
-    alike = {(layer.weight.shape, layer.bias is None) for layer, _ in found if isinstance(layer, nn.Linear)}
-    return found if len(alike) == 1 and all(isinstance(layer, nn.Linear) for layer, _ in found) else []
+    found = [(layer, own) for layer, own in layers.values() if isinstance(layer, nn.Linear)]
+    alike = {(layer.weight.shape, layer.bias is None) for layer, _ in found}
+    return found if len(alike) == 1 and len(found) == len(layers) else []
 
 
-def replace(module, names, view):
-    """Puts a view in the place of a layer."""
+def replace(module: nn.Module, names: Iterable[str], view: View) -> None:
+    """Replaces a layer by a view."""
     for name in names:
         del module._modules[name]
         object.__setattr__(module, name, view)
 
 
-def fuse_heads(module):
+def fuse_heads(module: Any) -> None:
     """One weight and one bias for query, key and value."""
     found = distinct(module, PROJECTIONS)
     if not found:
@@ -89,16 +98,18 @@ def fuse_heads(module):
         module.laid_out_bias = nn.Parameter(torch.cat([layer.bias.detach() for layer, _ in found]))
     for index, (_, names) in enumerate(found):
 
-        def weight(rows=slice(index * size, (index + 1) * size)):
-            return module.laid_out[rows]
+        def weight(rows: slice = slice(index * size, (index + 1) * size)) -> Tensor:
+            part: Tensor = module.laid_out[rows]
+            return part
 
-        def bias(rows=slice(index * size, (index + 1) * size)):
-            return module.laid_out_bias[rows] if has_bias else None
+        def bias(rows: slice = slice(index * size, (index + 1) * size)) -> Tensor | None:
+            part: Tensor | None = module.laid_out_bias[rows] if has_bias else None
+            return part
 
         replace(module, names, View(F.linear, weight, bias))
 
 
-def split_heads(module):
+def split_heads(module: Any) -> None:
     """One small layer for each head and projection, head by head."""
     n_heads = getattr(module, "n_heads", 0)
     found = distinct(module, PROJECTIONS)
@@ -111,21 +122,21 @@ def split_heads(module):
         for head, weight, bias in zip(module.laid_out, layer.weight.detach().chunk(n_heads), biases, strict=True):
             small = nn.Linear(weight.size(1), weight.size(0), bias=has_bias)
             small.weight.data = weight.clone()
-            if has_bias:
+            if bias is not None:
                 small.bias.data = bias.clone()
             head.append(small)
 
-        def joined(index=index):
+        def joined(index: int = index) -> Tensor:
             return torch.cat([head[index].weight for head in module.laid_out])
 
-        def joined_bias(index=index):
+        def joined_bias(index: int = index) -> Tensor | None:
             return torch.cat([head[index].bias for head in module.laid_out]) if has_bias else None
 
         replace(module, names, View(F.linear, joined, joined_bias))
 
 
-def replace_layer(module, name, layout):
-    """Raw parameters: of a linear map on the right of x or with one more axis, of an embedding lying or standing."""
+def replace_layer(module: Any, name: str, layout: str) -> None:
+    """Makes a layer's weights bare parameters: a linear map's with its axes changed, an embedding's perhaps too."""
     layer = module._modules[name]
     if sum(layer is other for other in module._modules.values()) > 1 or name == "output_projection":
         return
@@ -137,8 +148,8 @@ def replace_layer(module, name, layout):
         if layer.bias is not None:
             setattr(module, key + "_bias", nn.Parameter(layer.bias.detach().clone()))
 
-        def read():
-            raw = getattr(module, key)
+        def read() -> Tensor:
+            raw: Tensor = getattr(module, key)
             return raw.T if layout == "fused" else raw.squeeze(-1)
 
         replace(module, [name], View(F.linear, read, lambda: getattr(module, key + "_bias", None)))
@@ -146,18 +157,18 @@ def replace_layer(module, name, layout):
         weight = layer.weight.detach()
         setattr(module, key, nn.Parameter((weight if layout == "fused" else weight.T).contiguous().clone()))
 
-        def look_up(tokens, table):
+        def look_up(tokens: Tensor, table: Tensor) -> Tensor:
             return F.embedding(tokens, table)
 
-        def table():
-            raw = getattr(module, key)
+        def table() -> Tensor:
+            raw: Tensor = getattr(module, key)
             return raw if layout == "fused" else raw.T
 
         replace(module, [name], View(look_up, table))
 
 
-def reshape(module, name):
-    """A vector with axes of length one before it."""
+def reshape(module: Any, name: str) -> None:
+    """Puts an axis of length one before a vector."""
     parameter = module._parameters[name]
     if parameter.dim() != 1:
         return

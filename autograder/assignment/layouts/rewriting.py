@@ -65,10 +65,11 @@ def _reverse_parts(node: ast.ClassDef) -> None:
     """The assignments of layers that stand next to each other and do not use one another, last one first."""
     for function in node.body:
         if isinstance(function, ast.FunctionDef) and function.name == "__init__":
-            body, run = [], []
+            body: list[ast.stmt] = []
+            run: list[ast.Assign] = []
             for statement in [*function.body, ast.Pass()]:
-                is_part = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
-                if is_part and "self." not in ast.unparse(statement.value):
+                makes_part = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
+                if isinstance(statement, ast.Assign) and makes_part and "self." not in ast.unparse(statement.value):
                     run.append(statement)
                     continue
                 uses_run = any(ast.unparse(part.targets[0]) in ast.unparse(statement) for part in run)
