@@ -1,14 +1,12 @@
 """Faults are found in code that looks unlike the reference, too: parts written out, projections fused or split."""
 
-from pathlib import Path
-
 import pytest
 
 from autograder.grading.marks import tests_of as results_of
+from foundation.places import VARIANTS
 from validity.proof.variants import splice
 from validity.run_tests import Version, run_versions
 
-VARIANTS = Path(__file__).parent / "variants"
 FAULTS = {
     ("layers", "all_inline", "2.1"): {
         "no scale": (" / math.sqrt(q.size(-1))", ""),

@@ -67,7 +67,7 @@ def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
     page = (pages / "README.md").read_text()
     assert "3 known faults" in page and "wrongly rejected: 1" in page and "`probe_no_relu`" in page
     assert "(confusion.png)" in page and (pages / "confusion.png").read_bytes().startswith(b"\x89PNG")
-    assert "| `probe-harmless` | it is so | subtle | nothing |" in (pages / "faults.md").read_text()
+    assert "| `probe-harmless` | does so | subtle | nothing |" in (pages / "faults.md").read_text()
 
 
 @pytest.mark.parametrize(
