@@ -1,9 +1,9 @@
-"""Ways of cutting parameters into the four d x d matrices of multi-headed attention, and their biases.
+"""Ways to split parameters into the four d x d matrices of multi-headed attention, and their biases.
 
-All that one sees of a parameter is its shape. Several roles may be fused in one parameter, outermost, innermost or
-head by head along an axis; or each head has parameters of its own, which are stacked here before they are cut.
-Where sizes coincide (as many features of a head as roles) a shape has several readings: all are given. Two or three
-heads are better not asked for: a map (d, 3 e) for each of three heads looks like three separate matrices (d, d).
+Only the shape of a parameter is known. Several roles may be fused in one parameter, outermost, innermost or head by
+head along an axis; or each head has its own parameters, which are stacked here before they are split. Where sizes
+coincide (a head has as many features as there are roles), a shape has several readings, and all are tried. Tests
+should avoid two or three heads: a map (d, 3 e) for each of three heads looks like three separate matrices (d, d).
 
 Shapes: d = d_model · h heads · e = d / h, the features of one head.
 """
@@ -17,10 +17,10 @@ from torch import Tensor
 
 ROLES = 4  # query, key, value and output
 NESTINGS = ("roles, rest", "rest, roles", "heads, roles, features", "features, roles, heads")
-"""How an axis that holds several roles is made up, from its outermost part to its innermost."""
+"""The order in which an axis holds several roles, from the outermost part to the innermost."""
 
 Way = tuple[Tensor, bool]
-"""A matrix (d_in, d_out), and whether a head has every h-th of the features on its side, not e in a row."""
+"""A matrix (d_in, d_out), and whether a head has every h-th feature on its side instead of e consecutive ones."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ Reading = tuple[list[Block], list[Tensor]]
 
 
 def readings(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> Iterator[Reading]:
-    """Every reading of the parameters, the most usual first; none where they are no four matrices.
+    """Every reading of the parameters, the most usual first; nothing unless they make up four matrices.
 
-    Numbers that are too few for a matrix and no whole number of biases are left out: a submission may keep others.
+    Parameters too small for a matrix that are not a whole number of biases are ignored: a submission may keep others.
     """
     for least in (2 * d_model, ROLES * d_model + 1):  # biases may have several axes too: one for each role or head
         large = [p.numel() >= (least if p.squeeze().dim() > 1 else d_model**2) for p in parameters]
@@ -73,7 +73,7 @@ def readings(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> Iterat
 
 
 def _stack_alike(parameters: Sequence[Tensor]) -> list[Tensor]:
-    """One tensor for each shape, with an axis more where several have it."""
+    """One tensor for each shape, with one more axis where several parameters have that shape."""
     by_shape: dict[torch.Size, list[Tensor]] = {}
     for parameter in parameters:
         by_shape.setdefault(parameter.shape, []).append(parameter)
@@ -81,7 +81,7 @@ def _stack_alike(parameters: Sequence[Tensor]) -> list[Tensor]:
 
 
 def _axes(parameter: Tensor, count: int, d_model: int, n_heads: int) -> list[int]:
-    """The axes along which a parameter may hold `count` roles: those of that size, or else those that it divides."""
+    """The axes along which a parameter may hold `count` roles: those of that size, or those that it divides."""
     if count == 1:
         return [0]
     exact = [axis for axis, size in enumerate(parameter.shape) if size == count]
@@ -92,7 +92,7 @@ def _axes(parameter: Tensor, count: int, d_model: int, n_heads: int) -> list[int
 
 
 def _cut(parameter: Tensor, axis: int, count: int, nesting: str, d_model: int, n_heads: int) -> list[Tensor]:
-    """A parameter's roles; none where the axis cannot be nested so."""
+    """A parameter's roles; [] where the axis cannot be nested like that."""
     if count == 1:
         return [parameter]
     size = parameter.size(axis) // count  # of one role
@@ -114,14 +114,14 @@ def _biases(biases: Sequence[Tensor], nesting: str, d_model: int, n_heads: int) 
 
 
 def _sums(biases: Sequence[Tensor], d_model: int, n_heads: int) -> Iterator[Tensor]:
-    """Where each head has an output projection of its own, their biases add up."""
+    """The sums of biases: they add up where each head has an output projection of its own."""
     for bias in biases:
         if bias.dim() > 1 and bias.size(-1) == d_model and len(bias) >= n_heads:
             yield from bias.unfold(0, n_heads, 1).sum(dim=-1)
 
 
 def _block(numbers: Tensor, d_model: int, n_heads: int) -> Block:
-    """All ways to read d x d numbers. Where heads have an axis of their own, few make sense."""
+    """All ways to read d x d numbers; where heads have an axis of their own, few make sense."""
     numbers = numbers.squeeze()
     if numbers.dim() != 3:
         square = numbers.reshape(d_model, d_model)

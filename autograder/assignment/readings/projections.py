@@ -1,7 +1,7 @@
 """Finds the projections of multi-headed attention among a submission's parameters, whatever their layout.
 
 A submission may use four linear maps or one fused one, matrices on either side of x, one small matrix for each
-head, any names, any order, and biases or none. Tests write random values into all parameters and look for the
+head, any names, any order, with or without biases. Tests write random values into all parameters and look for the
 assignment of roles with which the mathematics gives what the submission returns: with random values, only the
 right one fits. Query and key are found by the returned weights, then value and output by the returned output.
 
@@ -32,7 +32,7 @@ def true_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Non
 
 @dataclass(frozen=True)
 class Projection:
-    """x @ matrix + bias, and which features are a head's: d_head in a row, or every h-th one (`is_strided`)."""
+    """x @ matrix + bias, and which features belong to a head: d_head consecutive ones, or every h-th (`is_strided`)."""
 
     matrix: Tensor
     bias: Tensor
@@ -47,7 +47,7 @@ class Projection:
         return torch.unflatten(projected, -1, (n_heads, x.size(-1) // n_heads)).movedim(-2, 1)
 
     def join(self, context: Tensor) -> Tensor:
-        """(b, h, positions, d_head) -> (b, positions, d): the heads joined, and projected."""
+        """(b, h, positions, d_head) -> (b, positions, d): concatenates the heads, and projects."""
         return joined(context, self.is_strided) @ self.matrix + self.bias
 
 
