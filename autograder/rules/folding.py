@@ -46,7 +46,9 @@ def _fold(node: ast.expr, evaluate: Evaluate) -> Iterator[str]:
         case ast.Subscript(value, ast.Slice() as cut):
             bounds = [bound for bound in (cut.lower, cut.upper, cut.step) if bound is not None]
             if all(_integer(bound) is not None for bound in bounds) and (cut.step is None or _integer(cut.step) != 0):
-                lower, upper, step = (bound and _integer(bound) for bound in (cut.lower, cut.upper, cut.step))
+                lower, upper, step = (
+                    None if bound is None else _integer(bound) for bound in (cut.lower, cut.upper, cut.step)
+                )
                 yield from (text[lower:upper:step] for text in of(value))
         case ast.Subscript(value, index) if (number := _integer(index)) is not None:
             yield from (text[number] for text in of(value) if -len(text) <= number < len(text))

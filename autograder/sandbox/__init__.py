@@ -1,4 +1,4 @@
-"""The trusted half of the sandbox: starts workers, talks to them, and shows tests an ordinary `nn.Module`.
+"""Runs submitted code in contained worker processes, and shows it to tests as ordinary `nn.Module` objects.
 
     with Zygote() as zygote, Sandbox(sources, Limits(), zygote=zygote) as submission:
         norm = submission.build("layers.LayerNorm", 8)
@@ -7,9 +7,16 @@
 `Zygote`, `Limits` and the errors need no torch, so that the zygote can be started before this process imports it;
 `Sandbox` does, and is imported when first asked for.
 
-From the outside in: `submission` (what tests use), `mirror` and `gradient` (modules and autograd), `session` (one
-worker's life), `replies` (what a worker may answer), `connection` (pipes with deadlines), `zygote`, `containment`
-and `seccomp` (processes and their layers). The other half is `autograder/sandbox/worker/`.
+From the outside in:
+
+    proxy/         the submission as tests see it              replies.py     what a worker may answer
+    supervisor.py  budgets of one submission                   connection.py  pipes with deadlines
+    session.py     the life of one worker                      containment/   processes and their layers
+    defusing.py    replaces modules that end their process     worker/        the other half, which runs in the worker
+    preloading.py  imports to make before submitted code runs  errors.py      failures of submitted code
+    tape.py        records requests and replies
+
+Decisions: `docs/decisions/` on the protocol, seccomp and Landlock.
 """
 
 from foundation.limits import Limits

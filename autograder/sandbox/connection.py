@@ -1,10 +1,11 @@
-"""One question and one answer over the pipes of a worker, within a deadline; its output is collected meanwhile."""
+"""Exchanges one request and one reply with a worker within a deadline, and collects its output meanwhile."""
 
 from __future__ import annotations
 
 import os
 import select
 import time
+from typing import Any
 
 from foundation.printable_text import clean
 
@@ -16,15 +17,15 @@ READABLE = select.POLLIN | select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 class DeadlineError(Exception):
-    """No complete answer came in time."""
+    """There was no complete reply in time."""
 
 
 class WorkerGoneError(Exception):
-    """The worker has closed its pipe: it has ended, as a rule."""
+    """The worker has closed its pipe, usually because it has ended."""
 
 
 class Output:
-    """What a submission prints: the first `limit` bytes are kept, the rest is counted."""
+    """A submission's output: the first `limit` bytes are kept, the rest is counted."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -32,12 +33,12 @@ class Output:
         self._kept = bytearray()
 
     def add(self, data: bytes) -> None:
-        """Take what was printed."""
+        """Adds printed bytes."""
         self._kept += data[: max(0, self.limit - self.seen)]
         self.seen += len(data)
 
     def text(self) -> str:
-        """What was kept, cleaned, with a note where something was cut."""
+        """The kept output, cleaned, with a note where some was cut."""
         text = clean(self._kept.decode("utf-8", "replace"), self.limit)
         over = self.seen - self.limit
         return f"{text}\n[cut: {over} more bytes were printed]" if over > 0 else text
@@ -53,16 +54,17 @@ class Connection:
         self._poll.register(worker.replies, select.POLLIN)
         self._poll.register(worker.output, select.POLLIN)
 
-    def exchange(self, request: bytes, seconds: float) -> tuple[dict, bytes]:
-        """Send a request and return the reply's header and body.
+    def exchange(self, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
+        """Sends a request and returns the reply's header and body.
 
         Args:
-            request: a frame; b"" to wait for a frame without asking.
-            seconds: wall time for all of it.
+            request: a frame; b"" to wait for a frame without a request.
+            seconds: wall time for the whole exchange.
 
         Raises:
-            DeadlineError, WorkerGoneError: see there.
-            FrameError: for bytes that are no frame, too large a frame, or a reply before the request.
+            DeadlineError: where there is no complete reply in time.
+            WorkerGoneError: where the worker has closed its pipe.
+            FrameError: for bytes that are not a frame, too large a frame, or a reply before the request.
         """
         deadline = time.monotonic() + seconds
         reader = FrameReader(REPLY_LIMITS)
@@ -75,7 +77,7 @@ class Connection:
             ready = self._wait(deadline)
             if ready.get(self._worker.output):
                 self.collect_output()
-                if ready[self._worker.output] == select.POLLHUP:  # closed: always ready, it would keep us busy
+                if ready[self._worker.output] == select.POLLHUP:  # closed: it would always be ready
                     self._poll.unregister(self._worker.output)
             if unsent and self._worker.requests in ready:
                 unsent = self._send(unsent)
@@ -88,7 +90,7 @@ class Connection:
                     return frame
 
     def collect_output(self) -> None:
-        """Take what lies in the output pipe, without waiting, and not for ever."""
+        """Reads the output pipe without waiting, up to a bound."""
         for _ in range(16):
             try:
                 data = os.read(self._worker.output, PIECE)
@@ -114,8 +116,8 @@ class Connection:
             raise WorkerGoneError from error
         return unsent
 
-    def _receive(self, reader: FrameReader) -> tuple[dict, bytes] | None:
-        """Read what is there; the frame, once it is complete."""
+    def _receive(self, reader: FrameReader) -> tuple[dict[str, Any], bytes] | None:
+        """Reads the available bytes; returns the frame once it is complete."""
         for _ in range(64):
             piece = self._read(min(reader.wanted, 1 << 20))
             frame = reader.feed(piece) if piece else None
@@ -124,7 +126,11 @@ class Connection:
         return None
 
     def _read(self, size: int) -> bytes | None:
-        """Up to so many bytes of the reply pipe; None if there are none now. Raises WorkerGoneError at its end."""
+        """Up to `size` bytes of the reply pipe; None if there are none now.
+
+        Raises:
+            WorkerGoneError: at the end of the pipe.
+        """
         try:
             piece = os.read(self._worker.replies, size)
         except BlockingIOError:

@@ -1,40 +1,40 @@
-"""Modules that end their process when they are imported are found first, and replaced by one that only raises.
+"""Finds modules that end their process when imported, and replaces each by one that only raises.
 
-Otherwise a submission whose `layers.py` loops at its top level would lose every component, since all modules
-are imported when one component is isolated from the others.
+Otherwise a submission whose `layers.py` loops at its top level would lose every component, since isolating one
+component imports all modules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-Sources = dict[str, tuple[str, str]]
+from foundation.sources import Sources, failing_module
 
 
 def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str]) -> Sources:
-    """Return the sources with harmless ones in the place of those modules that end their process.
+    """The sources with every module replaced that ends its process.
 
     Args:
-        sources: module name -> path, source text.
-        end_of_import: imports a module, with such sources, in a worker (the same one as long as it lives and the
-            sources are the same); returns why the worker ended, or "".
+        sources: all modules.
+        end_of_import: imports a module of such sources in a worker, which it may keep for the next call; returns why
+            the worker ended, or "".
     """
     names = [name for name in sources if name != "__init__"]
     suspects: dict[str, str] = {}
     for name in names:
-        if reason := end_of_import(blank(sources, suspects), name):
+        if reason := end_of_import(without(sources, suspects), name):
             suspects[name] = reason
-    for name in list(suspects):  # one may only have imported another
+    for name in list(suspects):  # a suspect may only have imported another one
         others = {other: reason for other, reason in suspects.items() if other != name}
-        if others and not end_of_import(blank(sources, others), name):
+        if others and not end_of_import(without(sources, others), name):
             del suspects[name]
-    return blank(sources, suspects)
+    return without(sources, suspects)
 
 
-def blank(sources: Sources, reasons: dict[str, str]) -> Sources:
-    """Replace modules by one that raises ImportError with the reason."""
-    blanks = {
-        name: ("", f"raise ImportError({f'{name}.py ended its process when it was imported: {reason}'!r})")
+def without(sources: Sources, reasons: dict[str, str]) -> Sources:
+    """The sources with some modules replaced by ones whose import raises the reason."""
+    replaced = {
+        name: failing_module(name, f"{name}.py ended its process when it was imported: {reason}")
         for name, reason in reasons.items()
     }
-    return {**sources, **blanks}
+    return {**sources, **replaced}

@@ -1,5 +1,8 @@
-"""What can go wrong with a submission, as exceptions of the trusted side. Nothing here comes from the worker
-but text, and that is cleaned."""
+"""Failures of submitted code as exceptions of the trusted side.
+
+A worker sends only text, which is cleaned, and the name of a kind, which counts only if it is in this module's list:
+that list repeats the worker's, since the trusted side relies on nothing that the worker could change.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,9 @@ MIRRORED = (
 
 
 class SandboxUnavailableError(Exception):
-    """The machine does not offer the containment that was asked for, or the worker could not be started.
+    """The machine lacks the required containment, or the worker could not be started.
 
-    A fault of the grader's side: no submission may lose points for it.
+    This is a fault on the grader's side: no submission may lose points for it.
     """
 
 
@@ -38,8 +41,8 @@ class SubmissionError(Exception):
     """Submitted code failed.
 
     Attributes:
-        message: its own words, at most 2 kB, control characters replaced.
-        student_traceback: the submission's frames, file, line and source, at most 4 kB; may be empty.
+        message: of the exception, at most 2 kB, control characters replaced.
+        student_traceback: the submission's frames with file, line and source, at most 4 kB; may be empty.
     """
 
     def __init__(self, message: str, student_traceback: str = "") -> None:
@@ -52,7 +55,7 @@ class SubmissionError(Exception):
 
 
 class SubmissionTimeoutError(SubmissionError):
-    """A call took too long, or a total budget of time is used up."""
+    """A call took too long, or the total time is used up."""
 
 
 class SubmissionDiedError(SubmissionError):
@@ -64,10 +67,10 @@ class SubmissionOutOfMemoryError(SubmissionDiedError, MemoryError):
 
 
 class SubmissionRefusedError(SubmissionError):
-    """The submission used what it was to write itself."""
+    """The submission used a component that it was asked to write itself."""
 
 
-_CLASSES = {
+_CLASSES: dict[str, type[SubmissionError]] = {
     name: type(f"Submission{name}", (SubmissionError, getattr(builtins, name)), {"__module__": __name__})
     for name in MIRRORED
 }
@@ -75,5 +78,5 @@ _CLASSES["ForbiddenShortcut"] = SubmissionRefusedError
 
 
 def submission_error(kind: str, message: str, student_traceback: str = "") -> SubmissionError:
-    """An error that is both a SubmissionError and the builtin exception called `kind`, if that is one we mirror."""
+    """An error that is a SubmissionError and, if `kind` is in MIRRORED, also that builtin exception."""
     return _CLASSES.get(kind, SubmissionError)(message, student_traceback)

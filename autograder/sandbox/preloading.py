@@ -1,13 +1,15 @@
-"""Which modules a submission will want to import: a worker cannot open files once it runs, so they come first.
+"""Finds the modules to import before submitted code runs, since a worker cannot open files afterwards.
 
-Only names are looked for, with a pattern; submitted text is not parsed here. A name too many does no harm: only the
-standard library and the packages listed are ever imported, and no part of them that starts something.
+Names are found by pattern; submitted text is not parsed here. A superfluous name does no harm: only the standard
+library and the packages below are ever imported, and no part of them that starts anything.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+
+from foundation.sources import Sources
 
 PACKAGES = {
     "numpy": """char core.numeric ctypeslib dtypes emath exceptions fft lib lib.format lib.npyio lib.scimath
@@ -17,19 +19,19 @@ PACKAGES = {
     "sacrebleu": """compat dataset metrics metrics.base metrics.bleu metrics.chrf metrics.helpers metrics.ter sacrebleu
         significance tokenizers utils version""",
 }
-"""Packages with those of their parts that may be imported; what else they hold, such as tests, does what it likes."""
+"""Packages with their parts that may be imported; other parts, such as tests, may do anything."""
 PARTS = {f"{package}.{part}" for package, parts in PACKAGES.items() for part in parts.split()} | {*PACKAGES}
 TORCH = {"amp", "autograd", "backends", "cuda", "distributions", "fft", "func", "linalg", "nn", "optim", "profiler"}
 TORCH |= {"random", "special", "types", "utils.checkpoint", "utils.data"}
 NOT_FOR_US = {"antigravity", "this", "idlelib", "turtle", "turtledemo", "test", "tkinter", "lib2to3", "webbrowser"}
 NEVER = {"test", "tests", "conftest", "distutils", "f2py"}
-"""Parts of any package that run something, leave a thread behind or end with pytest's own exceptions."""
+"""Parts of any package that run something, leave a thread behind or raise pytest's own exceptions."""
 MAX_NAMES = 200
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w., \t]{1,500})", re.MULTILINE)
 _FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]{1,100})[ \t]+import[ \t]+\(?([\w, \t]{1,500})", re.MULTILINE)
 
 
-def wanted_imports(sources: dict[str, tuple[str, str]]) -> list[str]:
+def wanted_imports(sources: Sources) -> list[str]:
     """The names to import before the submission runs, sorted."""
     names: set[str] = set()
     for _, text in sources.values():
@@ -47,7 +49,7 @@ def first_words(listed: str) -> list[str]:
 
 
 def is_harmless(name: str) -> bool:
-    """Whether importing a module of that name does nothing but make it available."""
+    """Whether importing a module of that name has no effect but to make it available."""
     package, _, rest = name.partition(".")
     parts = name.split(".")
     if any(part.startswith("_") or not part for part in parts) or package in NOT_FOR_US or NEVER & {*parts}:

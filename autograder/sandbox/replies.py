@@ -1,8 +1,13 @@
-"""What a worker may answer: the shape of each verb's reply. Anything else is a breach that ends the worker."""
+"""The shape of each verb's reply. A worker that replies anything else has broken the protocol and is ended."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from .worker.contract import MAX_PARAMETER_BYTES, MAX_PARAMETERS
 from .worker.values import Decoder
@@ -14,7 +19,7 @@ class BreachError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """An exception of the submission, as the worker describes it. The texts are not cleaned yet."""
+    """An exception of the submission as the worker describes it, with texts that are not cleaned yet."""
 
     kind: str
     message: str
@@ -23,7 +28,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class ObjectReply:
-    """A new object: its number, whether it is a module in training mode, and its parameters."""
+    """A new object: its number, whether it is a module, whether that is in training mode, its parameters' names."""
 
     number: int
     is_module: bool
@@ -33,73 +38,75 @@ class ObjectReply:
 
 @dataclass(frozen=True)
 class CallReply:
-    """A result (its tree), the graph that waits for a backward pass, and the arguments that were changed."""
+    """A result as a tree, the number of its graph for a backward pass, the indices of arguments that were changed."""
 
     value: object
     graph: int | None
     changed: list[int]
 
 
-def read_reply(header: dict, body: bytes, number: int) -> tuple[object, Decoder] | Failure:
-    """Check the outside of a reply to request `number`."""
+def read_reply(header: dict[str, Any], body: bytes, number: int) -> tuple[object, Decoder] | Failure:
+    """Checks the envelope of the reply to request `number`."""
     if header.get("id") != number or type(header["id"]) is not int:
-        raise BreachError("a reply that bears another number than the request")
+        raise BreachError("a reply with another number than its request")
     if set(header) == {"id", "error"}:
         return read_failure(header["error"])
     if set(header) != {"id", "result", "tensors"}:
-        raise BreachError("a reply with other fields than it should have")
+        raise BreachError("a reply with unexpected fields")
     try:
         return header["result"], Decoder(header["tensors"], body)
-    except Exception as error:  # whatever it is, what was sent has caused it
+    except Exception as error:  # of any kind: the worker's bytes have caused it
         raise BreachError(f"a reply with {error}") from error
 
 
 def read_failure(error: object) -> Failure:
-    """Check the description of an exception."""
-    fields(error, kind=str, message=str, frames=list)
+    """Checks the description of an exception."""
+    answer = fields(error, kind=str, message=str, frames=list)
     frames = []
-    for frame in error["frames"][:16]:
+    for frame in answer["frames"][:16]:
         if not isinstance(frame, list) or [type(part) for part in frame] != [str, int, str]:
-            raise BreachError("a traceback that is none")
-        frames.append(tuple(frame))
-    return Failure(error["kind"][:80], error["message"][:4000], frames)
+            raise BreachError("a malformed traceback")
+        frames.append((frame[0], frame[1], frame[2]))
+    return Failure(answer["kind"][:80], answer["message"][:4000], frames)
 
 
 def read_object(result: object, decoder: Decoder) -> ObjectReply:
-    """Check the reply to build, stand_in and get_parameters."""
-    fields(result, object=int, module=bool, training=bool, names=list)
-    names = result["names"]
+    """Checks the reply to build, stand_in and get_parameters."""
+    answer = fields(result, object=int, module=bool, training=bool, names=list)
+    names = answer["names"]
     if not all(isinstance(name, str) for name in names) or not len(names) == len(decoder.tensors) <= MAX_PARAMETERS:
-        raise BreachError("parameters that are not all named")
+        raise BreachError("parameters without names")
     if not all(value.is_floating_point() and value.numel() for value in decoder.tensors):
-        raise BreachError("a parameter that cannot be learned")
+        raise BreachError("a parameter that cannot have a gradient")
     if sum(value.numel() * value.element_size() for value in decoder.tensors) > MAX_PARAMETER_BYTES:
         raise BreachError("parameters that are too large")
-    return ObjectReply(result["object"], result["module"], result["training"], names)
+    return ObjectReply(answer["object"], answer["module"], answer["training"], names)
 
 
 def read_call(result: object, decoder: Decoder, arguments: int) -> CallReply:
-    """Check the reply to call, which was sent with so many tensors."""
-    fields(result, value=None, graph=(int, type(None)), changed=list)
-    changed = result["changed"]
+    """Checks the reply to a call that was sent with `arguments` tensors."""
+    answer = fields(result, value=None, graph=(int, type(None)), changed=list)
+    changed = answer["changed"]
     if not all(type(index) is int and 0 <= index < arguments for index in changed):
-        raise BreachError("changed arguments that there are not")
-    return CallReply(result["value"], result["graph"], changed)
+        raise BreachError("changes to arguments that were never sent")
+    return CallReply(answer["value"], answer["graph"], changed)
 
 
 def read_value(tree: object, decoder: Decoder) -> object:
-    """The value that a call has returned."""
+    """The value that a call returned."""
     try:
         return decoder.decode(tree)
-    except Exception as error:  # whatever it is, what was sent has caused it
+    except Exception as error:  # of any kind: the worker's bytes have caused it
         raise BreachError(str(error)) from error
 
 
-def read_gradients(result: object, decoder: Decoder, inputs: list) -> list:
-    """Check the reply to backward; gradients have the shape and dtype of their inputs, or are None."""
+def read_gradients(
+    result: object, decoder: Decoder, inputs: Sequence[tuple[torch.Size, torch.dtype]]
+) -> list[Tensor | None]:
+    """Checks the reply to backward; a gradient has the shape and dtype of its input, or is None."""
     if not isinstance(result, list) or len(result) != len(inputs):
-        raise BreachError("another number of gradients than of inputs")
-    gradients = []
+        raise BreachError("not one gradient per input")
+    gradients: list[Tensor | None] = []
     for index, (shape, dtype) in zip(result, inputs, strict=True):
         if index is None:
             gradients.append(None)
@@ -113,11 +120,12 @@ def read_gradients(result: object, decoder: Decoder, inputs: list) -> list:
     return gradients
 
 
-def fields(answer: object, /, **types: object) -> None:
-    """Check that a JSON object has exactly these fields, of these types (None = any)."""
+def fields(answer: object, /, **types: type | tuple[type, ...] | None) -> dict[str, Any]:
+    """A JSON object; checks that it has exactly these fields, of these types (None = any)."""
     if not isinstance(answer, dict) or set(answer) != set(types):
-        raise BreachError("an answer with other fields than it should have")
+        raise BreachError("a reply with unexpected fields")
     for name, kind in types.items():
         kinds = kind if isinstance(kind, tuple) else (kind,)
         if kind is not None and type(answer[name]) not in kinds:
-            raise BreachError(f"an answer whose {name} is of another type")
+            raise BreachError(f"a reply with a {name} of an unexpected type")
+    return answer

@@ -1,13 +1,14 @@
-"""The life of one worker: started, given the sources, asked, ended; and in words why it ended."""
+"""The life of one worker: it is started, loads the submission, answers requests and is ended for a reason."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from collections.abc import Callable
+from typing import Any
 
 from foundation.limits import Limits
+from foundation.sources import Locate, Sources, in_module
 from foundation.todo_comments import with_comment
 
 from .connection import Connection, DeadlineError, Output, WorkerGoneError
@@ -29,32 +30,24 @@ from .worker.values import Decoder, Encoder
 START_SECONDS = 60.0
 HELLO = 0
 ENDING_SECONDS = 0.02
-"""A process that ends closes its pipes a little before it has ended."""
-
-Locate = Callable[[str, int], str]
-"""Where the student finds a line of a module."""
-
-
-def in_module(module: str, line: int) -> str:
-    """The place of a line where the module is a file of its own."""
-    return f"{module}.py, line {line}"
+"""A process closes its pipes a little before it has ended."""
 
 
 class Session:
     """One worker with one submission loaded.
 
     Attributes:
-        sources: module name -> path, source text.
+        sources: the submission's modules.
         level: the containment that this worker reached.
-        is_alive: False once it has ended; its objects are gone then.
-        has_timed_out: whether it was ended for its time.
-        cpu: CPU seconds it used; known when it has ended.
+        is_alive: False once it has ended; then its objects are gone.
+        has_timed_out: whether it was ended because its time was up.
+        cpu: CPU seconds that it used; known when it has ended.
     """
 
     def __init__(
         self,
         zygote: Zygote,
-        sources: dict[str, tuple[str, str]],
+        sources: Sources,
         limits: Limits,
         output: Output,
         cpu_left: float,
@@ -85,7 +78,7 @@ class Session:
             raise
 
     def _start(self, zygote: Zygote, limits: Limits, output: Output, imports: list[str]) -> list[str]:
-        """Fork a worker; the layers that it reached. Leaves nothing behind where that fails."""
+        """Forks a worker; returns the layers that it reached. Leaves nothing behind where that fails."""
         self._worker = zygote.fork(limits, imports, self._cpu_left)
         self._connection = Connection(self._worker, output)
         try:
@@ -95,31 +88,33 @@ class Session:
             raise
 
     def _read_hello(self) -> list[str]:
-        """What the worker says before it has seen any submitted code."""
+        """The layers that the worker reports before it has seen any submitted code."""
         try:
             header, _ = self._connection.exchange(b"", START_SECONDS)
         except (DeadlineError, WorkerGoneError, FrameError) as error:
             raise SandboxUnavailableError(f"a worker did not start ({type(error).__name__})") from error
         if "layers" not in header:
             raise SandboxUnavailableError(f"this machine lacks a required layer: {header.get('missing')}")
-        return header["layers"]
+        layers: list[str] = header["layers"]
+        return layers
 
     def release(self, kind: str, number: int) -> None:
-        """Let the worker forget an object or a graph, with the next request."""
+        """Lets the worker forget an object or a graph, with the next request."""
         self._released[kind].append(number)
 
     def set_mode(self, number: int, is_training: bool) -> None:
-        """Switch a module between training and evaluation, with the next request."""
+        """Switches a module between training and evaluation, with the next request."""
         if not self.is_alive:
             raise self._ended()
         self._modes[number] = is_training
 
-    def request(self, verb: str, content: dict, encoder: Encoder, seconds: float) -> tuple[object, Decoder]:
-        """Ask, and return the result and the decoder of its tensors.
+    def request(self, verb: str, content: dict[str, Any], encoder: Encoder, seconds: float) -> tuple[object, Decoder]:
+        """Sends a request, and returns the result and the decoder of its tensors.
 
         Raises:
-            SubmissionError: what the submission raised; the worker lives.
-            SubmissionTimeoutError, SubmissionDiedError: the worker has ended.
+            SubmissionTimeoutError: where there is no reply in time; the worker has ended.
+            SubmissionDiedError: where the worker has ended or broken the protocol.
+            SubmissionError: the submission's own exception; the worker lives.
         """
         if not self.is_alive:
             raise self._ended()
@@ -142,8 +137,8 @@ class Session:
             raise submission_error(answer.kind, message, self._quote(answer.frames))
         return answer
 
-    def _news(self) -> dict:
-        """What was let go and switched since the last request."""
+    def _news(self) -> dict[str, Any]:
+        """The objects that were released and the modes that were switched since the last request."""
         released, self._released = self._released, {"objects": [], "graphs": []}
         modes, self._modes = self._modes, {}
         gone = set(released["objects"])
@@ -153,19 +148,19 @@ class Session:
         return SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
 
     def time_out(self, reason: str) -> SubmissionTimeoutError:
-        """End the worker; the exception to raise."""
+        """Ends the worker; returns the exception to raise."""
         self.end(reason)
         self.has_timed_out = True
         return SubmissionTimeoutError(reason)
 
     def breach(self, reason: str) -> SubmissionDiedError:
-        """End the worker for breaking the protocol; the exception to raise."""
-        reason = f"the worker's answer was not a valid one ({reason})"
+        """Ends the worker for breaking the protocol; returns the exception to raise."""
+        reason = f"the worker's answer was not valid ({reason})"
         self.end(reason)
         return SubmissionDiedError(reason)
 
     def die(self) -> SubmissionError:
-        """The worker has gone: find out why; the exception to raise."""
+        """Finds out why the worker has gone; returns the exception to raise."""
         time.sleep(ENDING_SECONDS)
         ending = self.end("")
         self.ended_because = reason = self._explain(ending)
@@ -175,7 +170,7 @@ class Session:
         return SubmissionOutOfMemoryError(reason) if was_killed else SubmissionDiedError(reason)
 
     def end(self, reason: str) -> Ending:
-        """End the worker, if it has not ended."""
+        """Ends the worker, if it has not ended."""
         if not self.is_alive:
             return Ending(0, 0.0, 0)
         self.is_alive = False
@@ -186,7 +181,7 @@ class Session:
         return ending
 
     def cpu_seconds(self) -> float:
-        """CPU time used, so far or in all."""
+        """CPU time used so far, or in total once the worker has ended."""
         return self._worker.cpu_seconds() if self.is_alive else self.cpu
 
     def _explain(self, ending: Ending) -> str:
@@ -214,13 +209,13 @@ class Session:
         return with_comment(failure.message, text.split("\n"), number)
 
     def _quote(self, frames: list[tuple[str, int, str]]) -> str:
-        """A traceback made of our own copy of the sources; the worker only points at lines."""
+        """A traceback made from our own copy of the sources; the worker only sends line numbers."""
         lines = []
         for file, number, function in frames:
             module = file.removesuffix(".py")
             if module not in self.sources:
                 continue
-            source = self.sources[module][1].split("\n")  # as Python counts; others split at form feeds too
+            source = self.sources[module][1].split("\n")  # as Python counts; splitlines() also splits at form feeds
             line = source[number - 1].strip()[:200] if 1 <= number <= len(source) else ""
             name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
             lines.append(f"{self._locate(module, number)}, in {name}\n    {line}")

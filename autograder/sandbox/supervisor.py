@@ -1,30 +1,32 @@
 """Keeps a submission's worker alive and within its budgets.
 
-There is one total of wall time, one of CPU time, and a count of failures for each component, so that a fault costs
-its own component and an endless loop costs no more than it must.
+There is one total of wall time, one of CPU time, and a count of failures per component, so that a fault costs only its
+own component and an endless loop costs little.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
+from typing import Any
 
 from foundation.limits import Limits
+from foundation.sources import Locate, Sources, in_module
 
 from .connection import Output
 from .containment.zygote import Zygote
-from .defusing import Sources, defuse
+from .defusing import defuse
 from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
-from .session import Locate, Session, in_module
+from .session import Session
 from .tape import Tape
 from .worker.values import Decoder, Encoder
 
 CPU_GRAIN = 0.1
-"""Seconds: less than this is not worth a new worker, whose limit counts whole seconds."""
+"""Seconds. With less than this left no new worker is started, since its limit counts whole seconds."""
 
 
 class Supervisor:
-    """Starts sessions, asks them, and accounts for them.
+    """Starts sessions, sends them requests, and accounts for them.
 
     Attributes:
         seconds: wall time spent waiting for submitted code.
@@ -44,7 +46,7 @@ class Supervisor:
         self.seconds = 0.0
 
     def session(self, component: str) -> Session:
-        """A living session, started if need be, for a call that counts for `component`."""
+        """A living session, started if necessary, for a call on behalf of `component`."""
         self._check(component)
         if not self._is_defused:
             self._is_defused = True
@@ -52,7 +54,7 @@ class Supervisor:
         return self._session_with(self._sources)
 
     def _session_with(self, sources: Sources) -> Session:
-        """A living session with these sources: the present one, or a new one in its place."""
+        """A living session with these sources: the current one, or a new one in its place."""
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self.end("")
             cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
@@ -65,7 +67,7 @@ class Supervisor:
         return self._session
 
     def _end_of_import(self, sources: Sources, module: str) -> str:
-        """Import a module; why the worker ended, or ""."""
+        """Imports a module; returns why the worker ended, or ""."""
         component = f"import of {module}"
         try:
             self._check(component)
@@ -73,13 +75,13 @@ class Supervisor:
         except (SubmissionTimeoutError, SubmissionDiedError) as error:
             return error.message
         except SubmissionError:
-            return ""  # kept by the loader, raised when one of the module's components is asked for
+            return ""  # the loader keeps the error and raises it when one of the module's components is requested
         return ""
 
     def request(
-        self, session: Session, component: str, verb: str, content: dict, encoder: Encoder
+        self, session: Session, component: str, verb: str, content: dict[str, Any], encoder: Encoder
     ) -> tuple[object, Decoder]:
-        """`Session.request` within the budgets; a death or timeout is put down to `component`."""
+        """`Session.request` within the budgets; `component` is blamed if the worker ends."""
         if session.is_alive:
             self._check(component)
         left = self._limits.total_seconds - self.seconds
@@ -93,24 +95,24 @@ class Supervisor:
                 self.note_failure(component, session)
 
     def note_failure(self, component: str, session: Session) -> None:
-        """A worker was lost through this component."""
+        """Counts a worker that was lost through this component."""
         self._failures[component] += 1
         if session.has_timed_out:
             self._timeouts.add(component)
 
     def _check(self, component: str) -> None:
-        """Refuse a call that the budgets do not cover."""
+        """Refuses a call that the budgets do not cover."""
         if self.seconds >= self._limits.total_seconds:
             raise SubmissionTimeoutError(f"the submission's total of {self._limits.total_seconds:.3g} s is used up")
         if self._cpu_of_ended > self._limits.cpu_seconds - CPU_GRAIN:
             raise SubmissionTimeoutError(f"the submission's CPU time of {self._limits.cpu_seconds} s is used up")
         if self._failures[component] >= self._limits.failures_a_component:
-            reason = f"{component} is not called any more: it ended its process {self._failures[component]} times"
+            reason = f"{component} was skipped: it crashed its process {_times(self._failures[component])}"
             raise (SubmissionTimeoutError if component in self._timeouts else SubmissionDiedError)(reason)
 
     @property
     def level(self) -> str:
-        """The containment reached; starts a worker to find out."""
+        """The containment that was reached; starts a worker to find out."""
         return self._level or self.session("").level
 
     @property
@@ -119,8 +121,12 @@ class Supervisor:
         return self._cpu_of_ended + (self._session.cpu_seconds() if self._session else 0.0)
 
     def end(self, reason: str) -> None:
-        """End the present worker, if there is one, and add up what it used."""
+        """Ends the current worker, if there is one, and adds up its CPU time."""
         if self._session is not None:
             self._session.end(reason)
             self._cpu_of_ended += self._session.cpu
             self._session = None
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")

@@ -1,4 +1,4 @@
-"""BLEU of a file of translations, its interval, and what it means for the thresholds.
+"""Scores a file of translations: BLEU, its interval, and a verdict for each threshold.
 
     references = read_references("test.bpe")
     translations = read_translations("translations.txt", expected=len(references))
@@ -6,9 +6,9 @@
     verdicts = judge(result, read_thresholds())           # a Verdict for each threshold
     print(as_text(result, verdicts))
 
-`reading` turns untrusted files into lines, `bleu` turns lines into a score, `verdicts` compares the score
-with thresholds, `report` says it to people and programs, `errors` holds the one exception that all of them
-raise. It is not a metric of its own: BLEU and chrF are sacreBLEU's.
+`reading` turns untrusted files into lines, `bleu` turns lines into a score, `verdicts` compares the score with
+thresholds, `report` presents it to people and programs, `errors` has the one exception that all of them raise. BLEU and
+chrF are sacreBLEU's; there is no metric of our own.
 """
 
 from .bleu import SAMPLES, SEED, Score, score

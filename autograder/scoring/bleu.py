@@ -4,51 +4,60 @@ BLEU (Papineni et al. 2002, section 2.3) of a corpus:
 
     BLEU = BP * exp(1/4 * sum_{n=1..4} log p_n)        BP = min(1, exp(1 - r / c))
 
-where p_n is the share of the translations' n-grams that their references hold too (each counted at most as
-often as there), c the number of words translated and r that of the references. All of it follows from ten
-numbers a sentence: c, r, and for each n the n-grams found and present. Their sums over the corpus give BLEU,
-which sacreBLEU computes; their sums over sentences drawn with replacement give the bootstrap interval (Koehn
-2004, section 3), which is computed here for all samples at once, from the very draws that sacreBLEU makes
-with the same seed.
+where p_n is the share of the translations' n-grams that also occur in their references (each counted at most as
+often as there), c the number of words in the translations and r that in the references. BLEU follows from ten numbers
+per sentence: c, r, and for each n the matching and the total n-grams. Their sums over the corpus give BLEU, which
+sacreBLEU computes; their sums over sentences drawn with replacement give the bootstrap interval (Koehn 2004, section
+3), which is computed here for all samples at once, from the same draws as sacreBLEU's with the same seed.
 
-The text is already tokenized, so sacreBLEU's own tokenizer is off (`tokenize=none`), as in the course. On
-ordinary text the value is NLTK's `corpus_bleu`. They part where a translation has fewer than four words (NLTK
-counts one n-gram that is not there) and where no 4-gram of the whole corpus matches (sacreBLEU smooths).
+The text is already tokenized, so sacreBLEU's own tokenizer is off (`tokenize=none`), as in the course. On ordinary
+text the value equals NLTK's `corpus_bleu`. They differ where a translation has fewer than four words (NLTK counts one
+n-gram too many) and where no 4-gram of the whole corpus matches (sacreBLEU smooths).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sacrebleu.metrics import BLEU, CHRF
+from numpy.typing import NDArray
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 
 from .errors import ScoringError
 from .reading import counted, undo_bpe
+
+Array = NDArray[Any]
 
 SAMPLES = 1_000
 SEED = 12_345  # sacreBLEU's own default, so that both draw the same samples
 SAMPLES_RANGE = (100, 100_000)
 SEED_RANGE = (0, 2**63 - 1)
 LEVEL = 0.95
-DECIMALS = 10  # sums of logarithms are right to about 15: what is 0.45 by arithmetic must not be 0.44999999999999996
+DECIMALS = 10
+"""Sums of logarithms are accurate to about 15; a score of exactly 0.45 must not become 0.44999999999999996."""
 DRAWS_AT_ONCE = 1_000_000
 MAX_ORDER = 4
 
 
 @dataclass(frozen=True)
 class Score:
-    """How good the translations are, and how the figure came about. All qualities are between 0 and 1.
+    """The quality of the translations, and how it was computed. All qualities are between 0 and 1.
 
     Attributes:
         bleu: corpus BLEU, rounded to ten decimals.
-        low, high: the ends of BLEU's 95% bootstrap interval.
+        low: the lower end of BLEU's 95% bootstrap interval.
+        high: the upper end.
         chrf: chrF2, which gives credit for parts of words.
         n: the number of sentences.
-        signature, chrf_signature: sacreBLEU's record of every choice behind the figures.
+        signature: sacreBLEU's record of every choice behind BLEU.
+        chrf_signature: the same for chrF.
         precisions: p_1 to p_4.
         brevity_penalty: below 1 where the translations are shorter than the references.
-        hypothesis_length, reference_length: in words.
-        samples, seed: those of the bootstrap.
+        hypothesis_length: in words.
+        reference_length: in words.
+        samples: the number of bootstrap samples.
+        seed: for their draws.
     """
 
     bleu: float
@@ -73,7 +82,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int 
         hypotheses: translations; byte-pair marks are undone, an empty one counts as an empty translation.
         references: as many; byte-pair marks are undone here too.
         samples: the number of bootstrap samples.
-        seed: of their draws. The same seed gives the same interval.
+        seed: for their draws. The same seed gives the same interval.
 
     Returns:
         The score.
@@ -103,11 +112,9 @@ def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int 
         smooth_method=bleu.smooth_method,
     )
     low, high = interval(bleu_of_sums(resample(statistics, samples, seed)))
-    bleu.n_bootstrap, bleu.seed = (
-        samples,
-        seed,
-    )  # where sacreBLEU's own bootstrap notes them for the signature
+    bleu.n_bootstrap, bleu.seed = samples, seed  # as sacreBLEU's own bootstrap sets them for the signature
 
+    p_1, p_2, p_3, p_4 = corpus.precisions
     chrf = CHRF()
     return Score(
         bleu=_decimal(corpus.score),
@@ -117,7 +124,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int 
         n=len(references),
         signature=str(bleu.get_signature()),
         chrf_signature=str(chrf.get_signature()),
-        precisions=tuple(_decimal(p) for p in corpus.precisions),
+        precisions=(_decimal(p_1), _decimal(p_2), _decimal(p_3), _decimal(p_4)),
         brevity_penalty=round(corpus.bp, DECIMALS),
         hypothesis_length=corpus.sys_len,
         reference_length=corpus.ref_len,
@@ -126,13 +133,13 @@ def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int 
     )
 
 
-def resample(statistics: np.ndarray, samples: int, seed: int) -> np.ndarray:
+def resample(statistics: Array, samples: int, seed: int) -> Array:
     """Sums of the statistics over sentences that are drawn with replacement.
 
     Args:
         statistics: (sentences, 10), int64.
-        samples: how many times as many sentences as there are get drawn.
-        seed: of the draws.
+        samples: the number of samples; each draws as many sentences as there are.
+        seed: for the draws.
 
     Returns:
         (samples, 10), int64.
@@ -144,21 +151,19 @@ def resample(statistics: np.ndarray, samples: int, seed: int) -> np.ndarray:
     for start in range(0, samples, rows_at_once):
         rows = min(rows_at_once, samples - start)
         drawn = generator.integers(n, size=(rows, n))
-        cells = drawn + n * np.arange(rows)[:, None]  # (rows, n): each row counts in bins of its own
+        cells = drawn + n * np.arange(rows)[:, None]  # (rows, n): each row has its own bins
         times = np.bincount(cells.ravel(), minlength=rows * n).reshape(rows, n)
         sums.append(times @ statistics)
     return np.concatenate(sums)
 
 
-def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
-    """BLEU in percent for each row of sums, as `sacrebleu.BLEU.compute_bleu` does it for one.
+def bleu_of_sums(sums: Array) -> Array:
+    """BLEU in percent for each row of sums, computed as in `sacrebleu.BLEU.compute_bleu`.
 
-    Smoothing (`exp`): the k-th order, counted from 1-grams, that has n-grams but no match counts 1 / 2^k
-    matches.
+    Smoothing (`exp`): the k-th order, counted from 1-grams, that has n-grams but no match counts 1 / 2^k matches.
 
     Args:
-        sums: (samples, 10): words translated, words of the references, matches of each order, n-grams of each
-            order.
+        sums: (samples, 10): words of the translations, words of the references, matches per order, n-grams per order.
 
     Returns:
         (samples,), float64.
@@ -173,8 +178,8 @@ def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
     return np.where(is_zero, 0.0, bleu)
 
 
-def interval(values: np.ndarray) -> tuple[float, float]:
-    """The ends of the middle 95% of the values, by sacreBLEU's rule: a 40th is cut off on each side."""
+def interval(values: Array) -> tuple[float, float]:
+    """The ends of the middle 95% of the values, by sacreBLEU's rule: a 40th is cut off at each end."""
     ordered = np.sort(values)
     cut = len(ordered) // round(2 / (1 - LEVEL))
     return float(ordered[cut]), float(ordered[len(ordered) - cut - 1])

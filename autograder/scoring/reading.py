@@ -1,17 +1,17 @@
-"""Reads translations and references: bytes of an untrusted file in, sentences out, or one clear error.
+r"""Reads translations and references: from the bytes of an untrusted file to sentences, or one clear error.
 
-Only `\\n` ends a line (`\\r\\n` is taken as one line end), as in `wc -l` and in the files of the course.
-Python's `str.splitlines` would also cut at a lone `\\r`, at U+2028 and at seven others, so that a sentence
-which holds one of them would shift every later sentence against its reference.
+Only `\n` ends a line (`\r\n` counts as one line end), as in `wc -l` and in the files of the course. Python's
+`str.splitlines` would also split at a lone `\r`, at U+2028 and at seven other characters, so that a sentence with one
+of them would shift every later sentence against its reference.
 
-A translations file comes from a student. It is opened without following a symbolic link (which could lead to
-the references) and without waiting (a named pipe would hang the grader), and never more than `MAX_BYTES` of
-it are read.
+A translations file comes from a student. It is opened without following a symbolic link (which could lead to the
+references) and without waiting (a named pipe would hang the grader), and at most `MAX_BYTES` of it are read.
 """
 
 import os
 import stat
 from collections.abc import Callable
+from pathlib import Path
 
 from foundation.printable_text import printable
 
@@ -23,7 +23,7 @@ MAX_LINE_CHARACTERS = 5_000
 SEPARATOR = "|||"
 BPE_MARK = "@@"
 BYTE_ORDER_MARK = "\ufeff"
-CARRIAGE_RETURN_HINT = " (lone carriage returns, \\r, are no line ends here: end each line with \\n)"
+CARRIAGE_RETURN_HINT = " (lone carriage returns, \\r, do not end lines: end each line with \\n)"
 
 Note = Callable[[str], None]
 
@@ -35,17 +35,17 @@ def read_translations(
     name: str | None = None,
     note: Note | None = None,
 ) -> list[str]:
-    """Reads one translation a line; an empty line is an empty translation.
+    """Reads one translation per line; an empty line is an empty translation.
 
     Args:
         path: a text file in UTF-8. Where every line has the form `src|||tgt`, the part after `|||` is taken.
-        expected: the number of references. Any other number of lines is an error, which says both numbers
-            and, where it can tell, why they differ.
-        name: what messages call the file; by default its path.
-        note: called with a line of text for each thing worth knowing that is no error.
+        expected: the number of references. Any other number of lines is an error, whose message has both numbers and,
+            where it is clear, the reason why they differ.
+        name: of the file in messages; by default its path.
+        note: called with a line of text for everything that is not an error but worth knowing.
 
     Returns:
-        The translations in the file's order, byte-pair marks and all.
+        The translations in the file's order, with byte-pair marks.
 
     Raises:
         ScoringError: where the file cannot be read as that.
@@ -58,7 +58,7 @@ def read_translations(
 def parse_translations(
     content: bytes, name: str, *, expected: int | None = None, note: Note | None = None
 ) -> list[str]:
-    """`read_translations` for a file's content that is at hand; `name` is what messages call it."""
+    """As `read_translations`, but for the content of a file; `name` is its name in messages."""
     if len(content) > MAX_BYTES:
         raise ScoringError(f"{name}: {len(content) / 1e6:,} MB is too large; at most {MAX_BYTES / 1e6:g} MB are read")
     text = _decode(content, name)
@@ -66,7 +66,7 @@ def parse_translations(
     if expected is not None and len(lines) != expected:
         numbers = f"{counted(len(lines), 'line')}, but there are {counted(expected, 'reference')}"
         why = _why_counts_differ(text, lines, expected)
-        raise ScoringError(f"{name}: {numbers}; write one translation a line, in the references' order{why}")
+        raise ScoringError(f"{name}: {numbers}; write one translation per line, in the references' order{why}")
     _check_lengths(lines, name)
     translations = _target_sides(lines, name)
     if note and translations is not lines:
@@ -78,14 +78,14 @@ def parse_translations(
 
 
 def read_references(path: str | os.PathLike[str], *, name: str | None = None) -> list[str]:
-    """Reads one reference a line, either plain or as `src|||tgt`.
+    """Reads one reference per line, either plain or as `src|||tgt`.
 
     Args:
         path: a text file in UTF-8.
-        name: what messages call the file; by default its path.
+        name: of the file in messages; by default its path.
 
     Returns:
-        The references in the file's order, byte-pair marks and all.
+        The references in the file's order, with byte-pair marks.
 
     Raises:
         ScoringError: where the file cannot be read as that, or a reference is empty.
@@ -96,15 +96,15 @@ def read_references(path: str | os.PathLike[str], *, name: str | None = None) ->
     references = _target_sides(lines, name)
     for number, line in enumerate(references, start=1):
         if not line.strip():
-            raise ScoringError(f"{name}: line {number} holds no reference; every line needs one")
+            raise ScoringError(f"{name}: line {number} has no reference; every line needs one")
     return references
 
 
 def undo_bpe(line: str) -> str:
-    """Joins subwords: `trus@@ t@@ wor@@ thy` becomes `trustworthy`; text without marks keeps its words.
+    """Joins subwords: `trus@@ t@@ wor@@ thy` becomes `trustworthy`; text without marks is unchanged.
 
     Args:
-        line: a sentence. A mark at its very end, where a translation was cut off inside a word, is dropped.
+        line: a sentence. A mark at its end, where a translation was cut off inside a word, is removed.
 
     Returns:
         The sentence with single spaces between its words.
@@ -119,7 +119,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def read_bounded_text(path: str | os.PathLike[str], name: str) -> str:
-    """The text of a trusted file (references, thresholds): links are followed, the bounds are the same."""
+    """The text of a trusted file (references, thresholds), within the same bounds; links are followed."""
     return _decode(_read_bytes(path, name, follow_links=True), name)
 
 
@@ -129,13 +129,13 @@ def _read_bytes(path: str | os.PathLike[str], name: str, *, follow_links: bool) 
     for flag in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):  # some systems lack some
         flags |= getattr(os, flag, 0)
     if not follow_links:
-        if os.path.islink(path):
+        if Path(path).is_symlink():
             raise ScoringError(f"{name}: is a symbolic link; name the file itself")
         flags |= getattr(os, "O_NOFOLLOW", 0)
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
-        reason = "is a directory; name a text file" if os.path.isdir(path) else _reason(error)
+        reason = "is a directory; name a text file" if Path(path).is_dir() else _reason(error)
         raise ScoringError(f"{name}: {reason}") from None
     except ValueError:  # a NUL in the name
         raise ScoringError(f"{name}: not a file name") from None
@@ -170,7 +170,7 @@ def _decode(data: bytes, name: str) -> str:
         raise ScoringError(f"{name}: not UTF-8 but UTF-16 (byte 0x{data[0]:02x} at offset 0, line 1); save it as UTF-8")
     zero = data.find(0)
     if zero >= 0:
-        raise ScoringError(f"{name}: NUL byte {_place(data, zero)}; a text file in UTF-8 holds none")
+        raise ScoringError(f"{name}: NUL byte {_place(data, zero)}; a text file in UTF-8 has none")
     try:
         text = data.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
@@ -186,7 +186,7 @@ def _place(data: bytes, offset: int) -> str:
 
 
 def _split(text: str, name: str) -> list[str]:
-    """The lines of a text: each ends with `\\n` or `\\r\\n`, the last one may lack it."""
+    r"""The lines of a text: each ends with `\n` or `\r\n`, the last one may lack it."""
     if text.count("\n") > MAX_LINES:
         raise ScoringError(f"{name}: {text.count(chr(10)):,} lines are too many; at most {MAX_LINES:,} are read")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
@@ -201,7 +201,7 @@ def _check_lengths(lines: list[str], name: str) -> None:
 
 
 def _why_counts_differ(text: str, lines: list[str], expected: int) -> str:
-    """What probably made the number of lines wrong, as the end of a sentence, or nothing."""
+    """The probable reason for a wrong number of lines, as the end of a sentence; or nothing."""
     extra = len(lines) - expected
     if extra > 0 and not any(line.strip() for line in lines[expected:]):
         return " (the last line is blank: remove it)" if extra == 1 else f" (the last {extra} are blank: remove them)"
@@ -209,12 +209,12 @@ def _why_counts_differ(text: str, lines: list[str], expected: int) -> str:
     if len(body.replace("\r\n", "\n").replace("\r", "\n").split("\n")) == expected:
         return CARRIAGE_RETURN_HINT
     if len(text.splitlines()) == expected:
-        return " (U+2028, form feed and the like are no line ends here: end each line with \\n)"
+        return " (U+2028, form feed and the like do not end lines: end each line with \\n)"
     return ""
 
 
 def _target_sides(lines: list[str], name: str) -> list[str]:
-    """The part after `|||` of every line; the very same list where no line has `|||`."""
+    """The part after `|||` of every line; the same list where no line has `|||`."""
     counts = [line.count(SEPARATOR) for line in lines]
     if not any(counts):
         return lines
@@ -223,6 +223,6 @@ def _target_sides(lines: list[str], name: str) -> list[str]:
             raise ScoringError(f"{name}: line {number} has ||| {count} times; src|||tgt has it once")
     if not all(counts):
         having, lacking = counts.index(1) + 1, counts.index(0) + 1
-        problem = f"line {having} has ||| and line {lacking} has not"
+        problem = f"line {having} has |||, but line {lacking} does not"
         raise ScoringError(f"{name}: {problem}; write src|||tgt in every line or in none")
     return [line.split(SEPARATOR)[1].strip() for line in lines]

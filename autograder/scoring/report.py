@@ -1,6 +1,6 @@
-"""Says a score and its verdicts: a table for people, a dictionary for programs.
+"""Presents a score and its verdicts: a table for people, a dictionary for programs.
 
-The dictionary, which `grade.py --json` prints (`SCHEMA` below; a change of meaning gets a new number):
+The dictionary, which `grade.py --json` prints (a change of its meaning gets a new `SCHEMA`):
 
     schema              1
     bleu                number, 0 to 1, at most ten decimals
@@ -15,10 +15,10 @@ The dictionary, which `grade.py --json` prints (`SCHEMA` below; a change of mean
     reference_length    integer, words
     thresholds          list, in the order given, of {name: string, threshold: number,
                         status: "passed" | "failed" | "borderline", is_reached: whether bleu >= threshold}
-    notes               list of strings: what is worth knowing and is no error
+    notes               list of strings: everything that is not an error but worth knowing
 
-Figures have two decimals, as in the course, or more where two would tell another story than the verdict:
-0.446 is never shown as 0.45 beside a threshold of 0.45 that it misses.
+Figures have two decimals, as in the course, or more where two would contradict the verdict: 0.446 is never shown as
+0.45 beside a threshold of 0.45 that it misses.
 """
 
 import textwrap
@@ -34,10 +34,10 @@ from .verdicts import Verdict
 SCHEMA = 1
 FEW_SENTENCES = 100
 UNRELATED = 0.02
-"""BLEU below this is what the wrong file gets: another split, another order, the source language."""
+"""A BLEU below this suggests the wrong file: another split, another order, the source language."""
 WIDTH = 95
 ADVICE = (
-    "What to do: points go by BLEU itself. Before you conclude more from it, score a second training run"
+    "What to do: points depend on BLEU itself. Before you conclude more from it, score a second training run"
     " (another seed) or more test sentences; train somewhat longer to be clear of the threshold."
 )
 
@@ -70,7 +70,7 @@ def as_json(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
 
 
 def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
-    """The score and its verdicts as lines for a terminal, in plain ASCII where the notes are."""
+    """The score and its verdicts as lines for a terminal; plain ASCII, unless a note is not."""
     value, low, high = figures(score, verdicts)
     samples = f"{score.samples:,} bootstrap samples, seed {score.seed}"
     lines = [
@@ -94,12 +94,12 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
 
 
 def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) -> str:
-    """One verdict as a sentence without its full stop, with enough digits to be true as it stands.
+    """A verdict as a sentence without its full stop, with enough digits to be true.
 
     Args:
-        verdict: the one to explain.
-        score: what it judges.
-        verdicts: others that are shown beside it, so that all figures get the same number of digits.
+        verdict: to explain.
+        score: that it judges.
+        verdicts: those shown beside it, so that all figures get the same number of digits.
     """
     value, low, high = figures(score, [verdict, *verdicts])
     threshold, span = shown_threshold(verdict), f"the 95% interval {low} to {high}"
@@ -113,7 +113,7 @@ def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) ->
 
 
 def figures(score: Score, verdicts: Sequence[Verdict]) -> tuple[str, str, str]:
-    """BLEU and its interval's ends, rounded alike, none of them across a threshold."""
+    """BLEU and the ends of its interval, all with the same number of decimals; none is rounded across a threshold."""
     values = (score.bleu, score.low, score.high)
     for decimals in range(2, DECIMALS + 1):
         shown = [f"{value:.{decimals}f}" for value in values]
@@ -127,7 +127,7 @@ def figures(score: Score, verdicts: Sequence[Verdict]) -> tuple[str, str, str]:
 
 
 def shown_threshold(verdict: Verdict) -> str:
-    """A threshold with two decimals, or with all that it has."""
+    """A threshold with two decimals, or with all of them if it has more."""
     short = f"{verdict.threshold:.2f}"
     return short if float(short) == verdict.threshold else repr(verdict.threshold)
 
@@ -139,12 +139,12 @@ def _row_end(verdict: Verdict) -> str:
 
 
 def _own_notes(score: Score) -> list[str]:
-    """What the figures themselves make worth knowing."""
+    """Notes that follow from the figures themselves."""
     notes = []
     if score.n < FEW_SENTENCES:
-        notes.append(f"only {counted(score.n, 'sentence')}: the true uncertainty is larger than the interval says")
+        notes.append(f"only {counted(score.n, 'sentence')}: the true uncertainty is larger than the interval shows")
     if score.hypothesis_length == 0:
         notes.append("every translation is empty")
     elif score.bleu < UNRELATED:
-        notes.append("hardly anything matches: are both files of the same split, in the same order and language?")
+        notes.append("hardly anything matches: do both files have the same split, order and language?")
     return notes

@@ -1,9 +1,8 @@
-"""Thresholds: where they come from, and what a score says about each.
+"""Reads thresholds, and judges a score by them.
 
-A threshold is a name and a BLEU from 0 to 1. It is reached where BLEU, the value itself, is at least as
-large: points go by that. The verdict says more: where the 95% interval holds the threshold, the test
-sentences are too few to tell on which side of it the model is, and the verdict is `borderline`, whether the
-value reached it or not.
+A threshold is a name and a BLEU from 0 to 1. It is reached where BLEU itself is at least as large; points depend on
+that alone. The verdict tells more: where the 95% interval contains the threshold, there are too few test sentences to
+tell on which side of it the model is, and the verdict is `borderline`, whether or not the value reaches it.
 """
 
 import difflib
@@ -28,13 +27,13 @@ NUMBER = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)", 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a score says about one threshold.
+    """The verdict for one threshold.
 
     Attributes:
-        name: the threshold's.
-        threshold: the least BLEU that reaches it.
-        status: `passed` or `failed` where the whole interval agrees, else `borderline`.
-        is_reached: whether BLEU itself is at least the threshold; points go by this.
+        name: of the threshold.
+        threshold: the lowest BLEU that reaches it.
+        status: `passed` or `failed` where the whole interval agrees, otherwise `borderline`.
+        is_reached: whether BLEU itself is at least the threshold; points depend on this.
     """
 
     name: str
@@ -53,7 +52,7 @@ def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:
 
 
 def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT_FILE) -> dict[str, float]:
-    """The `[thresholds]` table of a TOML file, by default the assignment's; other tables are not looked at.
+    """The `[thresholds]` table of a TOML file, by default the assignment's; other tables are ignored.
 
     Raises:
         ScoringError: where there is no such file or table, or a threshold in it is wrong.
@@ -69,7 +68,7 @@ def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT_FILE) -> dict[str,
         raise ScoringError(f"{where}: not valid TOML: nested too deeply") from None
     table = settings.get("thresholds")
     if not isinstance(table, dict) or not table:
-        raise ScoringError(f"{where}: has no [thresholds]; write that line and below it, say, beginner = 0.30")
+        raise ScoringError(f"{where}: has no [thresholds]; write that line and below it, for example, beginner = 0.30")
     return {name: _checked(name, value, where) for name, value in table.items()}
 
 
@@ -77,16 +76,17 @@ def choose_thresholds(file: str | os.PathLike[str] | None, arguments: Sequence[s
     """The thresholds that a command line asks for.
 
     Args:
-        file: a TOML file to be used in the assignment's place, or None.
-        arguments: `NAME=VALUE` strings. Alone, they are the thresholds; beside a file, they change some of
-            the file's.
+        file: a TOML file to use instead of the assignment's, or None.
+        arguments: `NAME=VALUE` strings. Alone, they are the thresholds; with a file, they change some of its own.
 
     Raises:
         ScoringError: where one is wrong or unknown.
     """
-    if file is None and arguments:
-        return parse_thresholds(arguments, known=read_thresholds() if ASSIGNMENT_FILE.exists() else ())
-    thresholds = read_thresholds(ASSIGNMENT_FILE if file is None else file)
+    if file is None:
+        if arguments:
+            return parse_thresholds(arguments, known=read_thresholds() if ASSIGNMENT_FILE.exists() else ())
+        return read_thresholds()
+    thresholds = read_thresholds(file)
     changes = parse_thresholds(arguments, known=thresholds)
     unknown = [name for name in changes if name not in thresholds]
     if unknown:
@@ -100,8 +100,7 @@ def parse_thresholds(arguments: Iterable[str], known: Collection[str] = ()) -> d
 
     Args:
         arguments: one string each.
-        known: names in use. A name that is nearly one of these is taken for a slip of the pen, not for a new
-            one.
+        known: names in use. A name close to one of these counts as misspelled, not as a new one.
 
     Returns:
         The thresholds in the order given.
@@ -130,7 +129,7 @@ def parse_thresholds(arguments: Iterable[str], known: Collection[str] = ()) -> d
 
 def _verdict(score: Score, name: str, threshold: float) -> Verdict:
     is_reached = score.bleu >= threshold
-    # With very few sentences the value can lie outside its own interval: that they disagree is doubt as well.
+    # With very few sentences the value may be outside its own interval; that is doubt as well.
     if min(score.low, score.bleu) >= threshold:
         return Verdict(name, threshold, "passed", is_reached)
     if max(score.high, score.bleu) < threshold:
@@ -139,10 +138,10 @@ def _verdict(score: Score, name: str, threshold: float) -> Verdict:
 
 
 def _checked(name: str, value: object, where: str) -> float:
-    """A threshold as a float, or an error that says where it stands and what would be right."""
+    """A threshold as a float, or an error that tells where it is wrong and what would be right."""
     if not NAME.fullmatch(name):
         rule = "a letter, then letters, digits, - and _ (at most 32 in all)"
-        raise ScoringError(f"{where}: {printable(repr(name))} is no name for a threshold; write {rule}")
+        raise ScoringError(f"{where}: {printable(repr(name))} is not a name for a threshold; write {rule}")
     if isinstance(value, bool) or not isinstance(value, int | float):
         shown = f"{printable(repr(value), 40)} ({type(value).__name__})"
         raise ScoringError(f"{where}: {name} is {shown}; write a number from 0 to 1")

@@ -1,8 +1,8 @@
-"""Which layers of containment there are, which of them are asked for, and how the zygote is launched in them.
+"""Chooses the layers of containment, and the command that starts the zygote in them.
 
 Layers are found by trying. Namespaces are tried here, before the zygote starts; the others by each worker, which
-reports what it reached before it sees submitted code. What is required and missing stops the grading; nothing is
-weakened silently.
+reports the layers that it reached before it sees submitted code. A missing layer that is required stops the grading;
+nothing is weakened silently.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import SandboxUnavailableError
 from .namespaces import PACKAGE_INSIDE, find_bubblewrap
@@ -23,7 +24,7 @@ LEVELS = {
     "require-namespaces": "as auto, but refuse without bubblewrap's namespaces",
     "require-landlock": "as auto, but refuse without Landlock",
     "require-uid": "as auto, but refuse without a change to another user",
-    "unsafe": "whatever the machine offers, even if that is only resource limits; said in every result",
+    "unsafe": "whatever the machine offers, even if that is only resource limits; every result says so",
 }
 LAYERS = ("seccomp", "namespaces", "uid", "landlock")
 BOOT = """
@@ -44,9 +45,9 @@ class Containment:
     """A choice of layers.
 
     Attributes:
-        layers: name -> "required" or "wanted", of those that the worker applies itself.
-        bubblewrap: the arguments that run a command in namespaces; empty without them.
-        uids: the users that workers change to, another one each time; empty where that is impossible.
+        layers: name -> "required" or "wanted", for those that the worker applies itself.
+        bubblewrap: the arguments that run a command in namespaces; empty without namespaces.
+        uids: the users that workers change to, a different one each time; empty where that is impossible.
     """
 
     layers: dict[str, str]
@@ -60,7 +61,7 @@ class Containment:
         return [*self.bubblewrap, sys.executable, "-s", "-B", "-c", code]
 
     def environment(self) -> dict[str, str]:
-        """All of the zygote's environment."""
+        """The zygote's whole environment."""
         threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "VECLIB")}
         fixed = {
             "PYTHONHASHSEED": "0",
@@ -68,17 +69,17 @@ class Containment:
             "LC_ALL": "C.UTF-8",
             "CUDA_VISIBLE_DEVICES": "",
         }
-        places = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TMPDIR": "/tmp"}
+        places = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TMPDIR": "/tmp"}  # noqa: S108  an empty folder in the worker's own namespace
         loader = {key: os.environ[key] for key in ("LD_LIBRARY_PATH",) if key in os.environ}
         return {**threads, **fixed, **places, **loader}
 
-    def plan(self) -> dict:
-        """The part of a fork message that says how the worker hardens itself."""
+    def plan(self) -> dict[str, Any]:
+        """The part of a fork message that tells the worker how to harden itself."""
         uid = random.SystemRandom().choice(self.uids) if self.uids else None
         return {"layers": self.layers, "uid": uid, "seccomp": filter_for_this_machine().hex()}
 
     def describe(self, reached: list[str]) -> str:
-        """The level for the record, from what a worker reported before it ran submitted code."""
+        """The level for the record, from a worker's report before it ran submitted code."""
         present = [*reached, "namespaces"] if self.bubblewrap else reached
         names = "+".join(layer for layer in LAYERS if layer in present)
         return names if "seccomp" in reached else f"{names or 'rlimits only'} (unsafe)"
@@ -100,8 +101,8 @@ def choose_containment(level: str, package: Path, *, use_namespaces: bool = True
 
     Args:
         level: one of LEVELS.
-        package: the worker's package, to be visible inside.
-        use_namespaces: False to do without them as on a machine that lacks them (for trials).
+        package: the worker's package, which is visible inside.
+        use_namespaces: False to behave like a machine that lacks them (for experiments).
 
     Raises:
         ValueError: for an unknown level.
@@ -112,14 +113,15 @@ def choose_containment(level: str, package: Path, *, use_namespaces: bool = True
     must = "wanted" if level == "unsafe" else "required"
     layers = {"no_new_privs": must, "seccomp": must, "landlock": "wanted"}
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    bubblewrap, keeps_root, reason = (), is_root, "they were not tried"
+    bubblewrap: tuple[str, ...] = ()
+    keeps_root, reason = is_root, "they were not tried"
     if use_namespaces:
         bubblewrap, keeps_root, reason = find_bubblewrap(package, UIDS[0] if is_root else None)
     if level == "require-namespaces" and not bubblewrap:
         raise SandboxUnavailableError(f"level {level}: this machine offers no namespaces ({reason})")
     uids = UIDS if keeps_root else ()
     if uids:
-        layers["uid"] = "required" if bubblewrap else "wanted"  # tried already inside bubblewrap
+        layers["uid"] = "required" if bubblewrap else "wanted"  # already tried inside bubblewrap
     if level in ("require-landlock", "require-uid"):
         layers[level.removeprefix("require-")] = "required"
     return Containment(layers, bubblewrap, uids)

@@ -1,4 +1,4 @@
-"""Bubblewrap: own namespaces around the zygote, a read-only view of Python, and nothing else of the system."""
+"""Bubblewrap: separate namespaces around the zygote with a read-only view of Python and nothing else of the system."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ PROBE_SECONDS = 20
 
 
 def find_bubblewrap(package: Path, uid: int | None) -> tuple[tuple[str, ...], bool, str]:
-    """Find, by running Python in it, how bubblewrap works here.
+    """Finds, by running Python in it, how bubblewrap works on this machine.
 
     Args:
         package: the worker's package.
         uid: where this process is root, a user to change to; None otherwise.
 
     Returns:
-        Its arguments (empty if it does not work), whether what runs in it is root and may change to other users,
-        and the reason why it does not work.
+        Its arguments (empty if it does not work), whether a program in it is root and may change to other users, and
+        the reason why it does not work.
     """
     program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin")
     if program is None or sys.platform != "linux":
-        return (), uid is not None, "there is no bwrap"
+        return (), uid is not None, "bwrap is not installed"
     reason = ""
     for keeps_root, separation in separations(uid is not None):
         arguments = (program, *separation, *visible(package))
@@ -40,9 +40,9 @@ def find_bubblewrap(package: Path, uid: int | None) -> tuple[tuple[str, ...], bo
 def separations(is_root: bool) -> list[tuple[bool, list[str]]]:
     """Ways to separate, the best first: (stays root inside, bubblewrap's options).
 
-    Root needs no user namespace, and keeps in the zygote just the rights to read Python's files, to change a worker
-    to another user, and to end it. Anyone else gets a user namespace without any rights, and, where bubblewrap
-    knows how, none within it.
+    Root needs no user namespace, and in the zygote keeps only the rights to read Python's files, to change a worker to
+    another user, and to end it. Others get a user namespace without any rights, in which, where bubblewrap can prevent
+    it, no further one can be made.
     """
     shared = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     shared += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
@@ -57,9 +57,9 @@ def separations(is_root: bool) -> list[tuple[bool, list[str]]]:
 
 
 def try_out(command: list[str]) -> str:
-    """Run a command; "" if it succeeds, else why it does not."""
+    """Runs a command; returns "" if it succeeds, otherwise the reason."""
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603  the command is ours: bwrap and this interpreter
             command,
             capture_output=True,
             timeout=PROBE_SECONDS,
@@ -75,15 +75,15 @@ def try_out(command: list[str]) -> str:
 
 
 def visible(package: Path) -> list[str]:
-    """Options that show, read-only, the system's libraries, Python, and the worker's package."""
+    """Options for a read-only view of the system's libraries, Python, and the worker's package."""
     options = ["--ro-bind", "/usr", "/usr"]
     for name in ("lib", "lib32", "lib64", "bin", "sbin"):
         path = Path("/", name)
         if path.is_symlink():
-            options += ["--symlink", os.readlink(path), str(path)]
+            options += ["--symlink", str(path.readlink()), str(path)]
         elif path.is_dir():
             options += ["--ro-bind", str(path), str(path)]
-    options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108  a new, empty file system
     for folder in python_folders():
         options += ["--ro-bind", folder, folder]
     options += ["--ro-bind", str(package), PACKAGE_INSIDE]

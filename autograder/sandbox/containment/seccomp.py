@@ -1,4 +1,4 @@
-"""The compiled filters of system calls, one for each processor that we know; see `seccomp_policy`."""
+"""The compiled filters of system calls, one per supported processor; see `seccomp_policy`."""
 
 from __future__ import annotations
 
@@ -18,5 +18,6 @@ def filter_for_this_machine() -> bytes:
 
 @functools.cache
 def read_filters() -> dict[str, str]:
-    """The file of filters: machine -> program in hex; "policy" -> digest of the policy they were made from."""
-    return json.loads(FILTERS.read_text(encoding="utf-8"))
+    """The file of filters: machine -> program in hex; "policy" -> digest of the policy that they were compiled from."""
+    filters: dict[str, str] = json.loads(FILTERS.read_text(encoding="utf-8"))
+    return filters

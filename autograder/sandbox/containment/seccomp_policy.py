@@ -1,10 +1,10 @@
-"""The filter of system calls: an allow-list, what is not on it fails with EPERM.
+"""The filter of system calls: an allow-list; any other call fails with EPERM.
 
-The kernel takes a small program for its BPF machine. The programs for the processors we know are compiled
-beforehand with libseccomp and kept in `seccomp_filters.json`, so that grading needs neither libseccomp nor a
-compiler. After a change of the policy:
+The kernel runs the filter as a small BPF program. The programs for the supported processors are compiled with
+libseccomp in advance and kept in `seccomp_filters.json`, so that grading needs neither libseccomp nor a compiler
+(see `docs/decisions/seccomp.md`). After a change of the policy run, with pyseccomp installed:
 
-    python -m autograder.sandbox.seccomp_policy        (with pyseccomp installed)
+    python -m autograder.sandbox.containment.seccomp_policy
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ import errno
 import hashlib
 import json
 import tempfile
+from typing import Any
+
+from foundation.whole_files import write_whole
 
 from .seccomp import FILTERS, MACHINES
 
@@ -26,7 +29,7 @@ poll ppoll select pselect6
 getpid gettid getuid geteuid getgid getegid getresuid getresgid getcpu sched_getaffinity sched_yield uname sysinfo
 getrandom exit exit_group
 """
-"""Calls on what a worker already holds: its memory, its pipes, its clock. No call that makes a descriptor, names a
+"""Calls on what a worker already holds: its memory, its pipes, its clock. None of them opens a descriptor, names a
 file, reaches another process or starts one. (fstat, not newfstatat; F_SETOWN could send signals.)"""
 
 F_GETFD, F_GETFL = 1, 3
@@ -35,17 +38,17 @@ ALLOWED_WITH = (
     ("fcntl", ((1, F_GETFL),)),
     ("prlimit64", ((0, 0), (2, 0))),  # reading one's own limits
 )
-"""Calls allowed for certain values of some arguments only: (position, value)."""
+"""Calls that are allowed only for certain values of some arguments: (position, value)."""
 
 
 def policy_digest() -> str:
-    """Names the policy that a compiled filter was made from."""
+    """Identifies the policy that a filter was compiled from."""
     return hashlib.sha256(repr((sorted(ALLOWED.split()), ALLOWED_WITH)).encode()).hexdigest()
 
 
 def compile_filter(machine: str) -> bytes:
-    """Compile the policy for a machine as libseccomp calls it ("X86_64"); needs pyseccomp."""
-    import pyseccomp
+    """Compiles the policy for a machine by libseccomp's name ("X86_64"); needs pyseccomp."""
+    import pyseccomp  # type: ignore[import-untyped]
 
     policy = pyseccomp.SyscallFilter(defaction=pyseccomp.ERRNO(errno.EPERM))
     native, wanted = pyseccomp.system_arch(), getattr(pyseccomp.Arch, machine)
@@ -62,7 +65,7 @@ def compile_filter(machine: str) -> bytes:
         return file.read()
 
 
-def _allow(policy: object, name: str, conditions: tuple) -> None:
+def _allow(policy: Any, name: str, conditions: tuple[tuple[int, int], ...]) -> None:
     import pyseccomp
 
     arguments = [pyseccomp.Arg(position, pyseccomp.EQ, value) for position, value in conditions]
@@ -70,10 +73,10 @@ def _allow(policy: object, name: str, conditions: tuple) -> None:
 
 
 def main() -> None:
-    """Compile the policy for all machines and write the file."""
+    """Compiles the policy for all machines and writes the file."""
     filters = {name: compile_filter(name).hex() for name in sorted(set(MACHINES.values()))}
     text = json.dumps({"policy": policy_digest(), **filters}, indent=1)
-    FILTERS.write_text(text + "\n", encoding="utf-8")
+    write_whole(FILTERS, text + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Starting the zygote, and workers from it. Imports no torch, so that it can come before that."""
+"""Starts the zygote, and workers from it. It does not import torch, so that it can run before that import."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from foundation.limits import Limits
 
@@ -25,7 +26,7 @@ WORKER_PACKAGE = Path(__file__).resolve().parents[1] / "worker"
 
 @dataclass(frozen=True)
 class Ending:
-    """How a worker ended: wait status, CPU seconds, greatest resident size in KiB, and whether by itself."""
+    """How a worker ended: wait status, CPU seconds, peak resident size in KiB, and whether it ended by itself."""
 
     status: int
     cpu: float
@@ -37,7 +38,7 @@ class Worker:
     """Our ends of one worker's pipes, and its warden.
 
     Attributes:
-        pid: as the zygote sees it, in its own namespace if it has one.
+        pid: as seen by the zygote, in its own namespace if it has one.
     """
 
     def __init__(self, requests: int, replies: int, output: int, warden: socket.socket) -> None:
@@ -50,7 +51,7 @@ class Worker:
         return float(self._ask("cpu", "cpu", KILL_SECONDS).get("cpu", 0.0))
 
     def kill(self) -> Ending:
-        """End the worker, however it is, and close our ends."""
+        """Ends the worker, whatever its state, and closes our ends of the pipes."""
         answer = self._ask("kill", "status", KILL_SECONDS)
         for descriptor in (self.requests, self.replies, self.output):
             os.close(descriptor)
@@ -59,18 +60,18 @@ class Worker:
         return Ending(*figures, had_ended=answer.get("had_ended", False))
 
     def wait_for_fork(self, seconds: float) -> bool:
-        """Wait until the zygote has forked; False if it has not, or is gone."""
-        self.pid = self._receive("pid", seconds).get("pid", 0)
+        """Waits until the zygote has forked; returns False if it has not, or is gone."""
+        self.pid = int(self._receive("pid", seconds).get("pid", 0))
         return self.pid != 0
 
-    def _ask(self, word: str, key: str, seconds: float) -> dict:
+    def _ask(self, word: str, key: str, seconds: float) -> dict[str, Any]:
         with contextlib.suppress(OSError):
             self._warden.send(word.encode())
             return self._receive(key, seconds)
         return {}
 
-    def _receive(self, key: str, seconds: float) -> dict:
-        """The next message that has `key`; {} if none comes."""
+    def _receive(self, key: str, seconds: float) -> dict[str, Any]:
+        """The next message that has `key`; {} if there is none in time."""
         deadline = time.monotonic() + seconds
         with contextlib.suppress(OSError, ValueError):
             while (left := deadline - time.monotonic()) > 0:
@@ -78,7 +79,7 @@ class Worker:
                 data = self._warden.recv(4096)
                 if not data:
                     break
-                message = json.loads(data)
+                message: dict[str, Any] = json.loads(data)
                 if key in message:
                     return message
         return {}
@@ -88,21 +89,24 @@ class Zygote:
     """A contained process with torch loaded. Start it early; several graders may share one, also after a fork.
 
     Args:
-        level: see `containment.LEVELS`. Raises SandboxUnavailableError where the machine cannot offer it.
-        containment: instead of a level, for trials of particular layers.
+        level: see `layers.LEVELS`.
+        containment: instead of a level, for experiments with particular layers.
+
+    Raises:
+        SandboxUnavailableError: where the machine lacks a required layer.
     """
 
     def __init__(self, level: str = "auto", *, containment: Containment | None = None) -> None:
         self.containment = containment or choose_containment(level, WORKER_PACKAGE)
         self._control, theirs = socket_pair()
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self._owner = os.getpid()
         try:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603  the command is ours
                 self.containment.command(WORKER_PACKAGE),
-                stdin=theirs,
-                stdout=self._errors,
-                stderr=self._errors,
+                stdin=theirs.fileno(),
+                stdout=self._errors.fileno(),
+                stderr=self._errors.fileno(),
                 env=self.containment.environment(),
                 cwd="/",
                 start_new_session=True,
@@ -113,7 +117,7 @@ class Zygote:
             theirs.close()
 
     def fork(self, limits: Limits, imports: list[str], cpu_left: float) -> Worker:
-        """Start a worker; returns once it exists (on the first call, once torch is loaded)."""
+        """Starts a worker; returns once it exists (on the first call, once torch is loaded)."""
         plan = {
             **self.containment.plan(),
             "imports": imports,
@@ -127,7 +131,7 @@ class Zygote:
             note = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", sent))
             self._control.sendmsg([json.dumps(plan).encode()], [note])
         except OSError:
-            pass  # told below: no fork is reported
+            pass  # reported below, since no fork follows
         finally:
             for descriptor in sent[:3]:
                 os.close(descriptor)
@@ -141,7 +145,7 @@ class Zygote:
         return worker
 
     def is_alive(self) -> bool:
-        """Whether it could still fork; asked in the process that started it."""
+        """Whether it can still fork; only the process that started it may ask."""
         return self._process.poll() is None
 
     def _last_words(self) -> str:
@@ -150,7 +154,7 @@ class Zygote:
         return ": " + lines[-1][:300] if lines else ""
 
     def close(self) -> None:
-        """End the zygote and with it all its workers."""
+        """Ends the zygote and with it all its workers."""
         self._control.close()
         if os.getpid() == self._owner:
             try:
@@ -168,7 +172,7 @@ class Zygote:
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:
-    """A pair that keeps messages apart where the system can (not macOS)."""
+    """A pair of sockets that keeps message boundaries where the system can (not on macOS)."""
     try:
         return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     except OSError:
