@@ -107,7 +107,7 @@ class Supervisor:
         if self._cpu_of_ended > self._limits.cpu_seconds - CPU_GRAIN:
             raise SubmissionTimeoutError(f"the submission's CPU time of {self._limits.cpu_seconds} s is used up")
         if self._failures[component] >= self._limits.failures_a_component:
-            reason = f"{component} was skipped: it crashed its process {_times(self._failures[component])}"
+            reason = f"{component} was skipped after {self._failures[component]} timeouts or crashes"
             raise (SubmissionTimeoutError if component in self._timeouts else SubmissionDiedError)(reason)
 
     @property
@@ -126,7 +126,3 @@ class Supervisor:
             self._session.end(reason)
             self._cpu_of_ended += self._session.cpu
             self._session = None
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")

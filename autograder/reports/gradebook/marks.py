@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, cast
 
 from foundation.assignment_file import Assignment
 from foundation.printable_text import printable
@@ -38,7 +38,7 @@ def _in_one_line(
             cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
             raise GradebookError(f"gradebook {self.target.shown}: {cause}") from None
 
-    return wrapped
+    return cast("Callable[Concatenate[Gradebook, P], None]", wrapped)
 
 
 class Gradebook:

@@ -22,10 +22,22 @@ import pytest
 from foundation.places import ROOT
 from release.build import Project, make_release
 
-CAPABILITIES = (
-    "CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID SETPCAP NET_BIND_SERVICE NET_RAW SYS_CHROOT MKNOD "
-    "AUDIT_WRITE SETFCAP"
-).split()
+CAPABILITIES = [
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "SETGID",
+    "SETUID",
+    "SETPCAP",
+    "NET_BIND_SERVICE",
+    "NET_RAW",
+    "SYS_CHROOT",
+    "MKNOD",
+    "AUDIT_WRITE",
+    "SETFCAP",
+]
 NEW_NAMESPACE = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 SECONDS = 540
 
@@ -85,7 +97,7 @@ class Container:
             if path.name in ("proc", "dev", "sys", "tmp", "autograder"):
                 continue
             if path.is_symlink():
-                options += ["--symlink", os.readlink(path), str(path)]
+                options += ["--symlink", str(path.readlink()), str(path)]
             else:
                 options += ["--ro-bind", str(path), str(path)]
         return [*options, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", self.folder, "/autograder"]

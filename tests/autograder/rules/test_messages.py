@@ -2,7 +2,7 @@
 
 import re
 
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812  PyTorch's own convention
 from torch import nn
 
 from autograder.rules.forbidden import CLASSES, FUNCTIONS, is_forbidden

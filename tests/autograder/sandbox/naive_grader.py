@@ -13,9 +13,10 @@ import signal
 import sys
 import time
 import traceback
+from pathlib import Path
 
 import torch
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
 
 SECONDS = 2.0
 
@@ -54,7 +55,7 @@ def run(job):
         resource.setrlimit(resource.RLIMIT_FSIZE, (10 << 20, 10 << 20))
         resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
         globals()["SECRET"] = os.environ["SECRET"] = secret
-        with open(job["secret_file"], encoding="utf-8"):
+        with Path(job["secret_file"]).open(encoding="utf-8"):
             try:
                 grade(job["source"])
             except BaseException:
@@ -72,7 +73,6 @@ def run(job):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    with open(sys.argv[1], encoding="utf-8") as file:
-        jobs = json.load(file)
+    jobs = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     for one in jobs:
         run(one)

@@ -160,7 +160,7 @@ def test_a_loop_ends_and_is_not_tried_a_third_time(sandbox, kind):
         with pytest.raises(SubmissionTimeoutError, match="0.3 s"):
             submission.call(CALL, kind)
     started = time.monotonic()
-    with pytest.raises(SubmissionTimeoutError, match="not called any more"):
+    with pytest.raises(SubmissionTimeoutError, match="was skipped"):
         submission.call(CALL, kind)
     assert time.monotonic() - started < 0.1
     assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)

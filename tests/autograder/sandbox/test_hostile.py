@@ -21,7 +21,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import torch
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
 
 from autograder.classroom.grading import ClassGrading, submissions_in
 from autograder.grading.record import SCHEMA as SCHEMA_FILE
@@ -95,7 +95,7 @@ def layered_zygote(request, zygote: Zygote, bare_zygote: Zygote, monkeypatch) ->
     if request.param == EVERY_LAYER:
         return zygote
     if request.param == FILTER_ALONE:
-        layers = {name: "required" for name in ("no_new_privs", "seccomp")}
+        layers = dict.fromkeys(("no_new_privs", "seccomp"), "required")
         monkeypatch.setattr(bare_zygote, "containment", dataclasses.replace(bare_zygote.containment, layers=layers))
     return bare_zygote
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -56,7 +57,7 @@ def test_an_unknown_level_is_refused():
 
 def test_namespaces_that_are_missing_are_refused_where_they_are_required(monkeypatch):
     monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: None)
-    with pytest.raises(SandboxUnavailableError, match="no bwrap"):
+    with pytest.raises(SandboxUnavailableError, match="bwrap is not installed"):
         choose_containment("require-namespaces", WORKER_PACKAGE)
     assert choose_containment("auto", WORKER_PACKAGE).bubblewrap == ()
 
@@ -147,9 +148,12 @@ def test_the_zygote_gets_a_clean_environment(monkeypatch):
 @pytest.mark.slow
 def test_a_zygote_that_cannot_start_says_why(example_sources, monkeypatch):
     monkeypatch.setattr(containment, "BOOT", "raise SystemExit('no torch here')  # {init} {folder}")
-    with Zygote() as broken, Sandbox(example_sources, zygote=broken) as submission:
-        with pytest.raises(SandboxUnavailableError, match="no torch here"):
-            submission.build("layers.LayerNorm", 4)
+    with (
+        Zygote() as broken,
+        Sandbox(example_sources, zygote=broken) as submission,
+        pytest.raises(SandboxUnavailableError, match="no torch here"),
+    ):
+        submission.build("layers.LayerNorm", 4)
 
 
 def test_graders_may_share_a_zygote_across_a_fork(zygote, example_sources):
@@ -199,10 +203,10 @@ def test_a_worker_ends_when_its_grader_goes_away(bare_zygote, example_sources):
     worker = int(os.read(reading, 100))
     os.close(reading), os.close(writing)
     for _ in range(100):
-        if not os.path.exists(f"/proc/{worker}"):
+        if not Path(f"/proc/{worker}").exists():
             break
         time.sleep(0.05)
-    assert not os.path.exists(f"/proc/{worker}")
+    assert not Path(f"/proc/{worker}").exists()
     with Sandbox(example_sources, Limits(), zygote=bare_zygote) as submission:
         assert submission.build("layers.LayerNorm", 4) is not None
 
@@ -229,7 +233,7 @@ def test_a_zygote_and_its_workers_end_when_the_grader_is_killed(tmp_path):
     grader.kill()
     grader.communicate()
     for _ in range(100):
-        if not any(os.path.exists(f"/proc/{pid}") for pid in pids):
+        if not any(Path(f"/proc/{pid}").exists() for pid in pids):
             break
         time.sleep(0.05)
-    assert len(pids) == 2 and not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+    assert len(pids) == 2 and not any(Path(f"/proc/{pid}").exists() for pid in pids)

@@ -1,5 +1,7 @@
 """Replies that a submission has forged: each is a breach or a plain failure, never another exception."""
 
+import contextlib
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -51,10 +53,8 @@ def test_any_result_is_read_or_a_breach(result: object):
         lambda: read_call(result, decoder, 2),
         lambda: read_gradients(result, decoder, [(torch.Size([2]), torch.float32)]),
     ):
-        try:
+        with contextlib.suppress(BreachError):
             read()
-        except BreachError:
-            pass
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,8 @@ def test_expanded_tensors_count_as_large_as_they_look():
 @settings(deadline=None, database=None)
 @given(st.fixed_dictionaries({"generator": st.integers()}) | JSON)
 def test_any_value_is_decoded_or_a_breach(tree: object):
-    try:
+    with contextlib.suppress(BreachError):
         read_value(tree, Decoder([], b""))
-    except BreachError:
-        pass
 
 
 @pytest.mark.parametrize("seed", [10**40, -1, 2**64])

@@ -14,7 +14,29 @@ import pytest
 from foundation.places import ROOT
 from grade import main
 
-WORDS = "the a cat dog house garden tree sees likes buys is was very small old in on with and my her".split()
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "house",
+    "garden",
+    "tree",
+    "sees",
+    "likes",
+    "buys",
+    "is",
+    "was",
+    "very",
+    "small",
+    "old",
+    "in",
+    "on",
+    "with",
+    "and",
+    "my",
+    "her",
+]
 
 
 @pytest.fixture

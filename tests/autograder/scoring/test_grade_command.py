@@ -7,6 +7,7 @@ import resource
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_borderline_goes_by_the_value(grade, files, shift, status, outcome):
     done = grade(*files, "--threshold", f"near={scored_by(files).bleu + shift:.10f}")
     assert done.returncode == status
     assert f"borderline (counts as {outcome})" in done.out
-    assert "cannot settle it" in done.out and "What to do: points go by BLEU itself." in done.out
+    assert "cannot settle it" in done.out and "What to do: points depend on BLEU itself." in done.out
     assert max(map(len, done.out.splitlines())) <= 100
 
 
@@ -93,7 +94,7 @@ BAD_TRANSLATIONS = {
     "lone CR": (b"a\rb\r", "lone carriage returns"),
     "U+2028": ("a\u2028b\n", "U+2028"),
     "long line": (b"a\n" + b"b" * 9000, "line 2 is 9,000 characters long"),
-    "mixed forms": ("a|||b\nc\n", "line 1 has ||| and line 2 has not"),
+    "mixed forms": ("a|||b\nc\n", "line 1 has |||, but line 2 does not"),
 }
 
 
@@ -116,7 +117,7 @@ def test_bad_translations(grade, write, case):
     ("content", "reason"),
     [
         (b"", "is empty"),
-        ("a\n\n", "line 2 holds no reference"),
+        ("a\n\n", "line 2 has no reference"),
         (b"\xff\n", "byte 0xff at offset 0 (line 1)"),
     ],
 )
@@ -158,7 +159,7 @@ def test_socket_is_refused(grade, files, tmp_path, monkeypatch):
 
 
 def test_huge_file_costs_neither_time_nor_memory(grade, files, tmp_path):
-    with open(tmp_path / "huge", "wb") as file:
+    with (tmp_path / "huge").open("wb") as file:
         file.truncate(100_000_000)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert refused(grade(*files, "--translations", tmp_path / "huge"), "100.0 MB is too large")
@@ -237,9 +238,9 @@ def test_a_reader_that_goes_away_is_no_error(grade_py, files):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_said(grade_py, files):
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         done = subprocess.run([sys.executable, grade_py, *files], stdout=full, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 2
     assert done.stderr == b"grade.py: the report cannot be written (No space left on device)\n"

@@ -75,8 +75,9 @@ expert         0.60  failed
 
 advanced: 0.45 lies within the 95% interval 0.44 to 0.48: BLEU 0.46 reaches it and counts as
 passed, but 971 sentences cannot settle it.
-What to do: points go by BLEU itself. Before you conclude more from it, score a second training
-run (another seed) or more test sentences; train somewhat longer to be clear of the threshold.
+What to do: points depend on BLEU itself. Before you conclude more from it, score a second
+training run (another seed) or more test sentences; train somewhat longer to be clear of the
+threshold.
 
 note: something
 """
@@ -102,7 +103,7 @@ def test_notes_never_steer_the_terminal(a_score):
 def test_what_the_figures_make_worth_knowing():
     result = score([""], ["a b"], samples=100)
     text = as_text(result, [])
-    assert "note: only 1 sentence: the true uncertainty is larger than the interval says\n" in text
+    assert "note: only 1 sentence: the true uncertainty is larger than the interval shows\n" in text
     assert "note: every translation is empty\n" in text
     assert as_json(result, [], ["first"])["notes"][0] == "first"
     assert len(as_json(result, [], ["first"])["notes"]) == 3
@@ -126,6 +127,6 @@ def test_json_is_as_documented(a_score):
 def test_the_wrong_file_is_suspected():
     references = [f"the {noun} sleeps under a {noun} tree ." for noun in ("cat", "dog", "old", "red", "big")]
     moved = [f"we have not seen {number} cars" for number in range(5)]
-    suspicion = "note: hardly anything matches: are both files of the same split, in the same order and language?\n"
+    suspicion = "note: hardly anything matches: do both files have the same split, order and language?\n"
     assert suspicion in as_text(score(moved, references, samples=100), [])
     assert suspicion not in as_text(score(references, references, samples=100), [])

@@ -99,9 +99,9 @@ NOT_TEXT = {
     "many lines": (b"\n" * 100_001, "100,001 lines are too many; at most 100,000"),
     "mixed forms": (
         "a|||b\nc\n",
-        "line 1 has ||| and line 2 has not; write src|||tgt in every line or in none",
+        "line 1 has |||, but line 2 does not; write src|||tgt in every line or in none",
     ),
-    "mixed forms, later": ("a\nb\nc|||d\n", "line 3 has ||| and line 1 has not"),
+    "mixed forms, later": ("a\nb\nc|||d\n", "line 3 has |||, but line 1 does not"),
     "two separators": ("a|||b\nc|||d|||e\n", "line 2 has ||| 2 times; src|||tgt has it once"),
 }
 
@@ -157,7 +157,7 @@ def test_a_link_in_a_submission_does_not_lead_to_the_references(tmp_path, write,
 @pytest.mark.parametrize("read", [read_translations, read_references])
 def test_a_huge_file_is_refused_unread(tmp_path, read):
     path = tmp_path / "huge"
-    with open(path, "wb") as file:
+    with path.open("wb") as file:
         file.truncate(100_000_000)
     assert "100.0 MB is too large; at most 10 MB are read" in refusal(read, path)
     path.write_bytes(b"x y\n" * (limits.MAX_BYTES // 4) + b"z")
@@ -185,20 +185,19 @@ def test_a_file_that_claims_no_size_is_read_no_further_than_the_limit(monkeypatc
         ("one\ntwo\nthree\nfour\n", "order"),
         ("one\ntwo\nthree\n\n", "(the last line is blank: remove it)"),
         ("one\ntwo\nthree\n\n \r\n", "(the last 2 are blank: remove them)"),
-        ("one\rtwo\rthree\r", "(lone carriage returns, \\r, are no line ends here: end each line with \\n)"),
-        ("one\rtwo\nthree", "(lone carriage returns, \\r, are no line ends here: end each line with \\n)"),
+        ("one\rtwo\rthree\r", "(lone carriage returns, \\r, do not end lines: end each line with \\n)"),
+        ("one\rtwo\nthree", "(lone carriage returns, \\r, do not end lines: end each line with \\n)"),
         (
             "one\u2028two\nthree\n",
-            "(U+2028, form feed and the like are no line ends here: end each line with \\n)",
+            "(U+2028, form feed and the like do not end lines: end each line with \\n)",
         ),
     ],
 )
 def test_a_wrong_number_of_lines_says_both_numbers_and_why(write, content, hint):
     message = refusal(read_translations, write("t.txt", content), expected=3)
     lines = content.removesuffix("\n").count("\n") + 1
-    assert (
-        f"t.txt: {lines} line{'s' * (lines != 1)}, but there are 3 references; write one translation a line" in message
-    )
+    counts = f"{lines} line{'s' * (lines != 1)}, but there are 3 references"
+    assert f"t.txt: {counts}; write one translation per line" in message
     assert message.endswith(hint)
 
 
@@ -210,13 +209,13 @@ def test_source_and_target_form(write):
         f"{path}: every line has the form src|||tgt, so only what follows ||| is scored",
         f"{path}: 1 of 3 translations have no text (first: line 3)",
     ]
-    assert "line 3 holds no reference" in refusal(read_references, path)
+    assert "line 3 has no reference" in refusal(read_references, path)
     assert read_references(write("r", ["le chat|||the c@@ at", "oui ||| yes"])) == ["the c@@ at", "yes"]
 
 
 @pytest.mark.parametrize("content", ["one\n\nthree\n", "one\ntwo\n\n", "one\n \t\n"])
 def test_an_empty_reference_is_refused(write, content):
-    assert "holds no reference; every line needs one" in refusal(read_references, write("r", content))
+    assert "has no reference; every line needs one" in refusal(read_references, write("r", content))
 
 
 def test_notes_are_silent_on_ordinary_files(write):
