@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.whole_files import OutputError, check_file, check_folder, in_one_piece, write_whole
+from foundation.whole_files import OutputError, check_file, check_folder, in_one_piece, is_stream, write_whole
 
 
 def test_a_file_is_whole_and_nothing_else_is_left(tmp_path):
@@ -80,13 +80,21 @@ def test_a_pipe_is_written_to(tmp_path):
 
 
 def test_a_device_is_written_to(tmp_path):
-    link = tmp_path / "null"
-    link.symlink_to(os.devnull)
-    for path in (Path(os.devnull), link):
+    # A terminal of our own: its folder takes no files, so that not even a faulty helper run by root could replace it.
+    ours, theirs = os.openpty()
+    link = tmp_path / "terminal"
+    link.symlink_to(os.ttyname(theirs))
+    for path in (Path(os.ttyname(theirs)), link):
         check_file(path)
         write_whole(path, "text")
-        assert path.is_char_device()
-    assert list(tmp_path.iterdir()) == [link]
+        assert path.is_char_device() and os.read(ours, 100) == b"text"
+    assert list(tmp_path.iterdir()) == [link] and link.is_symlink()
+    os.close(ours), os.close(theirs)
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/null", "/dev/fd/1"])
+def test_devices_are_known_as_streams(name):
+    assert is_stream(Path(name))
 
 
 def test_an_error_leaves_a_pipe_alone(tmp_path):
@@ -98,9 +106,10 @@ def test_an_error_leaves_a_pipe_alone(tmp_path):
     assert list(tmp_path.iterdir()) == [pipe]
 
 
-@pytest.mark.parametrize("name", ["/dev/stdout", "/proc/self/fd/1", "/dev/fd/1", "link"])
+@pytest.mark.parametrize("name", ["/proc/self/fd/1", "/dev/fd/1", "link"])
 def test_what_others_wrote_to_redirected_output_stays(tmp_path, name):
-    (tmp_path / "link").symlink_to("/dev/stdout")
+    # Not /dev/stdout itself: a faulty helper run by root would replace that link of the machine.
+    (tmp_path / "link").symlink_to("/proc/self/fd/1")
     code = (
         "import sys; from pathlib import Path; from foundation.whole_files import check_file, write_whole;"
         "path = Path(sys.argv[1]); check_file(path); print('before'); write_whole(path, 'text\\n'); print('after')"
