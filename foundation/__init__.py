@@ -1,6 +1,6 @@
-"""What every package of the kit stands on; it imports none of them.
+"""The base of every package of the kit; it imports none of them.
 
-    places.py           where the parts of the kit lie        whole_files.py      written in one piece or not at all
+    places.py           the paths of the kit's parts          whole_files.py      written in one piece or not at all
     assignment_file.py  reads the tasks                       printable_text.py   text from strangers, made harmless
     limits.py           of one submission                     command_line.py     what command lines share
     term_secret.py      what seeds are drawn from             child_processes.py  jobs in forked children

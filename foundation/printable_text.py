@@ -1,7 +1,7 @@
 """Text from strangers, made safe to show: `printable` for a line of a message, `clean` for text that is kept.
 
 Submitted names, arguments and output may hold escape sequences, line ends or right-to-left overrides, which could
-repaint a terminal or disguise what stands beside them.
+repaint a terminal or disguise their surroundings.
 """
 
 import re

@@ -1,1 +1,1 @@
-"""The files of a submission, wherever they lie. Nothing is unpacked to disk, and no link is followed."""
+"""The files of a submission, in a folder or an archive. Nothing is unpacked to disk, and no link is followed."""

@@ -7,8 +7,9 @@ import time
 import pytest
 import torch
 
-from autograder.sandbox import Limits, Sandbox, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
+from autograder.sandbox import Limits, Sandbox, SubmissionDiedError, SubmissionError, SubmissionTimeoutError, errors
 from autograder.sandbox.errors import MAX_MESSAGE, MIRRORED
+from autograder.sandbox.worker import failures
 
 CALL = "decode.greedy_decode"
 
@@ -220,3 +221,7 @@ def test_two_modules_that_end_their_process_are_both_found(sandbox):
         with pytest.raises(ImportError, match="ended its process"):
             submission.build(component)
     assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
+
+
+def test_both_sides_know_the_same_kinds_of_exceptions():
+    assert {kind.__name__ for kind in failures.KINDS} == set(errors._CLASSES)
