@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -29,11 +29,10 @@ from autograder.testing.errors import CheckFailed
 from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.stash import SEED, SUBMISSION
 from foundation.places import COMPONENT_TESTS as TESTS
+from foundation.sources import Sources
 from foundation.time_limit import time_limit
 
 SECONDS_A_TEST = 10
-
-Sources = Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True)

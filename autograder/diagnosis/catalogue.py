@@ -15,13 +15,11 @@ from typing import Any
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import MISCONCEPTIONS
+from foundation.sources import Source, Sources
 
 from ..sandbox.worker.contract import COMPONENTS, CONTRACT
 
 SEVERITIES = ("blatant", "subtle", "edge")
-
-Sources = Mapping[str, tuple[str, str]]
-"""Module name -> path, text."""
 
 Table = Mapping[str, Any]
 """Of a catalogue's file."""
@@ -116,7 +114,7 @@ def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> F
     return Fault(texts[0], component, task, texts[1], texts[2], table["severity"], tuple(edits), file)
 
 
-def apply(fault: Fault, sources: Sources) -> dict[str, tuple[str, str]]:
+def apply(fault: Fault, sources: Sources) -> dict[str, Source]:
     """The sources with the fault in them.
 
     Raises:

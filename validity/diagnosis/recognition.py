@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from autograder.assignment.layouts.rewriting import LAYOUTS, Sources
+from autograder.assignment.layouts.rewriting import LAYOUTS
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
 from autograder.diagnosis.explaining import Explainer, make_diagnostician
 from autograder.diagnosis.findings import Misconception
@@ -22,6 +22,7 @@ from autograder.testing.collected_tests import Tests, with_tests
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.limits import Limits
+from foundation.sources import Sources
 
 ENOUGH = 0.9
 """The share of the faults that must be recognised."""

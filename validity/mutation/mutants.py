@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from autograder.sandbox.worker.contract import CONTRACT
 from foundation.assignment_file import Assignment
+from foundation.sources import Sources
 from release.problems import ReleaseError
 from release.skeleton.regions import Region, find_regions
 from release.skeleton.source import Source, parse_source
 
-from ..run_tests import Sources
 from .operators import OPERATORS, Names, own_attribute
 
 COMPOUND = (ast.For, ast.If, ast.While)

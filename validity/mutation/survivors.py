@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import EQUIVALENTS
+from foundation.sources import Sources
 
-from ..run_tests import Run, Sources, Version, progress_bar, run_versions
+from ..run_tests import Run, Version, progress_bar, run_versions
 from .equivalents import Equivalent, read_equivalents, without_mutant
 from .mutants import Mutant, MutationError, make_mutants
 

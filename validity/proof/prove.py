@@ -8,8 +8,9 @@ from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_ca
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import MISCONCEPTIONS
+from foundation.sources import Sources
 
-from ..run_tests import Run, Sources, Version, progress_bar, run_versions
+from ..run_tests import Run, Version, progress_bar, run_versions
 from .result import Proof
 from .tolerances import Margins
 from .variants import Variant, read_variants

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from autograder.sandbox.worker.contract import CONTRACT
 from foundation.assignment_file import Assignment
-
-from ..run_tests import Sources
+from foundation.sources import Sources
 
 
 class VariantError(ValueError):

@@ -4,10 +4,10 @@ They show whether a diagnosis recognises a fault in code that is not laid out as
 """
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
-Sources = Mapping[str, tuple[str, str]]
+from foundation.sources import Source, Sources
 
 CLASSES = {
     "embedding": ("InputEmbedding",),
@@ -18,17 +18,17 @@ CLASSES = {
 RELAYOUT = Path(__file__).with_name("relayout.py")
 
 
-def fused(sources: Sources) -> dict[str, tuple[str, str]]:
+def fused(sources: Sources) -> dict[str, Source]:
     """One matrix for query, key and value; raw matrices on the right of x; parts of a layer in reversed order."""
     return _with_layout(sources, "fused")
 
 
-def per_head(sources: Sources) -> dict[str, tuple[str, str]]:
+def per_head(sources: Sources) -> dict[str, Source]:
     """A small layer for each head and projection; matrices with one more axis; norms before all other parts."""
     return _with_layout(sources, "per_head")
 
 
-def _with_layout(sources: Sources, layout: str) -> dict[str, tuple[str, str]]:
+def _with_layout(sources: Sources, layout: str) -> dict[str, Source]:
     made = {**sources, "relayout": (str(RELAYOUT), RELAYOUT.read_text(encoding="utf-8"))}
     for module, classes in CLASSES.items():
         path, text = made[module]
@@ -37,7 +37,7 @@ def _with_layout(sources: Sources, layout: str) -> dict[str, tuple[str, str]]:
     return made
 
 
-def renamed(sources: Sources) -> dict[str, tuple[str, str]]:
+def renamed(sources: Sources) -> dict[str, Source]:
     """Every attribute that a constructor sets and every local name is another one; parts are made in reversed order."""
     made = dict(sources)
     for module in ("embedding", "attention", "layers", "model", "masks", "train", "decode"):
@@ -92,7 +92,7 @@ def _rename_locals(node: ast.FunctionDef) -> None:
             name.id = f"{name.id}_here"
 
 
-LAYOUTS: dict[str, Callable[[Sources], dict[str, tuple[str, str]]]] = {
+LAYOUTS: dict[str, Callable[[Sources], dict[str, Source]]] = {
     "fused": fused,
     "per-head": per_head,
     "renamed": renamed,

@@ -6,10 +6,10 @@ import torch
 from torch import nn
 
 from foundation.limits import Limits
+from foundation.sources import Locate, Sources, in_module
 
 from ..containment.zygote import Zygote
 from ..errors import SubmissionError
-from ..session import Locate, in_module
 from ..supervisor import Supervisor
 from ..tape import Tape
 from ..worker.values import DTYPE_NAMES
@@ -40,7 +40,7 @@ class Sandbox:
 
     def __init__(
         self,
-        sources: dict[str, tuple[str, str]],
+        sources: Sources,
         limits: Limits | None = None,
         level: str = "auto",
         zygote: Zygote | None = None,
