@@ -144,7 +144,7 @@ def run_grade(options: argparse.Namespace) -> int:
             record.write(options.record)
 
     try:
-        intake = take_in(options.submission, options.release, assignment.package)
+        intake = take_in(options.submission, options.release, assignment)
     except IntakeRefusedError as error:
         intake = None
         record = refuse(name_of(options.submission), error.reason, assignment, error.hashes, suite)
@@ -180,7 +180,7 @@ def run_grade_class(options: argparse.Namespace) -> int:
     if options.jobs < 1:
         raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     assignment = read_assignment(options.assignment)
-    submissions = submissions_in(options.folder, options.output)
+    submissions = submissions_in(options.folder, options.output, assignment.contract)
     books = {}
     if options.to_nbgrader:
         names = {submission.path.name: name_of(submission.path) for submission in submissions}
@@ -216,7 +216,7 @@ def run_grade_class(options: argparse.Namespace) -> int:
 def take_in_again(path: Path, options: argparse.Namespace, assignment: Assignment) -> Intake | None:
     """The sources of a submission that has been graded; None where it was refused."""
     try:
-        return take_in(path, options.release, assignment.package)
+        return take_in(path, options.release, assignment)
     except IntakeError:
         return None
 

@@ -46,7 +46,8 @@ def cpu_of(zygote: Zygote) -> float:
 
 def points_of(zygote: Zygote, references: Path, **options: object) -> float:
     """The points of the submission."""
-    return grade(take_in(SUBMISSION, RELEASE), read_assignment(), references, zygote=zygote, **options).score
+    assignment = read_assignment()
+    return grade(take_in(SUBMISSION, RELEASE, assignment), assignment, references, zygote=zygote, **options).score
 
 
 def cold() -> None:
@@ -71,7 +72,7 @@ def fresh(*command: str) -> tuple[float, str]:
 def in_a_class(count: int) -> list[float]:
     """CPU seconds of each submission of a class of good ones, graded as `grade-class` does: a forked grader each."""
     found = []
-    markers = [task.marker for task in read_assignment().tasks if task.judges]
+    markers = [task.marker for task in read_assignment().tasks if task.components]
     with tempfile.NamedTemporaryFile() as references, Zygote() as zygote:
         path = Path(references.name)
 
@@ -100,9 +101,8 @@ def measure(count: int) -> int:
     alone = [json.loads(fresh("-c", COLD)[1])[0] for _ in range(3)]
     forked: list[float] = []
     sources = read_sources(SUBMISSION, RELEASE)
-    run_versions(
-        [Version("", sources, [seed]) for seed in range(5)], sources, lambda run: forked.append(run.cpu_seconds)
-    )
+    versions = [Version("", sources, [seed]) for seed in range(5)]
+    run_versions(versions, sources, read_assignment(), lambda run: forked.append(run.cpu_seconds))
     together = in_a_class(count)
     rows = {
         "one submission alone, both imports of torch included": alone,

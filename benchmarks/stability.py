@@ -41,7 +41,7 @@ def marks_by_seed(seeds: Sequence[int], progress: bool = False) -> dict[str, Cou
             found[name][json.dumps({result.task.number: result.score for result in record.results})] += 1
 
     with tempfile.NamedTemporaryFile() as references, Zygote() as zygote:
-        with_tests([task.marker for task in assignment.tasks if task.judges], all_of)
+        with_tests([task.marker for task in assignment.tasks if task.components], all_of)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Reads `assignment.toml`: tasks, points, thresholds, limits."""
+"""Reads `assignment.toml`: tasks, points, thresholds, limits, and the contract that submissions keep."""
 
 import difflib
 import re
@@ -6,10 +6,9 @@ import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from autograder.sandbox.worker.contract import COMPONENTS
-from foundation.places import ASSIGNMENT_FILE
-
+from .contract import Contract
 from .limits import Limits
+from .places import ASSIGNMENT, ASSIGNMENT_FILE
 
 DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("share", "all")
@@ -22,13 +21,18 @@ class AssignmentError(ValueError):
 
 @dataclass(frozen=True)
 class Task:
-    """One part that earns points: judged by its tests, or by BLEU against a threshold."""
+    """One part that earns points: judged by its tests, or by BLEU against a threshold.
+
+    Attributes:
+        components: those of the contract whose faults cost these points; none where BLEU is judged.
+        threshold: the name of the BLEU that is asked for; None where components are judged.
+    """
 
     number: str
     name: str
     title: str
     points: float
-    judges: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()
     threshold: str | None = None
     extension: bool = False
     visibility: str = "visible"
@@ -49,9 +53,16 @@ class Assignment:
     thresholds: dict[str, float]
     limits: Limits
     instructor_only: tuple[str, ...]
+    contract: Contract
     tasks: tuple[Task, ...]
+    path: Path
     due: str = ""
     contact: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """With the rest of the assignment: the file's own, if tests lie there too; otherwise the kit's."""
+        return self.path.parent if (self.path.parent / "tests").is_dir() else ASSIGNMENT
 
     @property
     def max_score(self) -> float:
@@ -62,23 +73,29 @@ class Assignment:
 def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
     """Reads and checks the file.
 
+    Args:
+        path: of the file, or of the assignment's folder, which holds it as `assignment.toml`.
+
     Raises:
         AssignmentError: naming the key, its value, and what would be right.
     """
+    path = Path(path)
+    if path.is_dir():
+        path /= ASSIGNMENT_FILE.name
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise AssignmentError(f"{path}: {error.strerror or error}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise AssignmentError(f"{path}: {error}") from None
     try:
-        return _assignment(content)
+        return _assignment(content, path)
     except AssignmentError as error:
         raise AssignmentError(f"{path}: {error}") from None
 
 
-def _assignment(content: dict) -> Assignment:
-    known = ["title", "due", "contact", "package", "credit", "thresholds", "limits", "release", "tasks"]
+def _assignment(content: dict, path: Path) -> Assignment:
+    known = ["title", "due", "contact", "package", "credit", "thresholds", "limits", "release", "contract", "tasks"]
     _check_keys(content, known, "the file")
     thresholds = content.get("thresholds", {})
     for name, value in thresholds.items():
@@ -95,7 +112,8 @@ def _assignment(content: dict) -> Assignment:
     credit = content.get("credit", "share")
     if credit not in CREDITS:
         raise AssignmentError(f"credit = {credit!r}: expected {' or '.join(map(repr, CREDITS))}")
-    tasks = tuple(_task(table, thresholds) for table in content.get("tasks", []))
+    contract = _contract(content.get("contract", {}))
+    tasks = tuple(_task(table, thresholds, contract) for table in content.get("tasks", []))
     if not tasks:
         raise AssignmentError("no [[tasks]]: expected at least one")
     for key in ("number", "name"):
@@ -110,13 +128,42 @@ def _assignment(content: dict) -> Assignment:
         thresholds={name: float(value) for name, value in thresholds.items()},
         limits=limits,
         instructor_only=tuple(release.get("instructor_only", ())),
+        contract=contract,
         tasks=tasks,
+        path=path,
         due=str(content.get("due", "")),
         contact=str(content.get("contact", "")),
     )
 
 
-def _task(table: dict, thresholds: dict[str, float]) -> Task:
+def _contract(table: dict) -> Contract:
+    _check_keys(table, ["components", "nn_modules", "methods"], "[contract]")
+    modules = table.get("components", {})
+    if not isinstance(modules, dict) or not modules:
+        raise AssignmentError("[contract.components]: expected at least one module, such as layers = [\"LayerNorm\"]")
+    known: list[str] = []
+    for module, names in modules.items():
+        known += _names(names, f"[contract.components] {module}")
+        if not module.isidentifier():
+            raise AssignmentError(f"[contract.components] {module!r}: expected the name of a module, without .py")
+    for name in known:
+        if known.count(name) > 1:
+            raise AssignmentError(f"[contract.components] {name!r} occurs twice: each component needs its own name")
+    nn_modules = _names(table.get("nn_modules", []), "[contract] nn_modules")
+    for name in nn_modules:
+        if name not in known:
+            raise AssignmentError(f"[contract] nn_modules: unknown component {name!r}{_suggest(name, known)}")
+    methods = _names(table.get("methods", []), "[contract] methods")
+    return Contract({module: tuple(names) for module, names in modules.items()}, frozenset(nn_modules), tuple(methods))
+
+
+def _names(value: object, where: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(name, str) and name.isidentifier() for name in value):
+        raise AssignmentError(f"{where} = {value!r}: expected a list of Python names")
+    return value
+
+
+def _task(table: dict, thresholds: dict[str, float], contract: Contract) -> Task:
     where = f"task {table.get('number', '?')}"
     _check_keys(table, [item.name for item in fields(Task)], where)
     for key in ("number", "name", "title", "points"):
@@ -130,15 +177,16 @@ def _task(table: dict, thresholds: dict[str, float]) -> Task:
     if visibility not in VISIBILITIES:
         expected = " or ".join(map(repr, VISIBILITIES))
         raise AssignmentError(f"{where}: visibility = {visibility!r}: expected {expected}")
-    judges, threshold = tuple(table.get("judges", ())), table.get("threshold")
-    if bool(judges) == bool(threshold):
-        raise AssignmentError(f"{where}: expected either `judges` or `threshold`")
-    for component in judges:
-        if component not in COMPONENTS:
-            raise AssignmentError(f"{where}: unknown component {component!r}{_suggest(component, COMPONENTS)}")
+    components, threshold = tuple(table.get("components", ())), table.get("threshold")
+    if bool(components) == bool(threshold):
+        raise AssignmentError(f"{where}: expected either `components` or `threshold`")
+    for component in components:
+        if component not in contract.components:
+            what = f"unknown component {component!r}{_suggest(component, contract.components)}"
+            raise AssignmentError(f"{where}: {what}")
     if threshold and threshold not in thresholds:
         raise AssignmentError(f"{where}: unknown threshold {threshold!r}{_suggest(threshold, list(thresholds))}")
-    return Task(**{**table, "judges": judges, "points": float(table["points"])})
+    return Task(**{**table, "components": components, "points": float(table["points"])})
 
 
 def _is_number(value: object) -> bool:

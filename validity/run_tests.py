@@ -28,11 +28,14 @@ from autograder.testing.collected_tests import classify as sandbox_classify
 from autograder.testing.errors import CheckFailed
 from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.stash import SEED, SUBMISSION
+from foundation.assignment_file import Assignment
+from foundation.limits import Limits
 from foundation.places import COMPONENT_TESTS as TESTS
 from foundation.sources import Sources
 from foundation.time_limit import time_limit
 
 SECONDS_A_TEST = 10
+UNHURRIED = Limits(total_seconds=600.0, cpu_seconds=600)
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,9 @@ class TestRunError(RuntimeError):
 class Recorder:
     """A pytest plugin that keeps what the tests did in this process."""
 
-    def __init__(self, work: Callable[["Recorder", list[pytest.Item]], None]) -> None:
-        """Takes what is to be done with the collected tests."""
-        self.work = work
+    def __init__(self, assignment: Assignment, work: Callable[["Recorder", list[pytest.Item]], None]) -> None:
+        """Takes the assignment whose tests they are, and what is to be done with them once they are collected."""
+        self.assignment, self.work = assignment, work
         self.current = ""
         self.paths: set[str] = set()
         self.outcomes: dict[str, list[Outcome]] = {}
@@ -174,13 +177,13 @@ def classify(error: BaseException | None, paths: set[str]) -> tuple[str, str]:
     return "grader error", "".join(traceback.format_exception(error)[-4:])
 
 
-def with_tests(work: Callable[[Recorder, list[pytest.Item]], None]) -> None:
+def with_tests(assignment: Assignment, work: Callable[[Recorder, list[pytest.Item]], None]) -> None:
     """Collects the component tests and calls `work` with them.
 
     Raises:
         TestRunError: where they cannot be collected.
     """
-    recorder = Recorder(work)
+    recorder = Recorder(assignment, work)
     arguments = [str(TESTS), "-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
     arguments += ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler"]
     arguments += ["-p", "no:capture"]
@@ -201,13 +204,19 @@ def with_tests(work: Callable[[Recorder, list[pytest.Item]], None]) -> None:
 
 
 def run_versions(
-    versions: Sequence[Version], warm_up: Sources, on_run: Callable[[Run], None], jobs: int = 1, sandboxed: bool = False
+    versions: Sequence[Version],
+    warm_up: Sources,
+    assignment: Assignment,
+    on_run: Callable[[Run], None],
+    jobs: int = 1,
+    sandboxed: bool = False,
 ) -> None:
     """Runs the tests on every version, once for each of its seeds.
 
     Args:
         versions: what to run.
         warm_up: a submission that is run once at first, so that no child pays for what torch imports late.
+        assignment: whose tests they are.
         on_run: called with each result, in the order in which they come.
         jobs: children at a time.
         sandboxed: through the grading sandbox, one version after the other, and not in forks of this process.
@@ -226,11 +235,11 @@ def run_versions(
             pass
         _run_in_forks(recorder, items, versions, on_run, jobs)
 
-    with_tests(work)
+    with_tests(assignment, work)
 
 
 def _run_here(recorder: Recorder, items: list[pytest.Item], version: Version) -> Iterator[Run]:
-    submission = InProcessSubmission(dict(version.sources))
+    submission = InProcessSubmission(dict(version.sources), recorder.assignment)
     try:
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             yield from recorder.run(items, version, submission)
@@ -282,13 +291,12 @@ def _run_in_sandbox(
 ) -> None:
     from autograder.sandbox.containment.zygote import Zygote
     from autograder.sandbox.proxy.submission import Sandbox
-    from foundation.limits import Limits
 
-    zygote, limits = Zygote(), Limits(total_seconds=600.0, cpu_seconds=600)
+    zygote = Zygote()
     recorder.classify = sandbox_classify
     try:
         for version in versions:
-            with Sandbox(dict(version.sources), limits, zygote=zygote) as submission:
+            with Sandbox(dict(version.sources), recorder.assignment, limits=UNHURRIED, zygote=zygote) as submission:
                 for run in recorder.run(items, version, submission):
                     on_run(run)
     finally:

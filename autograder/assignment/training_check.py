@@ -69,7 +69,7 @@ class Trainability:
 
 def missing_for(results: Sequence[TaskResult]) -> str:
     """Why a submission with these results cannot be trained; "" where it can."""
-    needed = [result for result in results if result.task.judges and not result.task.extension]
+    needed = [result for result in results if result.task.components and not result.task.extension]
     for result in needed:
         if result.state in HOPELESS:
             return f"{result.task.number} {result.task.title} ended as `{result.state}`"

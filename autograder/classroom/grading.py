@@ -21,12 +21,12 @@ from tqdm import tqdm
 
 from foundation.assignment_file import Assignment
 from foundation.child_processes import FAILED, run_forked
+from foundation.contract import Contract
 from foundation.printable_text import printable
 
 from ..grading.one import grade, name_seed, refuse
 from ..grading.record import Record, hash_of, read_record
 from ..intake import Intake, IntakeError, IntakeRefusedError, name_of, take_in
-from ..intake.assignment_folder import is_module
 from ..sandbox import SandboxUnavailableError, Zygote
 from ..sandbox.containment.layers import satisfies
 
@@ -91,7 +91,7 @@ class ClassGrading:
         with _Zygotes(self.level) as zygotes:
             from ..testing.collected_tests import with_tests
 
-            markers = [task.marker for task in self.assignment.tasks if task.judges]
+            markers = [task.marker for task in self.assignment.tasks if task.components]
             with_tests(markers, lambda tests: self._grade_all(to_grade, tests, zygotes))
 
     def _without_record(self, submissions: list[Submission]) -> Iterator[Submission]:
@@ -161,7 +161,7 @@ class ClassGrading:
         )
 
     def _take_in(self, submission: Submission) -> Intake:
-        return take_in(submission.path, self.release, self.assignment.package)
+        return take_in(submission.path, self.release, self.assignment)
 
     def _blame_ourselves(self, submission: Submission, reason: str) -> None:
         """Writes the record of a submission that could not be graded by a fault of ours."""
@@ -189,12 +189,13 @@ class _Zygotes:
         self.present.close()
 
 
-def submissions_in(folder: Path, output: Path) -> list[Submission]:
+def submissions_in(folder: Path, output: Path, contract: Contract) -> list[Submission]:
     """Everything in a folder that is not hidden, in order of names.
 
     Args:
         folder: each entry is a submission.
         output: where the records go; it may lie in the folder, and is no submission.
+        contract: by which a folder that is itself a submission is recognised.
 
     Raises:
         ClassError: where it is no folder of submissions.
@@ -203,7 +204,7 @@ def submissions_in(folder: Path, output: Path) -> list[Submission]:
         entries = sorted(entry for entry in folder.iterdir() if not is_hidden(entry.name))
     except OSError as error:
         raise ClassError(f"{folder}: {error.strerror}; expected a folder with one entry for each submission") from None
-    if modules := [entry.name for entry in entries if is_module(entry.name)]:
+    if modules := [entry.name for entry in entries if entry.name in contract.files]:
         raise ClassError(f"{folder}: {modules[0]} lies in it: a submission itself; grade it with `grade {folder}`")
     entries = [entry for entry in entries if entry.resolve() != output.resolve()]
     if not entries:

@@ -17,8 +17,6 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import MISCONCEPTIONS
 from foundation.sources import Source, Sources
 
-from ..sandbox.worker.contract import COMPONENTS, CONTRACT
-
 SEVERITIES = ("blatant", "subtle", "edge")
 
 Table = Mapping[str, Any]
@@ -95,9 +93,10 @@ def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> F
     required = {"id", "when", "hint", "severity", "find", "replace"}
     _check_keys(table, required, {"component", "within", "also"}, where)
     component, task = table.get("component", content["component"]), content["task"]
-    if component not in COMPONENTS:
-        raise CatalogueError(f"{where}: unknown component {component!r}{_suggest(component, COMPONENTS)}")
-    judged = {t.number: t.judges for t in assignment.tasks}
+    known = assignment.contract.components
+    if component not in known:
+        raise CatalogueError(f"{where}: unknown component {component!r}{_suggest(component, known)}")
+    judged = {t.number: t.components for t in assignment.tasks}
     if component not in judged.get(task, ()):
         raise CatalogueError(f"{where}: task {task} does not judge {component}")
     if table["severity"] not in SEVERITIES:
@@ -107,7 +106,7 @@ def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> F
         if edit is not table:
             _check_keys(edit, {"find", "replace"}, {"within"}, where)
         within = edit.get("within", component)
-        if within.split(".")[0] not in CONTRACT:
+        if within.split(".")[0] not in assignment.contract.modules:
             raise CatalogueError(f"{where}: within = {within!r}: expected `module.Name` or `module`")
         edits.append(Edit(edit["find"], edit["replace"], within))
     texts = (table["id"], table["when"], table["hint"])

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from foundation.assignment_file import Assignment
 from foundation.places import REFERENCE
 from foundation.time_limit import CPU, time_limit
 
@@ -44,6 +45,7 @@ class Explainer:
         self,
         tests: Tests,
         tape: Tape,
+        assignment: Assignment,
         note: Callable[[str], None],
         diagnostician: Diagnostician | None = None,
         reference: Path = REFERENCE,
@@ -53,11 +55,13 @@ class Explainer:
         Args:
             tests: the tests, to run one of them again.
             tape: the recording of the tests.
+            assignment: whose tests they are.
             note: called with a line for the record where a diagnosis breaks or is stopped.
             diagnostician: one that many submissions share; None = an own one, made when it is first needed.
             reference: the reference's folder; where there is none, only counterexamples are found.
         """
-        self._tests, self._tape, self._note, self._reference = tests, tape, note, reference
+        self._tests, self._tape, self._assignment = tests, tape, assignment
+        self._note, self._reference = note, reference
         self._diagnostician, self._is_own = diagnostician, diagnostician is None
         self._budget = Budget(COMPARISONS)
         self._known: dict[str, Finding | None] = {}
@@ -100,10 +104,10 @@ class Explainer:
     def _explain(self, result: TaskResult) -> Finding | None:
         missed = [outcome.nodeid for outcome in result.outcomes if outcome.is_missed]
         if self._diagnostician is None and self._reference.is_dir():
-            self._diagnostician = make_diagnostician(self._reference)
+            self._diagnostician = make_diagnostician(self._reference, self._assignment)
         if self._diagnostician is not None:
             episodes = [self._tape.episodes[o.nodeid] for o in result.outcomes if o.nodeid in self._tape.episodes]
-            components, number = result.task.judges, result.task.number
+            components, number = result.task.components, result.task.number
             self._diagnostician.prepare(components, number)
             match = self._diagnostician.diagnose(components, number, episodes, missed, self._budget)
             if match is not None:
@@ -152,9 +156,9 @@ def place_of(error: Exception) -> str:
     return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
 
 
-def make_diagnostician(reference: Path) -> Diagnostician:
+def make_diagnostician(reference: Path, assignment: Assignment) -> Diagnostician:
     """Reads the reference and the catalogue, which is only there where the reference is; close what is returned."""
     from .matching import Diagnostician
     from .workshop import Workshop
 
-    return Diagnostician(Workshop(reference))
+    return Diagnostician(Workshop(reference, assignment))

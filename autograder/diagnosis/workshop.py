@@ -10,6 +10,9 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from foundation.assignment_file import Assignment
+
+from ..sandbox.worker import stand_ins
 from ..sandbox.worker.loading import Package
 from ..testing.in_process import read_sources
 from .catalogue import SEVERITIES, Fault, apply, definition, read_catalogue
@@ -18,11 +21,11 @@ from .catalogue import SEVERITIES, Fault, apply, definition, read_catalogue
 class Workshop:
     """Makes the reference's components, whole or with a fault."""
 
-    def __init__(self, reference: Path, faults: Sequence[Fault] | None = None) -> None:
+    def __init__(self, reference: Path, assignment: Assignment, faults: Sequence[Fault] | None = None) -> None:
         """Reads the reference's folder and the catalogue, or takes some of its faults."""
         self._sources = read_sources(reference, reference)
-        self._package = Package(self._sources, "reference_of_diagnosis")
-        self._faults = list(read_catalogue() if faults is None else faults)
+        self._package = Package(self._sources, assignment.contract.modules, stand_ins, "reference_of_diagnosis")
+        self._faults = list(read_catalogue(assignment=assignment) if faults is None else faults)
         self._code: dict[str, list[CodeType]] = {}
 
     def close(self) -> None:

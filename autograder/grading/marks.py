@@ -98,6 +98,5 @@ def total_score(results: list[TaskResult]) -> float:
 
 def tests_of(assignment: Assignment, outcomes: dict[str, list[Outcome]]) -> list[TaskResult]:
     """Results of all tasks that are judged by tests; `outcomes` by pytest marker."""
-    return [
-        judge_task(task, outcomes.get(task.marker, []), assignment.credit) for task in assignment.tasks if task.judges
-    ]
+    tasks = [task for task in assignment.tasks if task.components]
+    return [judge_task(task, outcomes.get(task.marker, []), assignment.credit) for task in tasks]

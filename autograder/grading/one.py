@@ -77,8 +77,8 @@ def grade(
         tape = Tape()
         found = short_cuts_of(intake, assignment, record.notes)
         with (
-            Explainer(tests, tape, record.notes.append) as explainer,
-            Sandbox(intake.sources, assignment.limits, zygote=zygote, tape=tape, locate=intake.locate) as submission,
+            Explainer(tests, tape, assignment, record.notes.append) as explainer,
+            Sandbox(intake.sources, assignment, zygote=zygote, tape=tape, locate=intake.locate) as submission,
         ):
             for outcomes in tests.run(submission, seed, progress):
                 results = [result for result in tests_of(assignment, outcomes) if result.task.marker in outcomes]
@@ -98,7 +98,7 @@ def grade(
         else:
             from ..testing.collected_tests import with_tests
 
-            with_tests([task.marker for task in assignment.tasks if task.judges], judge_components)
+            with_tests([task.marker for task in assignment.tasks if task.components], judge_components)
     except Exception as error:
         record.give_up(str(error) or type(error).__name__)
         after_each(record)
@@ -132,7 +132,7 @@ def refuse(name: str, reason: str, assignment: Assignment, hashes: dict[str, str
 
 def short_cuts_of(intake: Intake, assignment: Assignment, notes: list[str]) -> dict[str, list[ShortCut]]:
     """What the judged components use of that which students are to write themselves."""
-    judged = dict.fromkeys(component for task in assignment.tasks for component in task.judges)
+    judged = dict.fromkeys(component for task in assignment.tasks for component in task.components)
     return find_short_cuts(intake.sources, judged, notes)
 
 
@@ -140,7 +140,7 @@ def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]
     """Takes the points of the tasks whose components use short-cuts, and says where."""
 
     def judge_again(result: TaskResult) -> TaskResult:
-        short_cuts = [(component, found[component]) for component in result.task.judges if component in found]
+        short_cuts = [(component, found[component]) for component in result.task.components if component in found]
         if short_cuts:
             return replace(result, state="refused", score=0.0, message=explain_short_cuts(short_cuts, intake.locate))
         return replace(result, score=0.0) if result.state == "refused" else result  # caught when it ran

@@ -123,7 +123,7 @@ def part_of(result: TaskResult) -> dict:
     return {
         "number": task.number,
         "title": task.title,
-        "components": list(task.judges),
+        "components": list(task.components),
         "extension": task.extension,
         "state": result.state,
         "score": result.score,

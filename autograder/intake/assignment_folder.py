@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..sandbox.worker.contract import CONTRACT
+from foundation.assignment_file import Assignment
+from foundation.contract import Contract
+
 from .bounds import TRANSLATIONS
 from .errors import RefusedError, quote
 from .files.path_checks import is_clutter
 
-MODULE_FILES = tuple(f"{module}.py" for module in CONTRACT)
 SHOWN_FILES = 3
 
 
@@ -27,21 +28,25 @@ class Place:
         return quote(self.folder + "/") if self.folder else "the top folder"
 
 
-def find_place(paths: Iterable[str], package: str) -> Place | None:
+def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
     """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
 
     Args:
         paths: of all files, within the submission.
-        package: name of the folder that holds the modules in the release.
+        assignment: the contract, and the name of the folder that holds the modules in the release.
 
     Raises:
         RefusedError: where there are two such places.
     """
     places = all_places(paths)
+
+    def is_module(file: str) -> bool:
+        return file in assignment.contract.files
+
     for is_kind in (is_module, is_notebook):
         having = [place for place in places if any(map(is_kind, place.files))]
         for level in (0, 1):
-            found = [place for place in having if level_of(place.folder, package) == level]
+            found = [place for place in having if level_of(place.folder, assignment.package) == level]
             if len(found) > 1:
                 shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in found[:2])
                 raise RefusedError(
@@ -101,9 +106,9 @@ def level_of(folder: str, package: str) -> int:
     return FAR
 
 
-def is_module(file: str) -> bool:
-    """Whether a file name is one of the contract's modules."""
-    return file in MODULE_FILES
+def has_modules(place: Place, contract: Contract) -> bool:
+    """Whether some of the contract's modules lie in a place."""
+    return not place.files.isdisjoint(contract.files)
 
 
 def is_notebook(file: str) -> bool:

@@ -7,10 +7,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from foundation.assignment_file import Assignment
+from foundation.contract import Contract
 from foundation.sources import Source, Sources, failing_module
 
-from ..sandbox.worker.contract import CONTRACT
-from .assignment_folder import MODULE_FILES, Place, all_places, is_module, some
+from .assignment_folder import Place, all_places, has_modules, some
 from .bounds import MAX_MODULES, MAX_SOURCE_BYTES
 from .errors import IntakeError, RefusedError, quote
 from .files.tree import Tree
@@ -49,27 +50,27 @@ class Selection:
         self.notes.append(reason)
 
 
-def read_release(release: Path) -> Sources:
+def read_release(release: Path, contract: Contract) -> Sources:
     """The modules of the skeleton that was handed out.
 
     Raises:
         IntakeError: where it is missing or cannot be read.
     """
     found = {module: (f"{module}.py", text) for module, (_, text) in read_modules(release).items()}
-    missing = [module for module in CONTRACT if module not in found]
+    missing = [module for module in contract.modules if module not in found]
     if missing:
-        raise IntakeError(f"{release}: not the assignment's skeleton: {missing[0]}.py is missing; expected student/")
+        raise IntakeError(f"{release}: not the assignment's skeleton: {missing[0]}.py is missing")
     return found
 
 
-def select_modules(tree: Tree, place: Place, release: Sources, package: str) -> Selection:
+def select_modules(tree: Tree, place: Place, release: Sources, assignment: Assignment) -> Selection:
     """The contract's modules and those they import relatively, from the submission or otherwise from the release.
 
     Raises:
         RefusedError: for too many or too large modules.
     """
     selection = Selection.begin(release)
-    wanted = deque(CONTRACT)
+    wanted = deque(assignment.contract.modules)
     n_bytes = 0
     while wanted:
         module = wanted.popleft()
@@ -85,14 +86,14 @@ def select_modules(tree: Tree, place: Place, release: Sources, package: str) -> 
             selection.sources[module] = release[module]
         else:
             continue
-        wanted += imports_of(selection, module, place, package)
-    selection.notes += notes_on_others(tree, place, selection, release)
+        wanted += imports_of(selection, module, place, assignment.package)
+    selection.notes += notes_on_others(tree, place, selection, release, assignment.contract)
     return selection
 
 
-def complete(selection: Selection, release: Sources) -> None:
+def complete(selection: Selection, release: Sources, contract: Contract) -> None:
     """Adds the release's modules that a submission of notebooks lacks or imports."""
-    wanted = deque(CONTRACT)
+    wanted = deque(contract.modules)
     while wanted:
         module = wanted.popleft()
         if module not in selection.sources and module in release:
@@ -137,7 +138,9 @@ def imports_of(selection: Selection, module: str, place: Place, package: str) ->
     return siblings
 
 
-def notes_on_others(tree: Tree, place: Place, selection: Selection, release: Sources) -> list[str]:
+def notes_on_others(
+    tree: Tree, place: Place, selection: Selection, release: Sources, contract: Contract
+) -> list[str]:
     """Notes on files that have no effect although someone may expect one."""
     python = {file for file in place.files if file.endswith(".py")} - {f"{name}.py" for name in selection.submitted}
     idle = {file for file in python if file in NEVER_OURS}
@@ -147,27 +150,27 @@ def notes_on_others(tree: Tree, place: Place, selection: Selection, release: Sou
     notes = [f"no effect on grading: {some(idle)}"] if idle else []
     others = python - idle - {"__init__.py"} - {f"{name}.py" for name in release}
     for file in sorted(others):
-        if meant := misnamed(file, place.files):
+        if meant := misnamed(file, place.files, contract):
             notes.append(f"{quote(file)} is ignored; did you mean {meant}?")
             others.discard(file)
     if others:
         notes.append(f"ignored, since the assignment's modules do not import them: {some(others)}")
     if any(file.endswith(".ipynb") for file in place.files):
         notes.append("the .py files were graded; the notebook beside them was ignored")
-    return notes + notes_on_places(tree, place)
+    return notes + notes_on_places(tree, place, contract)
 
 
-def notes_on_places(tree: Tree, place: Place) -> list[str]:
+def notes_on_places(tree: Tree, place: Place, contract: Contract) -> list[str]:
     """Notes on modules in other folders."""
-    elsewhere = [other for other in all_places(tree.sizes) if any(map(is_module, other.files)) and other != place]
+    elsewhere = [other for other in all_places(tree.sizes) if has_modules(other, contract) and other != place]
     if not elsewhere:
         return []
     return [f"graded: the files in {place}; ignored: those in {', '.join(map(str, elsewhere[:3]))}"]
 
 
-def misnamed(file: str, files: frozenset[str]) -> str | None:
+def misnamed(file: str, files: frozenset[str], contract: Contract) -> str | None:
     """The module's file that was probably meant by "Layers.py", "layers (1).py" or "layer.py"."""
-    missing = [name for name in MODULE_FILES if name not in files]
+    missing = [name for name in contract.files if name not in files]
     stem = file.removesuffix(".py").casefold().partition("(")[0].strip(" _-0123456789")
     nearest = difflib.get_close_matches(stem, [name.removesuffix(".py") for name in missing], n=1, cutoff=0.8)
     return f"{nearest[0]}.py" if nearest else None

@@ -6,16 +6,17 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from foundation.assignment_file import Assignment
+from foundation.contract import Contract
 from foundation.sources import Sources
 
 from .assignment_folder import (
     FAR,
-    MODULE_FILES,
     SHOWN_FILES,
     Place,
     find_place,
     find_translations,
-    is_module,
+    has_modules,
     is_notebook,
     level_of,
 )
@@ -68,22 +69,22 @@ class Intake:
         return origin or f"{module}.py, line {line}"
 
 
-def take_in(path: Path, release: Path, package: str = "student") -> Intake:
+def take_in(path: Path, release: Path, assignment: Assignment) -> Intake:
     """Takes in one submission.
 
     Args:
         path: a folder, a .zip, a .tar.gz, or a notebook.
         release: the skeleton that was handed out.
-        package: name of the folder that holds the modules in the release.
+        assignment: the contract, and the name of the folder that holds the modules in the release.
 
     Raises:
         IntakeRefusedError: where the submission cannot be graded: a result with a reason.
         IntakeError: where the path does not exist or cannot be read: the caller's mistake.
     """
-    skeleton = read_release(release)
+    skeleton = read_release(release, assignment.contract)
     hashes: dict[str, str] = {}
     try:
-        return _take_in(path, skeleton, package, hashes)
+        return _take_in(path, skeleton, assignment, hashes)
     except RefusedError as error:
         raise IntakeRefusedError(path.name or str(path), str(error), hashes) from None
 
@@ -95,26 +96,26 @@ def name_of(path: Path) -> str:
     return name[: len(name) - len(suffix)]
 
 
-def _take_in(path: Path, release: Sources, package: str, hashes: dict[str, str]) -> Intake:
+def _take_in(path: Path, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
     try:
         mode = path.lstat().st_mode
     except (OSError, ValueError) as error:
         raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
     tree: Tree
     if stat.S_ISDIR(mode):
-        tree = folder = Folder(path, package)
-        refuse_odd_entries(folder, package)
-        if archive := only_archive(folder, package):
+        tree = folder = Folder(path, assignment.package)
+        refuse_odd_entries(folder, assignment.package)
+        if archive := only_archive(folder, assignment):
             content = folder.read(archive, MAX_ARCHIVE_BYTES)
             hashes[archive] = hashlib.sha256(content).hexdigest()
             tree = open_archive(content)
     elif is_notebook(path.name):
         content = read_hashed(path, MAX_NOTEBOOK_BYTES, hashes)
-        selection, origins = take_notebooks(read_notebook(content, path.name), path.name, release, package)
+        selection, origins = take_notebooks(read_notebook(content, path.name), path.name, release, assignment)
         return finish(path, selection, hashes, origins)
     else:
         tree = open_archive(read_hashed(path, MAX_ARCHIVE_BYTES, hashes))
-    return take_tree(path, tree, release, package, hashes)
+    return take_tree(path, tree, release, assignment, hashes)
 
 
 def open_archive(content: bytes) -> Tree:
@@ -127,24 +128,24 @@ def open_archive(content: bytes) -> Tree:
     raise RefusedError(f"{KINDS}; this is {what if content else 'empty'}")
 
 
-def only_archive(folder: Folder, package: str) -> str | None:
+def only_archive(folder: Folder, assignment: Assignment) -> str | None:
     """The archive in a folder that holds nothing else that counts; learning platforms export submissions so."""
     archives = [name for name in folder.sizes if "/" not in name and name.lower().endswith(ARCHIVES)]
-    place = find_place(folder.sizes, package)
-    if len(archives) != 1 or place or find_translations(folder.sizes, place, package):
+    place = find_place(folder.sizes, assignment)
+    if len(archives) != 1 or place or find_translations(folder.sizes, place, assignment.package):
         return None
     return archives[0]
 
 
-def take_tree(path: Path, tree: Tree, release: Sources, package: str, hashes: dict[str, str]) -> Intake:
+def take_tree(path: Path, tree: Tree, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
     """Takes in the files of a folder or an archive that count."""
-    place = find_place(tree.sizes, package)
-    translations = find_translations(tree.sizes, place, package)
+    place = find_place(tree.sizes, assignment)
+    translations = find_translations(tree.sizes, place, assignment.package)
     if place is None and translations is None:
-        raise RefusedError(nothing_here(tree))
+        raise RefusedError(nothing_here(tree, assignment.contract))
     origins: dict[str, list[str]] = {}
-    if place is None or any(map(is_module, place.files)):
-        selection = select_modules(tree, place or Place("", frozenset()), release, package)
+    if place is None or has_modules(place, assignment.contract):
+        selection = select_modules(tree, place or Place("", frozenset()), release, assignment)
     else:
         files = sorted(filter(is_notebook, place.files))
         if len(files) > MAX_NOTEBOOKS:
@@ -157,7 +158,7 @@ def take_tree(path: Path, tree: Tree, release: Sources, package: str, hashes: di
                 cells += read_notebook(content, file)
             except RefusedError as error:
                 raise RefusedError(f"{quote(file)}: {error}") from None
-        selection, origins = take_notebooks(cells, files[0] if len(files) == 1 else "notebooks", release, package)
+        selection, origins = take_notebooks(cells, files[0] if len(files) == 1 else "notebooks", release, assignment)
     intake = finish(path, selection, hashes, origins)
     if translations is not None:
         try:
@@ -169,16 +170,16 @@ def take_tree(path: Path, tree: Tree, release: Sources, package: str, hashes: di
 
 
 def take_notebooks(
-    cells: list[Cell], path: str, release: Sources, package: str
+    cells: list[Cell], path: str, release: Sources, assignment: Assignment
 ) -> tuple[Selection, dict[str, list[str]]]:
     """The modules that cells define, completed by the release's."""
-    distribution = Distribution(cells, release, package)
+    distribution = Distribution(cells, release, assignment)
     selection = Selection.begin(release)
     selection.notes = distribution.notes
     origins = distribution.fill(selection, path)
     if not selection.submitted:
         raise RefusedError("no cell defines any of the assignment's classes and functions")
-    complete(selection, release)
+    complete(selection, release, assignment.contract)
     return selection, origins
 
 
@@ -210,14 +211,14 @@ def refuse_odd_entries(folder: Folder, package: str) -> None:
             raise RefusedError(f"{quote(path)} is {kind}; hand in ordinary files")
 
 
-def nothing_here(tree: Tree) -> str:
+def nothing_here(tree: Tree, contract: Contract) -> str:
     """Why a folder or an archive without any file that counts cannot be graded."""
-    wanted = ", ".join(MODULE_FILES[:SHOWN_FILES])
+    wanted = ", ".join(contract.files[:SHOWN_FILES])
     reason = f"none of the assignment's files ({wanted}, …, {TRANSLATIONS}) is in it"
     inner = [path for path in sorted(tree.sizes) if path.lower().endswith((*ARCHIVES, ".rar", ".7z"))]
     if inner:
         return f"{reason}; {quote(inner[0])} is another archive: hand in the files themselves"
     for path in sorted(path for path in tree.sizes if path.endswith(".py")):
-        if meant := misnamed(path.rpartition("/")[2], frozenset()):
+        if meant := misnamed(path.rpartition("/")[2], frozenset(), contract):
             return f"{reason}; there is {quote(path)}: did you mean {meant}?"
     return reason

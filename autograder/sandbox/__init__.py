@@ -1,6 +1,6 @@
 """Runs submitted code in contained worker processes, and shows it to tests as ordinary `nn.Module` objects.
 
-    with Zygote() as zygote, Sandbox(sources, Limits(), zygote=zygote) as submission:
+    with Zygote() as zygote, Sandbox(sources, assignment, zygote=zygote) as submission:
         norm = submission.build("layers.LayerNorm", 8)
         norm(torch.randn(2, 8)).sum().backward()
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .worker.contract import MAX_PARAMETER_BYTES, MAX_PARAMETERS
+from .worker.objects import MAX_PARAMETER_BYTES, MAX_PARAMETERS
 from .worker.values import Decoder
 
 

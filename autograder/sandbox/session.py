@@ -7,6 +7,7 @@ import signal
 import time
 from typing import Any
 
+from foundation.contract import Contract
 from foundation.limits import Limits
 from foundation.sources import Locate, Sources, in_module
 from foundation.todo_comments import with_comment
@@ -48,6 +49,7 @@ class Session:
         self,
         zygote: Zygote,
         sources: Sources,
+        contract: Contract,
         limits: Limits,
         output: Output,
         cpu_left: float,
@@ -70,7 +72,7 @@ class Session:
         try:
             self.level = zygote.containment.describe(layers)
             named = {name: (f"{name}.py", text) for name, (_, text) in sources.items()}
-            self.request("load", {"sources": named}, Encoder(), START_SECONDS)
+            self.request("load", {"sources": named, "contract": contract.modules}, Encoder(), START_SECONDS)
         except SubmissionError as error:
             raise SandboxUnavailableError(f"the worker could not load the submission: {error.message}") from error
         except BaseException:

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from typing import Any
 
+from foundation.contract import Contract
 from foundation.limits import Limits
 from foundation.sources import Locate, Sources, in_module
 
@@ -33,9 +34,16 @@ class Supervisor:
     """
 
     def __init__(
-        self, sources: Sources, limits: Limits, zygote: Zygote, tape: Tape | None = None, locate: Locate = in_module
+        self,
+        sources: Sources,
+        contract: Contract,
+        limits: Limits,
+        zygote: Zygote,
+        tape: Tape | None = None,
+        locate: Locate = in_module,
     ) -> None:
-        self._sources, self._limits, self._zygote, self._tape, self._locate = sources, limits, zygote, tape, locate
+        self._sources, self._contract, self._limits = sources, contract, limits
+        self._zygote, self._tape, self._locate = zygote, tape, locate
         self._session: Session | None = None
         self._failures: Counter[str] = Counter()
         self._timeouts: set[str] = set()
@@ -59,7 +67,7 @@ class Supervisor:
             self.end("")
             cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
             self._session = Session(
-                self._zygote, sources, self._limits, self.output, cpu_left, self._tape, self._locate
+                self._zygote, sources, self._contract, self._limits, self.output, cpu_left, self._tape, self._locate
             )
             if self._level not in ("", self._session.level):
                 raise SandboxUnavailableError(f"the sandbox level fell from {self._level} to {self._session.level}")

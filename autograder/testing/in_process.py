@@ -12,6 +12,7 @@ from typing import cast
 import torch
 from torch import nn
 
+from foundation.assignment_file import Assignment
 from foundation.sources import Source, Sources
 
 from ..intake.python_source import read_modules
@@ -24,9 +25,10 @@ _numbers = itertools.count()
 class InProcessSubmission:
     """The operations that tests use on a submission."""
 
-    def __init__(self, sources: Sources) -> None:
-        """Takes the modules, such as those that `read_sources` reads."""
-        self.package = Package(dict(sources), f"submission_{next(_numbers)}")
+    def __init__(self, sources: Sources, assignment: Assignment) -> None:
+        """Takes the modules, such as those that `read_sources` reads, and the assignment with their contract."""
+        contract = assignment.contract.modules
+        self.package = Package(dict(sources), contract, stand_ins, f"submission_{next(_numbers)}")
 
     def build(
         self, component: str, *args: object, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: object

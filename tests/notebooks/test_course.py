@@ -139,7 +139,7 @@ def test_grading_finds_every_answer_in_the_notebooks(course, tmp_path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         (tmp_path / kind / "translations.txt").write_text("a\n")
-    solved, left_open = (take_in(tmp_path / kind, ROOT / "student") for kind in ("solved", "open"))
+    solved, left_open = (take_in(tmp_path / kind, ROOT / "student", read_assignment()) for kind in ("solved", "open"))
     assert solved.submitted == left_open.submitted == {one.module for one in course.definitions}
     assert not solved.notes and not left_open.notes
     assert solved.translations == b"a\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.intake import take_in
+from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
 pytestmark = pytest.mark.slow
@@ -55,7 +56,7 @@ def test_from_the_first_answer_to_translations(course, tmp_path, monkeypatch) ->
     # What was run is what is handed in, as a folder or as an archive; pictures and progress bars do no harm.
     archive = shutil.make_archive(str(tmp_path.with_name("anna")), "zip", tmp_path.parent, tmp_path.name)
     for path in (tmp_path, Path(archive)):
-        intake = take_in(path, ROOT / "student")
+        intake = take_in(path, ROOT / "student", read_assignment())
         assert intake.submitted == {one.module for one in course.definitions}
         assert intake.translations is not None and intake.translations.count(b"\n") == n_lines
     assert any(cell.get("outputs") for cell in json.loads((tmp_path / LAST).read_text())["cells"])

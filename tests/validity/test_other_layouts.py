@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.grading.marks import tests_of as results_of
+from foundation.assignment_file import read_assignment
 from foundation.places import VARIANTS
 from validity.proof.variants import splice
 from validity.run_tests import Version, run_versions
@@ -79,7 +80,7 @@ def lost(reference, assignment):
         [result] = [one for one in results_of(assignment, run.outcomes) if one.task.marker in run.outcomes]
         found.setdefault(run.version, []).append((result.state, result.task.points - result.score))
 
-    run_versions([version(*case) for case in CASES], reference, keep)
+    run_versions([version(*case) for case in CASES], reference, read_assignment(), keep)
     return found
 
 

@@ -190,11 +190,11 @@ def test_errors_are_shown_as_powers_of_ten(error, up, down):
 
 
 def test_there_are_variants_of_every_component(reference, assignment):
-    variants = read_variants(VARIANTS, reference)
+    variants = read_variants(VARIANTS, reference, assignment.contract)
     assert len(variants) >= 40
     assert all(variant.what for variant in variants)
     changed = {component for variant in variants if not variant.is_same_code for component in variant.components}
-    assert changed >= {component for task in assignment.tasks for component in task.judges}
+    assert changed >= {component for task in assignment.tasks for component in task.components}
 
 
 def test_a_variant_takes_the_place_of_the_reference(tmp_path, reference):
@@ -211,11 +211,11 @@ def test_a_variant_takes_the_place_of_the_reference(tmp_path, reference):
         ("layers/a.py", "def x(:", "a.py:1: "),
     ],
 )
-def test_a_variant_that_is_none_is_an_error(tmp_path, reference, path, text, message):
+def test_a_variant_that_is_none_is_an_error(tmp_path, reference, assignment, path, text, message):
     (tmp_path / path).parent.mkdir()
     (tmp_path / path).write_text(text)
     with pytest.raises(VariantError) as error:
-        read_variants(tmp_path, reference)
+        read_variants(tmp_path, reference, assignment.contract)
     assert message in str(error.value)
 
 
@@ -229,7 +229,7 @@ def no_callbacks_of_the_collector():
 
 
 @pytest.mark.usefixtures("no_callbacks_of_the_collector")
-def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, monkeypatch):
+def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, assignment, monkeypatch):
     monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.5)
     path, text = reference["layers"]
 
@@ -241,7 +241,7 @@ def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, monkeypa
     raises = norm_that("raise KeyError(3)", (0, 1), until_failure=True)
     warns = norm_that(r"import warnings; warnings.warn('\odd', stacklevel=1)")  # two warnings: the escape is none
     runs = []
-    run_versions([hangs, warns, raises, norm_that("import os; os._exit(7)")], reference, runs.append)
+    run_versions([hangs, warns, raises, norm_that("import os; os._exit(7)")], reference, assignment, runs.append)
     outcomes, unharmed, *others, [crash] = [run.outcomes["task_1_4"] for run in runs]
     assert {outcome.state for outcome in unharmed} == {"passed"}
     assert (crash.state, crash.message) == ("crashed", "the tests' process ended with status 7")
@@ -256,6 +256,6 @@ def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     listed = [line.split("`")[1] for line in (docs / "faults.md").read_text().splitlines() if line.startswith("| `")]
     assert listed == [fault.id for fault in read_catalogue(assignment=assignment)], "make proof"
     proof = (docs / "README.md").read_text()
-    variants = read_variants(VARIANTS, reference)
+    variants = read_variants(VARIANTS, reference, assignment.contract)
     assert all(f"| `{variant.name}` |" in proof for variant in variants), "make proof"
     assert "wrongly rejected: 0" in proof and "too near" not in proof

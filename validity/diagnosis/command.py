@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from foundation.assignment_file import DEFAULT_PATH
+from foundation.assignment_file import DEFAULT_PATH, read_assignment
 from foundation.command_line import Parser
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
@@ -49,14 +49,15 @@ def run(options: argparse.Namespace) -> int:
     rows: list[Row] = []
     layouts = options.layout or LAYOUTS
     try:
-        faults = choose_faults(options)
+        assignment = read_assignment(options.assignment)
+        faults = choose_faults(options, assignment)
         with progress_bar(len(faults) * len(layouts), "prove-diagnosis") as bar, Zygote() as zygote:
 
             def keep(row: Row) -> None:
                 rows.append(row)
                 bar.update()
 
-            recognise(faults, layouts, options.reference, keep, zygote, options.seed)
+            recognise(faults, layouts, assignment, options.reference, keep, zygote, options.seed)
         if options.output:
             write_whole(options.output, as_markdown(rows))
     except (CatalogueError, OSError) as error:

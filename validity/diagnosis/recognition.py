@@ -20,7 +20,7 @@ from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.tape import Tape
 from autograder.testing.collected_tests import Tests, with_tests
 from autograder.testing.in_process import read_sources
-from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.assignment_file import Assignment, Task
 from foundation.limits import Limits
 from foundation.sources import Sources
 
@@ -59,13 +59,13 @@ class Row:
     problems: list[str]
 
 
-def choose_faults(options: argparse.Namespace) -> list[Fault]:
+def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[Fault]:
     """The faults that the options ask for.
 
     Raises:
         CatalogueError: where there are none.
     """
-    faults = [f for f in read_catalogue(assignment=read_assignment(options.assignment)) if options.fault in f.id]
+    faults = [f for f in read_catalogue(assignment=assignment) if options.fault in f.id]
     faults = [f for f in faults if not options.task or f.task in options.task][:: options.every]
     if not faults:
         raise CatalogueError("nothing matches --task and --fault")
@@ -75,15 +75,16 @@ def choose_faults(options: argparse.Namespace) -> list[Fault]:
 def recognise(
     faults: Sequence[Fault],
     layouts: Sequence[str],
+    assignment: Assignment,
     reference: Path,
     on_row: Callable[[Row], None],
     zygote: Zygote,
     seed: int = 0,
 ) -> None:
     """Grades every fault in every layout by its own task, and calls `on_row` with what the diagnosis makes of it."""
-    assignment, sources = read_assignment(), read_sources(reference, reference)
+    sources = read_sources(reference, reference)
     tasks = {task.number: task for task in assignment.tasks}
-    with closing(make_diagnostician(reference)) as diagnostician:
+    with closing(make_diagnostician(reference, assignment)) as diagnostician:
         for number, group in groupby(faults, key=lambda fault: fault.task):
             grader = Grader(tasks[number], assignment, zygote, diagnostician, seed)
             cases = [(fault, layout, LAYOUTS[layout](apply(fault, sources))) for fault in group for layout in layouts]
@@ -110,8 +111,8 @@ class Grader:
         tape = Tape()
         problems: list[str] = []
         with (
-            Explainer(tests, tape, problems.append, self.diagnostician) as explainer,
-            Sandbox(dict(sources), UNHURRIED, zygote=self.zygote, tape=tape) as submission,
+            Explainer(tests, tape, self.assignment, problems.append, self.diagnostician) as explainer,
+            Sandbox(dict(sources), self.assignment, limits=UNHURRIED, zygote=self.zygote, tape=tape) as submission,
         ):
             [*_, outcomes] = tests.run(submission, self.seed)
             [result] = (r for r in tests_of(self.assignment, outcomes) if r.task == self.task)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from autograder.sandbox.worker.contract import CONTRACT
 from foundation.assignment_file import Assignment
 from foundation.sources import Sources
 from release.problems import ReleaseError
@@ -71,7 +70,7 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
     """
     numbers = [task.number for task in assignment.tasks]
     mutants: dict[tuple[str, str], Mutant] = {}
-    for module in CONTRACT:
+    for module in assignment.contract.modules:
         if module not in sources:
             continue
         path, text = sources[module]

@@ -108,8 +108,8 @@ def run_mutants(
     """Runs the tests of each mutant's task, and of others that judge the same component, until one fails."""
 
     def markers(mutant: Mutant) -> tuple[str, ...]:
-        judging = [task for task in assignment.tasks if mutant.task == task.number or mutant.component in task.judges]
-        return tuple(task.marker for task in judging)
+        own, component = mutant.task, mutant.component
+        return tuple(task.marker for task in assignment.tasks if task.number == own or component in task.components)
 
     versions = [
         Version(
@@ -133,6 +133,6 @@ def run_mutants(
             result.cpu_seconds += run.cpu_seconds
             bar.update()
 
-        run_versions(versions, reference, look, options.jobs)
+        run_versions(versions, reference, assignment, look, options.jobs)
     result.wall_seconds = time.perf_counter() - start
     return result

@@ -16,7 +16,7 @@ def blame_shares(verdicts: Sequence[Verdict], assignment: Assignment) -> tuple[l
         Rows and columns in the order of the tasks: names of components (a component's extension is a row of its own),
         and numbers of tasks; and for each row the share of its faults that cost each task points.
     """
-    numbers = [task.number for task in assignment.tasks if task.judges]
+    numbers = [task.number for task in assignment.tasks if task.components]
     rows: dict[str, list[Verdict]] = {}
     for component, own in by_component(verdicts, assignment).items():
         name = component.split(".")[1]

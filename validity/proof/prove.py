@@ -28,7 +28,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
     assignment = read_assignment(options.assignment)
     reference = read_sources(options.reference, options.reference)
     faults = [] if options.only == "variants" else choose_faults(options, assignment)
-    variants = [] if options.only == "faults" else choose_variants(options, reference)
+    variants = [] if options.only == "faults" else choose_variants(options, reference, assignment)
     if not faults and not variants:
         raise CatalogueError("nothing matches --component and --fault")
     variant_seeds = options.variant_seeds or options.seeds
@@ -51,7 +51,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
             run.observations.clear()  # those of many seeds fill the memory
             bar.update()
 
-        run_versions(versions, reference, keep, options.jobs, options.sandboxed)
+        run_versions(versions, reference, assignment, keep, options.jobs, options.sandboxed)
     return Proof(
         assignment,
         verdicts=[verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults],
@@ -85,9 +85,9 @@ def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[F
     return [fault for fault in faults if not options.fault or options.fault in fault.id]
 
 
-def choose_variants(options: argparse.Namespace, reference: Sources) -> list[Variant]:
+def choose_variants(options: argparse.Namespace, reference: Sources, assignment: Assignment) -> list[Variant]:
     """The variants that the options ask for."""
-    variants = read_variants(options.variants, reference)
+    variants = read_variants(options.variants, reference, assignment.contract)
     if options.component:
         name = options.component.split(".")[-1]
         variants = [v for v in variants if any(component.split(".")[1] == name for component in v.components)]

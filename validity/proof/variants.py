@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.sandbox.worker.contract import CONTRACT
 from foundation.assignment_file import Assignment
+from foundation.contract import Contract
 from foundation.sources import Sources
 
 
@@ -38,7 +38,7 @@ class Variant:
 
     def markers(self, assignment: Assignment) -> tuple[str, ...]:
         """The markers of the tasks that judge its components."""
-        return tuple(task.marker for task in assignment.tasks if set(task.judges) & set(self.components))
+        return tuple(task.marker for task in assignment.tasks if set(task.components) & set(self.components))
 
 
 def with_tabs(text: str) -> str:
@@ -68,22 +68,22 @@ REWRITTEN: dict[str, tuple[str, Callable[[str], str]]] = {
 }
 
 
-def read_variants(folder: Path, reference: Sources) -> list[Variant]:
+def read_variants(folder: Path, reference: Sources, contract: Contract) -> list[Variant]:
     """All variants, by name.
 
     Raises:
         VariantError: naming the file.
     """
-    everything = tuple(f"{module}.{name}" for module, names in CONTRACT.items() for name in names)
     variants = []
     for name, (what, rewrite) in REWRITTEN.items():
         sources = {
-            module: (path, rewrite(text) if module in CONTRACT else text) for module, (path, text) in reference.items()
+            module: (path, rewrite(text) if module in contract.modules else text)
+            for module, (path, text) in reference.items()
         }
-        variants.append(Variant(name, what, sources, everything, is_same_code=True))
+        variants.append(Variant(name, what, sources, contract.components, is_same_code=True))
     files: dict[str, list[Path]] = {}
     for path in sorted(folder.glob("*/*.py")):
-        if path.parent.name not in CONTRACT:
+        if path.parent.name not in contract.modules:
             raise VariantError(f"{path}: {path.parent.name} is not a module of the contract")
         files.setdefault(path.stem, []).append(path)
     for name, paths in files.items():
@@ -93,7 +93,7 @@ def read_variants(folder: Path, reference: Sources) -> list[Variant]:
             text = path.read_text(encoding="utf-8")
             spliced, defined = splice(reference[module][1], text, path)
             sources[module] = (str(path), spliced)
-            components += [f"{module}.{known}" for known in CONTRACT[module] if known in defined]
+            components += [f"{module}.{known}" for known in contract.modules[module] if known in defined]
             what = what or (ast.get_docstring(ast.parse(text)) or "").split("\n")[0]
         if not components:
             raise VariantError(f"{paths[0]}: it defines none of the contract's components")

@@ -40,12 +40,12 @@ class Verdict:
 
         A fault in a part that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
         """
-        judges = {task.number: task.judges for task in assignment.tasks}
+        judged = {task.number: task.components for task in assignment.tasks}
         is_extension = self.fault.task.startswith("E")
         return [
             number
             for number in self.lost
-            if self.fault.component not in judges[number] or (is_extension and number != self.fault.task)
+            if self.fault.component not in judged[number] or (is_extension and number != self.fault.task)
         ]
 
     def is_good(self, assignment: Assignment) -> bool:
@@ -78,6 +78,6 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
 
 def by_component(verdicts: Sequence[Verdict], assignment: Assignment) -> dict[str, list[Verdict]]:
     """The verdicts by the component with the fault, in the order of the tasks."""
-    components = dict.fromkeys(name for task in assignment.tasks for name in task.judges)
+    components = dict.fromkeys(name for task in assignment.tasks for name in task.components)
     grouped = {name: [verdict for verdict in verdicts if verdict.fault.component == name] for name in components}
     return {name: own for name, own in grouped.items() if own}

@@ -90,7 +90,7 @@ def submission(request: pytest.FixtureRequest) -> Iterator[SubmissionUnderTest]:
     folder = folder_of(request.config)
     if not folder.is_dir():
         pytest.exit(f"--submission {folder}: no such folder", returncode=2)
-    made = InProcessSubmission(read(folder))
+    made = InProcessSubmission(read(folder), read_assignment())
     yield made
     made.close()
 
@@ -101,7 +101,7 @@ def refused(request: pytest.FixtureRequest) -> dict[str, str]:
     folder = folder_of(request.config)
     if SUBMISSION in request.config.stash or not folder.is_dir():
         return {}
-    judged = {task.marker: task.judges for task in read_assignment().tasks}
+    judged = {task.marker: task.components for task in read_assignment().tasks}
     return tell_short_cuts(read(folder), judged)
 
 

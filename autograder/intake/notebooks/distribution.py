@@ -10,9 +10,9 @@ import sys
 from collections import deque
 from dataclasses import dataclass, field
 
+from foundation.assignment_file import Assignment
 from foundation.sources import Sources
 
-from ...sandbox.worker.contract import CONTRACT
 from ..assignment_folder import some
 from ..modules import Selection
 from ..python_source import parse
@@ -46,19 +46,20 @@ class Text:
 class Distribution:
     """Assigns the statements of cells to modules."""
 
-    def __init__(self, cells: list[Cell], release: Sources, package: str) -> None:
+    def __init__(self, cells: list[Cell], release: Sources, assignment: Assignment) -> None:
         """Analyses all cells.
 
         Args:
             cells: code cells in their order, of one or several notebooks.
             release: the modules that were handed out.
-            package: the name of the folder that holds them in the release.
+            assignment: the contract, and the name of the folder that holds the modules in the release.
         """
-        self.release, self.package = release, package
+        self.release, self.package = release, assignment.package
+        self.contract = assignment.contract.modules
         self.notes: list[str] = []
         self.home: dict[str, str] = {}  # name -> its module in the contract
         self.todo: list[str] = []  # names that students have to fill in
-        for module in CONTRACT:
+        for module in self.contract:
             self._look_at_release(module)
         commands: list[str] = []
         self.statements = [
@@ -80,7 +81,7 @@ class Distribution:
                 self.home.setdefault(node.name, module)
                 if any(is_todo(part) for part in ast.walk(node)):
                     self.todo.append(node.name)
-        for name in CONTRACT[module]:
+        for name in self.contract[module]:
             self.home[name] = module
 
     def _note_copies(self, cells: list[Cell]) -> None:
@@ -97,7 +98,7 @@ class Distribution:
 
     def _choose(self, name: str) -> Statement | None:
         """The definition that counts: preferably in an answer cell, compiling and filled in; of several, the last."""
-        in_contract = name in CONTRACT[self.home[name]]
+        in_contract = name in self.contract[self.home[name]]
         kinds = (*DEFINITIONS, *(ASSIGNMENTS if in_contract else ()))
         found = [
             statement
@@ -132,7 +133,7 @@ class Distribution:
             For each module the cell and line that each of its lines comes from; "" for the release's own.
         """
         origins = {}
-        for module in CONTRACT:
+        for module in self.contract:
             roots = [name for name, home in self.home.items() if home == module]
             changes = [s for s in self.statements if s.changes.intersection(roots) and s.node is not None]
             chosen = [statement for name in roots if (statement := self.chosen[name]) is not None]

@@ -75,7 +75,7 @@ def grade_here(root: Path, level: str, target: Path) -> dict:
     except HandingError as error:
         notes.append(f"late days and earlier attempts are unknown: {error}")
     try:
-        intake = take_in(root / "submission", ROOT / assignment.package, assignment.package)
+        intake = take_in(root / "submission", ROOT / assignment.package, assignment)
     except IntakeRefusedError as error:
         record = refuse("submission", error.reason, assignment, error.hashes, suite)
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -17,8 +19,8 @@ from .mirror import Handle, RemoteModule, RemoteObject, modules_of, number_of
 class Caller:
     """Makes objects in the worker and calls them. `component` is always what a lost worker is put down to."""
 
-    def __init__(self, supervisor: Supervisor) -> None:
-        self._supervisor = supervisor
+    def __init__(self, supervisor: Supervisor, methods: Sequence[str]) -> None:
+        self._supervisor, self._methods = supervisor, methods
 
     def make(self, verb: str, component: str, content: dict, args: tuple, kwargs: dict) -> RemoteModule | RemoteObject:
         """Make an object, as `verb` and `content` say."""
@@ -30,7 +32,7 @@ class Caller:
         try:
             reply = read_object(result, decoder)
             handle = Handle(self.call, session, reply.number, component, parts)
-            return RemoteModule(handle, reply, decoder) if reply.is_module else RemoteObject(handle)
+            return RemoteModule(handle, reply, decoder, self._methods) if reply.is_module else RemoteObject(handle)
         except BreachError as error:
             raise self._breach(session, component, error) from None
 

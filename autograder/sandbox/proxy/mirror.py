@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
@@ -14,7 +14,6 @@ from foundation.printable_text import clean
 from ..errors import SubmissionDiedError
 from ..replies import ObjectReply
 from ..session import Session
-from ..worker.contract import MODEL_METHODS
 from ..worker.values import Decoder
 
 
@@ -53,11 +52,17 @@ class RemoteModule(nn.Module):
 
     Parameters are named by number, p0, p1, ... in the module's own order; `parameter_names` holds the names that
     the submission gave them, as data.
+
+    Args:
+        handle: of the object.
+        reply: what the worker said of it.
+        decoder: of its parameters.
+        methods: what may be called on it besides `forward`.
     """
 
-    def __init__(self, handle: Handle, reply: ObjectReply, decoder: Decoder) -> None:
+    def __init__(self, handle: Handle, reply: ObjectReply, decoder: Decoder, methods: Sequence[str] = ()) -> None:
         super().__init__()
-        self._handle = handle
+        self._handle, self._methods = handle, frozenset(methods)
         handle.mirror = weakref.ref(self)
         self.adopt(reply, decoder)
 
@@ -111,7 +116,7 @@ class RemoteModule(nn.Module):
         return self._handle.call("forward", *args, **kwargs)
 
     def __getattr__(self, name: str) -> object:
-        if name in MODEL_METHODS:
+        if name in vars(self).get("_methods", ()):
             return partial(self._handle.call, name)
         return super().__getattr__(name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from foundation.assignment_file import Assignment
 from foundation.limits import Limits
 from foundation.sources import Locate, Sources, in_module
 
@@ -16,9 +17,6 @@ from ..worker.values import DTYPE_NAMES
 from .calling import Caller
 from .mirror import RemoteModule, RemoteObject
 
-MODULES = ("embedding", "attention", "layers", "model")
-"""The modules of the contract whose classes are nn.Modules; tests use them as such."""
-
 
 class Sandbox:
     """What tests may ask of a submission that lives in another process.
@@ -28,7 +26,8 @@ class Sandbox:
 
     Args:
         sources: module name -> path, source text; the submission's merged with the release's.
-        limits: of this submission.
+        assignment: its contract and its limits.
+        limits: of this submission, where they are not the assignment's.
         level: of containment, where no zygote is given; see `containment.LEVELS`.
         zygote: to fork from; without it one is started, and ended with this object.
         tape: records what is asked and answered.
@@ -41,6 +40,8 @@ class Sandbox:
     def __init__(
         self,
         sources: Sources,
+        assignment: Assignment,
+        *,
         limits: Limits | None = None,
         level: str = "auto",
         zygote: Zygote | None = None,
@@ -49,8 +50,11 @@ class Sandbox:
     ) -> None:
         self.tape = tape
         self._own_zygote = Zygote(level) if zygote is None else None
-        self._supervisor = Supervisor(sources, limits or Limits(), zygote or self._own_zygote, tape, locate)
-        self._caller = Caller(self._supervisor)
+        self._contract = assignment.contract
+        self._supervisor = Supervisor(
+            sources, self._contract, limits or assignment.limits, zygote or self._own_zygote, tape, locate
+        )
+        self._caller = Caller(self._supervisor, self._contract.methods)
 
     def build(
         self,
@@ -73,7 +77,7 @@ class Sandbox:
         """
         content = {"component": component, "isolated": isolated, "dtype": dtype and DTYPE_NAMES[dtype]}
         made = self._caller.make("build", component, content, args, kwargs)
-        if isinstance(made, RemoteObject) and component.partition(".")[0] in MODULES:
+        if isinstance(made, RemoteObject) and component.partition(".")[2] in self._contract.nn_modules:
             raise SubmissionError(f"{component} is no nn.Module: its class must derive from it")
         if dtype and isinstance(made, RemoteModule) and any(p.dtype != dtype for p in made.parameters()):
             raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")

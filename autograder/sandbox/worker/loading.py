@@ -1,23 +1,17 @@
 """Makes modules from a submission's source text, and puts stand-ins in the place of some components.
 
-Used in both ways to run: in a student's own process and in the sandboxed worker. Imports torch (through the
-stand-ins) and the standard library alone, so that it works where no file can be opened.
+Used in both ways to run: in a student's own process and in the sandboxed worker. Imports the standard library alone,
+so that it works where no file can be opened; the contract and the stand-ins are handed in.
 """
 
 import importlib
 import linecache
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
-
-from . import stand_ins
-from .contract import CONTRACT
-
-ALL_NAMES = {name: module for module, names in CONTRACT.items() for name in names}
 
 
 class MissingComponent(AttributeError):
@@ -32,14 +26,22 @@ class Package(MetaPathFinder, Loader):
     components is asked for. So is a component that its module lacks.
     """
 
-    def __init__(self, sources: dict[str, tuple[str, str]], name: str = "submission") -> None:
-        """Takes the modules.
+    def __init__(
+        self,
+        sources: dict[str, tuple[str, str]],
+        contract: Mapping[str, Sequence[str]],
+        stand_ins: object,
+        name: str = "submission",
+    ) -> None:
+        """Makes the package importable.
 
         Args:
             sources: module name ("layers", "__init__") -> path for tracebacks, source text.
+            contract: module name -> names of its components.
+            stand_ins: has the stand-in for a component, if there is one, as an attribute of the same name.
             name: of the package; no other package of the process may have it.
         """
-        self.sources = sources
+        self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
         self.name = name
         self.errors: dict[str, BaseException] = {}
         self.missing: set[str] = set()  # components that their modules lack
@@ -81,10 +83,10 @@ class Package(MetaPathFinder, Loader):
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
             self.errors[short_name] = error
-        for name in filter(partial(hasattr, stand_ins), CONTRACT.get(short_name, ())):
+        for name in filter(partial(hasattr, self.stand_ins), self.contract.get(short_name, ())):
             if short_name in self.errors or name not in vars(module):
                 self.missing.add(f"{short_name}.{name}")
-                setattr(module, name, getattr(stand_ins, name))
+                setattr(module, name, getattr(self.stand_ins, name))
 
     def get(self, component: str) -> object:
         """The component "module.Name" of the submission, with the isolation that is in force.
@@ -115,7 +117,7 @@ class Package(MetaPathFinder, Loader):
         self.restore()
         if component is None:
             return
-        for module_name in CONTRACT:
+        for module_name in self.contract:
             if module_name in self.sources:
                 importlib.import_module(f"{self.name}.{module_name}")
         own_module, own_name = component.split(".")
@@ -125,15 +127,16 @@ class Package(MetaPathFinder, Loader):
         own = vars(loaded[own_module]).get(own_name) if loaded.get(own_module) else None
         inherited = set(map(id, own.__mro__)) if isinstance(own, type) else set()
         originals = {}
-        for name, module_name in ALL_NAMES.items():
+        for module_name, names in self.contract.items():
             module = loaded.get(module_name)
-            if name == own_name or not hasattr(stand_ins, name) or not module or name not in vars(module):
-                continue
-            if id(vars(module)[name]) not in inherited:
-                originals[id(vars(module)[name])] = name
+            for name in names:
+                if name == own_name or not hasattr(self.stand_ins, name) or not module or name not in vars(module):
+                    continue
+                if id(vars(module)[name]) not in inherited:
+                    originals[id(vars(module)[name])] = name
 
         def swap(value: object) -> object:
-            return getattr(stand_ins, originals[id(value)]) if id(value) in originals else value
+            return getattr(self.stand_ins, originals[id(value)]) if id(value) in originals else value
 
         for module in modules:
             for owner, attribute, value in list(_bindings(module)):
@@ -149,16 +152,6 @@ class Package(MetaPathFinder, Loader):
             setattr(module, attribute, value)
         self._replaced.clear()
         self._isolated = None
-
-    @contextmanager
-    def isolation(self, component: str | None) -> Iterator[None]:
-        """`isolate` for the length of a with-block."""
-        before = self._isolated
-        self.isolate(component)
-        try:
-            yield
-        finally:
-            self.isolate(before)
 
 
 def _bindings(module: ModuleType) -> Iterator[tuple[object, str, object]]:

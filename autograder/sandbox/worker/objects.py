@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import nn
 
-from .contract import MAX_PARAMETER_BYTES, MAX_PARAMETERS
+MAX_PARAMETERS, MAX_PARAMETER_BYTES = 1_000, 8 << 20
+"""Limits of one object: tests build small ones, and what is sent is held several times on both sides."""
 
 LEARNED = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 

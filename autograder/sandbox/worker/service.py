@@ -221,7 +221,7 @@ class Service:
     def _load(self, request: Content) -> None:
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._paths = frozenset(path for path, _ in sources.values())
-        self._package = Package(sources)
+        self._package = Package(sources, request["contract"], self._stand_ins)
         self._executor = Executor(self._package, self._stand_ins)
 
     def _begin(self, package: Package) -> None:

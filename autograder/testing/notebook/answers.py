@@ -6,6 +6,7 @@ Cells are distributed over modules exactly as in grading, so that the tested cod
 from collections.abc import Sequence
 from pathlib import Path
 
+from foundation.assignment_file import Assignment
 from foundation.sources import Sources
 
 from ...intake.errors import RefusedError
@@ -19,7 +20,7 @@ HERE = "this notebook"
 
 
 def assemble(
-    folder: Path, history: Sequence[str], skeleton: Sources, package: str
+    folder: Path, history: Sequence[str], skeleton: Sources, assignment: Assignment
 ) -> tuple[Sources, dict[str, list[str]]]:
     """All modules of the package, answers in place of the skeleton's TODOs.
 
@@ -27,7 +28,7 @@ def assemble(
         folder: with the notebooks as they were saved.
         history: cells that were run in this kernel, in order; they take precedence over saved ones.
         skeleton: the modules that were handed out.
-        package: the name they are imported by.
+        assignment: its contract, and the name that the package is imported by.
 
     Returns:
         The modules, and for each module with answers the cell and line that each of its lines comes from.
@@ -40,7 +41,7 @@ def assemble(
     defined: set[str] = set().union(*map(_definitions, live))
     saved = [cell for cell in saved_cells(folder) if defined.isdisjoint(_definitions(cell))]
     selection = Selection({})
-    origins = Distribution([*saved, *live], skeleton, package).fill(selection, "your notebooks")
+    origins = Distribution([*saved, *live], skeleton, assignment).fill(selection, "your notebooks")
     return {**skeleton, **selection.sources}, origins
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from foundation.assignment_file import Task
+from foundation.assignment_file import Assignment, Task
 from foundation.places import COMPONENT_TESTS as TESTS
 from foundation.sources import Locate, Sources
 
@@ -23,8 +23,8 @@ MAX_PRINTED = 4000
 class Recorder:
     """A pytest plugin that gives the answers to the tests and collects the outcomes."""
 
-    def __init__(self, sources: Sources, seed: int, locate: Locate) -> None:
-        self.submission, self.seed = InProcessSubmission(sources), seed
+    def __init__(self, sources: Sources, assignment: Assignment, seed: int, locate: Locate) -> None:
+        self.submission, self.seed = InProcessSubmission(sources, assignment), seed
         self.outcomes: list[Outcome] = []
         self._locate = locate
         self._modules = {path: name for name, (path, _) in sources.items()}
@@ -50,20 +50,22 @@ class Recorder:
         return "error", "\n".join([f"{type(error).__name__}: {error}", *shown])
 
 
-def run_task(task: Task, sources: Sources, seed: int, credit: str, locate: Locate) -> tuple[TaskResult, str]:
+def run_task(
+    task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate
+) -> tuple[TaskResult, str]:
     """Judges one task.
 
     Args:
         task: judged by tests.
         sources: all modules, with the answers.
         seed: for the random inputs.
-        credit: as in the assignment's file.
+        assignment: that the task is part of.
         locate: where the student finds a line; "" for lines that are not the student's.
 
     Returns:
         The result, and the output of the answers.
     """
-    recorder = Recorder(sources, seed, locate)
+    recorder = Recorder(sources, assignment, seed, locate)
     printed = io.StringIO()
     # Without pytest's own report, and with no other plugin or configuration than ours.
     quiet = [f"-pno:{plugin}" for plugin in ("terminal", "cacheprovider", "logging", "faulthandler")]
@@ -73,8 +75,8 @@ def run_task(task: Task, sources: Sources, seed: int, credit: str, locate: Locat
             pytest.main([*where, *quiet, "-s", "--disable-plugin-autoload", "-m", task.marker], plugins=[recorder])
     finally:
         recorder.submission.close()
-    result = judge_task(task, recorder.outcomes, credit)
-    judged = {task.marker: task.judges}
+    result = judge_task(task, recorder.outcomes, assignment.credit)
+    judged = {task.marker: task.components}
     for message in tell_short_cuts(sources, judged, locate).values():
         result = replace(result, state="refused", score=0.0, message=message)
     return result, printed.getvalue()

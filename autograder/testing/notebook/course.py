@@ -28,7 +28,7 @@ class Course:
         """
         self.folder, self.support, self.history = folder, support, history
         self.assignment = read_assignment()
-        self.skeleton = read_release(support / "skeleton")
+        self.skeleton = read_release(support / "skeleton", self.assignment.contract)
         self._answers: tuple[object, tuple[Sources, dict[str, list[str]]]] | None = None
         self._package = AnswerPackage(self.assignment.package, lambda: self.answers()[0])
         self._package.install()
@@ -40,7 +40,7 @@ class Course:
         """
         state = list(self.history()), [(path, path.stat().st_mtime_ns) for path in sorted(self.folder.glob("*.ipynb"))]
         if self._answers is None or self._answers[0] != state:
-            made = assemble(self.folder, self.history(), self.skeleton, self.assignment.package)
+            made = assemble(self.folder, self.history(), self.skeleton, self.assignment)
             self._answers = state, made
         return self._answers[1]
 
@@ -77,7 +77,7 @@ class Course:
             return lines[line - 1] if 0 < line <= len(lines) else ""
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
-        result, printed = run_task(task, sources, seed, self.assignment.credit, locate)
+        result, printed = run_task(task, sources, seed, self.assignment, locate)
         print(as_text(result, printed, seed))
         return result.score
 

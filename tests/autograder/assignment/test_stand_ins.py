@@ -8,13 +8,15 @@ import pytest
 import torch
 
 from autograder.sandbox.worker import stand_ins
-from autograder.sandbox.worker.contract import CONTRACT
 from autograder.sandbox.worker.stand_ins import InputEmbedding, look_up
 from autograder.testing.in_process import InProcessSubmission
+from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
 ARGUMENTS = {"d_model": 4, "n_heads": 2, "d_ff": 6, "n_layers": 3, "dropout": 0.25, "norm_first": True}
 ARGUMENTS |= {"vocab_size": 7, "epsilon": 0.5, "max_length": 9}
+
+CONTRACT = read_assignment().contract.modules
 
 
 def given_attributes() -> list[tuple[str, str, str | None]]:
@@ -80,7 +82,7 @@ class DecoderLayer(EncoderLayer):
 def test_what_a_component_inherits_from_stays():
     sources = {"__init__": ("", ""), "layers": ("layers.py", OLD_SUPER)}
     sources["model"] = ("model.py", "from .layers import DecoderLayer\ndef Encoder(): return DecoderLayer\n")
-    submission = InProcessSubmission(sources)
+    submission = InProcessSubmission(sources, read_assignment())
     try:
         base, value = submission.build("layers.DecoderLayer", 4)(torch.ones(4))
         assert base is not stand_ins.EncoderLayer and value.shape == (4,)

@@ -30,7 +30,7 @@ VARIANTS = ("fused", "head_modules", "raw_left", "all_inline", "feed_forward_lef
 
 
 def train(sources: dict, seed: int = 0, norm_first: bool = False) -> Trainability:
-    submission = InProcessSubmission(dict(sources))
+    submission = InProcessSubmission(dict(sources), read_assignment())
     try:
         return try_training(submission, seed, norm_first)
     finally:
@@ -43,7 +43,7 @@ def test_a_short_run_in_the_sandbox(zygote, monkeypatch):
     monkeypatch.setattr(trainability, "ENOUGH", 0.0)
     verdicts = []
     for _ in range(2):
-        with Sandbox(REFERENCE, read_assignment().limits, zygote=zygote) as submission:
+        with Sandbox(REFERENCE, read_assignment(), zygote=zygote) as submission:
             verdicts.append(try_training(submission))
     assert [verdict.state for verdict in verdicts] == ["passed", "passed"]
     assert verdicts[0].losses == verdicts[1].losses, "it is the same run each time"
@@ -66,7 +66,7 @@ def test_hostile_training(zygote, monkeypatch, old, new, state):
     path, text = REFERENCE["train"]
     assert text.count(old) == 1
     sources = {**REFERENCE, "train": (path, text.replace(old, new))}
-    with Sandbox(sources, limits, zygote=zygote) as submission:
+    with Sandbox(sources, read_assignment(), limits=limits, zygote=zygote) as submission:
         verdict = try_training(submission)
     assert verdict.state == state
     assert verdict.message
@@ -96,7 +96,7 @@ def test_reference_learns_with_every_seed(norm_first):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 def test_correct_variants_learn(name):
-    variants = read_variants(places.VARIANTS, REFERENCE)
+    variants = read_variants(places.VARIANTS, REFERENCE, read_assignment().contract)
     [variant] = (variant for variant in variants if variant.name == name)
     assert [train(variant.sources, seed).state for seed in range(2)] == ["passed"] * 2
 

@@ -45,8 +45,8 @@ def judge(zygote):
         def work(tests):
             tape = Tape()
             with (
-                Explainer(tests, tape, notes.append) as explainer,
-                Sandbox(sources, assignment.limits, zygote=zygote, tape=tape) as submission,
+                Explainer(tests, tape, assignment, notes.append) as explainer,
+                Sandbox(sources, assignment, zygote=zygote, tape=tape) as submission,
             ):
                 [*_, outcomes] = tests.run(submission, 3)
                 [plain] = (result for result in marks.tests_of(assignment, outcomes) if result.task == task)
@@ -92,7 +92,7 @@ def test_hostile_answers(judge, name):
 
 
 def test_a_broken_diagnosis_is_noted_and_changes_nothing(judge, monkeypatch):
-    def broken(reference):
+    def broken(reference, assignment):
         raise RuntimeError("words of a submission")
 
     monkeypatch.setattr(explaining, "make_diagnostician", broken)
@@ -150,6 +150,6 @@ def test_correct_code_passes_the_smallest_cases_too(spare):
     sources = read_sources(REFERENCE, REFERENCE)
     runs = []
     with small_cases(spare):
-        run_versions([Version("reference", sources, (0,))], sources, runs.append)
+        run_versions([Version("reference", sources, (0,))], sources, read_assignment(), runs.append)
     [run] = runs
     assert not [outcome for outcomes in run.outcomes.values() for outcome in outcomes if outcome.state != "passed"]

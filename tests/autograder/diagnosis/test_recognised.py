@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.diagnosis.catalogue import read_catalogue
+from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 from validity.diagnosis.recognition import ENOUGH, recognise, share
 
@@ -18,13 +19,14 @@ SAMPLE = {  # each names itself alone
 def test_sample(zygote, fault_id):
     [fault] = (fault for fault in read_catalogue() if fault.id == fault_id)
     rows = []
-    recognise([fault], [SAMPLE[fault_id]], REFERENCE, rows.append, zygote, seed=11)
+    recognise([fault], [SAMPLE[fault_id]], read_assignment(), REFERENCE, rows.append, zygote, seed=11)
     assert [(row.named, row.group) for row in rows] == [(fault_id, 1)]
 
 
 @pytest.mark.slow
 def test_every_eighth_fault_in_all_layouts(zygote):
     rows = []
-    recognise(read_catalogue()[::8], ("fused", "per-head", "renamed"), REFERENCE, rows.append, zygote, seed=5)
+    layouts = ("fused", "per-head", "renamed")
+    recognise(read_catalogue()[::8], layouts, read_assignment(), REFERENCE, rows.append, zygote, seed=5)
     assert len(rows) > 190
     assert share(rows) >= ENOUGH

@@ -102,7 +102,7 @@ def class_folder(tmp_path_factory) -> Path:
 def graded(zygote, references, class_folder, tmp_path_factory) -> dict[str, dict]:
     """The records of the class, by file name."""
     output = tmp_path_factory.mktemp("marks")
-    submissions = submissions_in(class_folder, output)
+    submissions = submissions_in(class_folder, output, read_assignment().contract)
     assignment = in_a_hurry(call_seconds=1.5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(class_grading, "_Zygotes", Shared(zygote))
@@ -116,6 +116,7 @@ def grade_folder(zygote, references):
 
     def run(folder: Path, **options: object):
         assignment = options.pop("assignment", read_assignment())
-        return grade(take_in(folder, SKELETON), assignment, references, suite=SUITE, zygote=zygote, **options)
+        intake = take_in(folder, SKELETON, assignment)
+        return grade(intake, assignment, references, suite=SUITE, zygote=zygote, **options)
 
     return run

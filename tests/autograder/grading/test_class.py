@@ -23,6 +23,9 @@ from foundation.child_processes import FAILED, run_forked
 
 from .conftest import SKELETON, SUITE, Shared
 
+ASSIGNMENT = read_assignment()
+CONTRACT = ASSIGNMENT.contract
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -63,7 +66,7 @@ def log(tmp_path, monkeypatch):
 
 def run(folder, output, again=False, suite=SUITE, **options):
     """Grades a class; its records by file name."""
-    submissions = submissions_in(folder, output)
+    submissions = submissions_in(folder, output, CONTRACT)
     ClassGrading(read_assignment(), SKELETON, folder / "references", suite, **options).run(submissions, again)
     return read_class(submissions)
 
@@ -194,10 +197,10 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
     for name in (victim, file_name(victim), file_name(file_name(victim)), "Anna", "ANNA", "a.b", "a.B"):
         (folder / name).mkdir()
         (folder / name / "layers.py").write_text(f"# by {name}\n")
-    submissions = submissions_in(folder, output)
+    submissions = submissions_in(folder, output, CONTRACT)
     assert len({submission.record.name.casefold() for submission in submissions}) == len(submissions) == 10
     assert len(run(folder, output)) == 10 and len(list((output / "records").iterdir())) == 10
-    again = {submission.path.name: submission.record.name for submission in submissions_in(folder, output)}
+    again = {submission.path.name: submission.record.name for submission in submissions_in(folder, output, CONTRACT)}
     assert again == {submission.path.name: submission.record.name for submission in submissions}
     assert again["bob"] == "bob.json"
 
@@ -205,19 +208,19 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
 def test_names_that_come_to_the_same_record_are_refused(folder, output, monkeypatch):
     monkeypatch.setattr(class_grading, "with_digest", lambda name: "made")
     (folder / "a b").mkdir()
-    assert len(submissions_in(folder, output)) == 4
+    assert len(submissions_in(folder, output, CONTRACT)) == 4
     (folder / "a c").mkdir()
     with pytest.raises(ClassError, match="a b and a c would have the same record"):
-        submissions_in(folder, output)
+        submissions_in(folder, output, CONTRACT)
 
 
 def test_hidden_entries_are_named(folder, output, capsys):
-    submissions_in(folder, output)
+    submissions_in(folder, output, CONTRACT)
     (folder / ".DS_Store").touch()
     assert capsys.readouterr().err == ""
     for name in (".dan", "__eve__"):
         (folder / name).mkdir()
-    assert [submission.path.name for submission in submissions_in(folder, output)] == ["anna", "bob", "carl"]
+    assert [submission.path.name for submission in submissions_in(folder, output, CONTRACT)] == ["anna", "bob", "carl"]
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and "not graded" in printed and ".dan, __eve__" in printed
 
@@ -237,7 +240,7 @@ def test_what_is_no_class_is_said(tmp_path, entry, words, capsys):
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and words in printed
     with pytest.raises(ClassError, match="No such file"):
-        submissions_in(tmp_path / "nowhere", tmp_path)
+        submissions_in(tmp_path / "nowhere", tmp_path, CONTRACT)
 
 
 def test_the_command_writes_records_and_summaries_and_goes_on(folder, output, log, capsys):
@@ -280,7 +283,7 @@ def test_a_refused_submission_is_looked_at_again(folder, output, log):
     shutil.rmtree(folder / "bob")
     (folder / "bob").write_bytes(b"no archive")
     assert run(folder, output)["bob"]["score"] == 0
-    refused = refuse("bob", "because", read_assignment(), take_in(folder / "anna", SKELETON).hashes, SUITE)
+    refused = refuse("bob", "because", ASSIGNMENT, take_in(folder / "anna", SKELETON, ASSIGNMENT).hashes, SUITE)
     refused.write(output / "records" / "bob.json")
     assert "because" not in run(folder, output)["bob"]["parts"][0]["message"]
 

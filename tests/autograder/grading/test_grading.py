@@ -10,7 +10,7 @@ from foundation.assignment_file import read_assignment
 
 from .conftest import FAULTS, PERFECT, in_a_hurry, write_submission
 
-FULL = {task.number: task.points for task in read_assignment().tasks if task.judges}
+FULL = {task.number: task.points for task in read_assignment().tasks if task.components}
 
 
 def parts(record: dict) -> dict[str, dict]:
@@ -115,7 +115,7 @@ def test_results_have_gradescopes_shape_and_the_table_every_task(graded, name):
         task = tasks[test["number"]]
         assert test["max_score"] == task.points
         assert test["status"] in ("passed", "failed")
-        assert test["tags"] == (list(task.judges) or ["BLEU"])
+        assert test["tags"] == (list(task.components) or ["BLEU"])
         assert isinstance(test["output"], str)
         assert task.title in as_table(record)
     assert results["extra_data"]["states"] == {part["number"]: part["state"] for part in record["parts"]}

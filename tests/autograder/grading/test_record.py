@@ -40,7 +40,7 @@ def test_every_kind_of_submission_gets_a_valid_record(graded, name):
 
 
 def test_what_was_graded_is_named_by_its_hash(graded, class_folder):
-    hashes = take_in(class_folder / "good", SKELETON).hashes
+    hashes = take_in(class_folder / "good", SKELETON, read_assignment()).hashes
     assert graded["good"]["graded"] == hash_of(hashes) and graded["good"]["files"] == hashes
     assert len({record["graded"] for record in graded.values()}) == len(graded)
 
@@ -70,7 +70,7 @@ def test_a_killed_grader_leaves_a_valid_record_of_what_it_had_judged(zygote, ref
     pid = os.fork()
     if pid == 0:
         try:
-            intake = take_in(folder, SKELETON)
+            intake = take_in(folder, SKELETON, read_assignment())
             write = lambda record: record.write(path)  # noqa: E731
             grade(intake, read_assignment(), references, suite=SUITE, zygote=zygote, after_each=write)
         finally:
@@ -100,7 +100,7 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
 
     monkeypatch.setattr(zygote, "fork", fork)
     written: list[Record] = []
-    intake = take_in(write_submission(tmp_path / "anna"), SKELETON)
+    intake = take_in(write_submission(tmp_path / "anna"), SKELETON, read_assignment())
     with pytest.raises(SandboxUnavailableError):
         grade(intake, read_assignment(), references, suite=SUITE, zygote=zygote, after_each=written.append)
     content = written[-1].content()

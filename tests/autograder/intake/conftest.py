@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.intake import Intake, IntakeRefusedError, take_in
+from foundation.assignment_file import read_assignment
 
 RELEASE = {
     "__init__": '"""The package."""\n',
@@ -68,7 +69,7 @@ def release(tmp_path_factory) -> Path:
 @pytest.fixture
 def take(release) -> Callable[[Path], Intake]:
     """Takes a path in."""
-    return lambda path: take_in(path, release)
+    return lambda path: take_in(path, release, read_assignment())
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def reason(release) -> Callable[[Path], str]:
 
     def why(path: Path) -> str:
         with pytest.raises(IntakeRefusedError) as caught:
-            take_in(path, release)
+            take_in(path, release, read_assignment())
         message = str(caught.value)
         assert message.startswith(f"{path.name}: ") and "\n" not in message and message.isprintable()
         return message

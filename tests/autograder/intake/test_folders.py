@@ -8,6 +8,7 @@ from autograder.intake import IntakeError, IntakeRefusedError, take_in
 from autograder.intake.errors import RefusedError
 from autograder.intake.files import folders as folders_module
 from autograder.intake.files.folders import Folder
+from foundation.assignment_file import read_assignment
 
 from .conftest import LAYERS, RELEASE
 
@@ -90,13 +91,13 @@ def test_a_link_that_is_put_in_after_the_listing(write_folder, tmp_path):
 )
 def test_what_is_not_there_is_the_callers_slip(tmp_path, release, make, message):
     with pytest.raises(IntakeError, match="(?i)" + message) as caught:
-        take_in(make(tmp_path), release)
+        take_in(make(tmp_path), release, read_assignment())
     assert not isinstance(caught.value, IntakeRefusedError)
 
 
 def test_a_release_that_is_none(write_folder, tmp_path):
     with pytest.raises(IntakeError, match="embedding.py is missing") as caught:
-        take_in(write_folder({"layers.py": LAYERS}), tmp_path / "nowhere")
+        take_in(write_folder({"layers.py": LAYERS}), tmp_path / "nowhere", read_assignment())
     assert not isinstance(caught.value, IntakeRefusedError)
 
 

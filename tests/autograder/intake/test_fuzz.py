@@ -16,6 +16,7 @@ from autograder.intake.errors import RefusedError
 from autograder.intake.files.path_checks import check_clashes, check_name
 from autograder.intake.notebooks.ipython_commands import without_magics
 from autograder.rules import find_short_cuts
+from foundation.assignment_file import read_assignment
 
 from .conftest import LAYERS, answer, as_notebook, code
 
@@ -54,7 +55,7 @@ def check(path: Path, content: bytes, release: Path) -> Intake | None:
     """Takes some bytes in; what comes of it can be graded, shown and searched."""
     path.write_bytes(content)
     try:
-        intake = take_in(path, release)
+        intake = take_in(path, release, read_assignment())
     except IntakeError as error:
         assert "\n" not in str(error) and str(error).startswith(f"{path.name}: ")
         return None

@@ -37,7 +37,7 @@ def marks_of(zygote, tmp_path):
     references.write_text("a|||b\n")
 
     def run(path: Path) -> tuple[dict[str, tuple[float, str]], Record]:
-        record = grade(take_in(path, ROOT / "student"), read_assignment(), references, zygote=zygote)
+        record = grade(take_in(path, ROOT / "student", read_assignment()), read_assignment(), references, zygote=zygote)
         return {result.task.number: (result.score, result.state) for result in record.results}, record
 
     return run

@@ -4,6 +4,7 @@ import pytest
 
 from autograder.intake.bounds import MAX_MODULES, MAX_SOURCE_BYTES
 from autograder.intake.modules import misnamed
+from foundation.assignment_file import read_assignment
 
 from .conftest import LAYERS
 
@@ -85,7 +86,7 @@ def test_helpers_in_folders_of_their_own(write_folder, take):
     ],
 )
 def test_misnamed_files(write_folder, take, reason, file, meant):
-    assert misnamed(file, frozenset()) == meant
+    assert misnamed(file, frozenset(), read_assignment().contract) == meant
     notes = take(write_folder({"masks.py": "", file: ""})).notes
     assert notes == ([f"'{file}' is ignored; did you mean {meant}?"] if meant else notes)
     if meant:

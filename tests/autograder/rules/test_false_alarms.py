@@ -12,8 +12,8 @@ from validity.proof.variants import read_variants
 
 REFERENCE = read_sources(ROOT / "reference", ROOT / "student")
 FAULTS = read_catalogue()
-VARIANTS = read_variants(places.VARIANTS, REFERENCE)
-JUDGED = list(dict.fromkeys(component for task in read_assignment().tasks for component in task.judges))
+VARIANTS = read_variants(places.VARIANTS, REFERENCE, read_assignment().contract)
+JUDGED = list(dict.fromkeys(component for task in read_assignment().tasks for component in task.components))
 
 
 def alarms(versions: dict[str, dict]) -> dict[str, object]:

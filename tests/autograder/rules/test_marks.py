@@ -29,7 +29,7 @@ class EncoderLayer:
 
 def marks(text: str, state: str = "passed", origins: dict | None = None) -> dict[str, TaskResult]:
     """Results after the search, by task number, where all tests ended in one state."""
-    results = [TaskResult(task, state, task.points, "") for task in ASSIGNMENT.tasks if task.judges]
+    results = [TaskResult(task, state, task.points, "") for task in ASSIGNMENT.tasks if task.components]
     intake = Intake("anna", {"layers": ("layers.py", text)}, origins=origins or {})
     found = short_cuts_of(intake, ASSIGNMENT, [])
     return {result.task.number: result for result in refuse_short_cuts(results, found, intake)}

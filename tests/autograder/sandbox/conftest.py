@@ -8,6 +8,7 @@ import pytest
 from autograder.sandbox import Limits, Sandbox, Zygote
 from autograder.sandbox.containment.layers import choose_containment
 from autograder.sandbox.containment.zygote import WORKER_PACKAGE
+from foundation.assignment_file import read_assignment
 
 EXAMPLE = Path(__file__).with_name("example")
 
@@ -43,7 +44,7 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
     def make(texts: dict[str, str] | None = None, *, without: tuple[str, ...] = (), **limits: float) -> Sandbox:
         sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in (texts or {}).items()}}
         sources = {name: source for name, source in sources.items() if name not in without}
-        made.append(Sandbox(sources, Limits(**limits), zygote=zygote))
+        made.append(Sandbox(sources, read_assignment(), limits=Limits(**limits), zygote=zygote))
         return made[-1]
 
     yield make
@@ -54,5 +55,5 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
 @pytest.fixture(scope="session")
 def example(zygote: Zygote, example_sources: dict) -> Iterator[Sandbox]:
     """One sandbox with the example for all tests that leave it as it is."""
-    with Sandbox(example_sources, Limits(), zygote=zygote) as submission:
+    with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=zygote) as submission:
         yield submission

@@ -10,6 +10,7 @@ import torch
 from autograder.sandbox import Limits, Sandbox, SubmissionDiedError, SubmissionError, SubmissionTimeoutError, errors
 from autograder.sandbox.errors import MAX_MESSAGE, MIRRORED
 from autograder.sandbox.worker import failures
+from foundation.assignment_file import read_assignment
 
 CALL = "decode.greedy_decode"
 
@@ -139,7 +140,7 @@ def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, kind, argumen
 @pytest.mark.slow
 def test_a_worker_that_the_system_ends_was_out_of_memory(bare_zygote, example_sources):
     """Without namespaces, so that process numbers mean the same here and there."""
-    with Sandbox(example_sources, Limits(), zygote=bare_zygote) as submission:
+    with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=bare_zygote) as submission:
         submission.build("layers.LayerNorm", 4)
         os.kill(submission._supervisor.session("")._worker.pid, signal.SIGKILL)
         with pytest.raises(SubmissionDiedError, match="for its memory") as caught:

@@ -134,7 +134,7 @@ def test_nothing_is_gained(path: Path, layered_zygote: Zygote, example_sources, 
     os.environ["SECRET"] = scene.secret
     sources = {name: example_sources[name] for name in ("__init__", "attention")}
     sources["layers"] = ("layers.py", scene.fill_in(path))
-    with Sandbox(sources, LIMITS, zygote=layered_zygote) as submission:
+    with Sandbox(sources, read_assignment(), limits=LIMITS, zygote=layered_zygote) as submission:
         assert submission.level.startswith("seccomp")
         started = time.monotonic()
         mark = comparisons_passed(submission)
@@ -198,7 +198,7 @@ def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[S
     limits = dataclasses.replace(LIMITS, call_seconds=1.0, total_seconds=5)
     tasks = tuple(task for task in assignment.tasks if task.number in POINTS)
     assignment = dataclasses.replace(assignment, limits=limits, tasks=tasks)
-    submissions = submissions_in(folder, output)
+    submissions = submissions_in(folder, output, read_assignment().contract)
     os.environ["SECRET"] = secret = f"TOKEN-{secrets.token_hex(16)}"
     try:
         ClassGrading(assignment, ROOT / "student", folder, "0" * 16).run(submissions)

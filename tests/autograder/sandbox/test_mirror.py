@@ -8,11 +8,12 @@ from torch import nn
 
 from autograder.sandbox import Sandbox, SubmissionError
 from autograder.testing.in_process import InProcessSubmission
+from foundation.assignment_file import read_assignment
 
 
 @pytest.fixture(scope="module")
 def local(example_sources: dict):
-    made = InProcessSubmission(example_sources)
+    made = InProcessSubmission(example_sources, read_assignment())
     yield made
     made.close()
 

@@ -5,13 +5,15 @@ import re
 import pytest
 
 from autograder.grading.marks import tests_of as results_of
-from autograder.sandbox.worker.contract import CONTRACT
+from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, VARIANTS
 from validity import run_tests
 from validity.proof.variants import splice
 from validity.run_tests import Version, run_versions
 
 pytestmark = pytest.mark.slow
+
+CONTRACT = read_assignment().contract.modules
 
 
 @pytest.fixture(scope="module")
@@ -29,14 +31,14 @@ def judge(reference, assignment):
             results = {result.task.number: result for result in results_of(assignment, run.outcomes)}
             judged[run.version] = {number: result for number, result in results.items() if result.state != "passed"}
 
-        run_versions(versions, reference, look)
+        run_versions(versions, reference, assignment, look)
         return judged
 
     return run
 
 
 def tasks_of(assignment, components):
-    return {task.number for task in assignment.tasks if set(task.judges) & set(components)}
+    return {task.number for task in assignment.tasks if set(task.components) & set(components)}
 
 
 def without(text, name):

@@ -2,11 +2,12 @@
 
 import pytest
 
-from autograder.sandbox.worker.contract import CONTRACT
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from validity.run_tests import Version, run_versions
+
+CONTRACT = read_assignment().contract.modules
 
 RESULTS = {  # what is returned, given the arguments `a` of the call; `x` is the first of them, as floats
     "nothing": "None",
@@ -60,7 +61,7 @@ def rubbish_versions(reference):
     """Every component with every rubbish in the place of its result, and of its parameters."""
     markers = {}
     for task in read_assignment().tasks:
-        for component in task.judges:
+        for component in task.components:
             markers.setdefault(component, []).append(task.marker)
     for module, names in CONTRACT.items():
         for name in names:
@@ -116,7 +117,7 @@ def run(versions, reference):
             if outcomes and all(outcome.state == "passed" for outcome in outcomes):
                 passed.append(result.version)
 
-    run_versions(versions, reference, look)
+    run_versions(versions, reference, read_assignment(), look)
     return broken, passed
 
 

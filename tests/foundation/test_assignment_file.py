@@ -1,0 +1,76 @@
+"""The assignment's file: what it says, and that every mistake in it is answered by what would be right."""
+
+import re
+import shutil
+
+import pytest
+
+from foundation.assignment_file import DEFAULT_PATH, AssignmentError, read_assignment
+from foundation.places import ASSIGNMENT
+
+
+def test_the_default_assignment_adds_up():
+    assignment = read_assignment()
+    assert assignment.max_score == 100
+    assert [task.points for task in assignment.tasks] == [4, 14, 14, 10, 6, 10, 10, 8, 8, 6, 5, 5, 0, 0, 0]
+    assert assignment.thresholds == {"beginner": 0.30, "advanced": 0.45}
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("[limits]", "[limts]", "unknown key 'limts'; did you mean 'limits'?"),
+        ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
+        ("beginner = 0.30", "beginner = 30", "[thresholds] beginner = 30: expected a number between 0 and 1"),
+        ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
+        ("points = 14", "points = -14", "task 1.2: points = -14: expected a number of at least 0"),
+        ("points = 14", "point = 14", "task 1.2: unknown key 'point'; did you mean 'points'?"),
+        (
+            '"layers.LayerNorm"',
+            '"layers.Layernorm"',
+            "unknown component 'layers.Layernorm'; did you mean 'layers.LayerN",
+        ),
+        ('threshold = "advanced"', 'threshold = "advancd"', "unknown threshold 'advancd'; did you mean 'advanced'?"),
+        ('credit = "share"', 'credit = "half"', "credit = 'half': expected 'share' or 'all'"),
+        ("[thresholds]", "[thresholds", "Expected ']'"),
+        ("nn_modules = [", "nn_module = [", "[contract]: unknown key 'nn_module'; did you mean 'nn_modules'?"),
+        ('"FeedForward", "EncoderLayer",\n', '"FeedForwrd",', "unknown component 'FeedForwrd'; did you mean"),
+        ("vocab = []", 'vocab = ["Batch"]', "[contract.components] 'Batch' occurs twice: each component needs its own"),
+        ("vocab = []", "vocab = 3", "[contract.components] vocab = 3: expected a list of Python names"),
+        ("vocab = []", '"vocab.py" = []', "[contract.components] 'vocab.py': expected the name of a module"),
+        ("methods = [", 'methods = ["forward pass", ', "[contract] methods = ['forward pass', 'encode'"),
+    ],
+)
+def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, message):
+    text = DEFAULT_PATH.read_text()
+    assert old in text
+    path = tmp_path / "assignment.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(AssignmentError, match=re.escape(message)):
+        read_assignment(path)
+
+
+def test_a_file_without_a_contract_is_told_so(tmp_path):
+    path = tmp_path / "assignment.toml"
+    path.write_text(DEFAULT_PATH.read_text().partition("[contract]")[0])
+    with pytest.raises(AssignmentError, match="expected at least one module"):
+        read_assignment(path)
+
+
+def test_the_contract_names_components_with_their_modules():
+    contract = read_assignment().contract
+    assert contract.files[:2] == ("embedding.py", "attention.py")
+    assert contract.components[:3] == (
+        "embedding.InputEmbedding",
+        "embedding.PositionalEncoding",
+        "attention.scaled_dot_product_attention",
+    )
+
+
+def test_a_folder_with_tests_is_an_assignment_and_a_file_alone_changes_the_kits_own(tmp_path):
+    alone = shutil.copy(DEFAULT_PATH, tmp_path / "generous.toml")
+    assert read_assignment(alone).folder == ASSIGNMENT
+    folder = tmp_path / "other"
+    (folder / "tests").mkdir(parents=True)
+    shutil.copy(DEFAULT_PATH, folder)
+    assert read_assignment(folder).folder == read_assignment(folder / "assignment.toml").folder == folder
