@@ -133,7 +133,7 @@ class Gradebook:
         return course / "autograded" / self.student / self.name if course else None
 
     def _connect(self) -> Any:
-        from nbgrader.api import Gradebook as Book  # type: ignore[import-untyped]  # imported here, since nbgrader takes a second to load
+        from nbgrader.api import Gradebook as Book  # imported here, since nbgrader takes a second to load
 
         # nbgrader starts `alembic` by name when it creates a database.
         programs = str(Path(sys.executable).parent)
