@@ -80,14 +80,14 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def index_url(text: str) -> str:
-    """An address that can stand in pip's requirements; empty is none."""
+    """An address for pip's requirements; an empty text means none."""
     if text and not re.fullmatch(r"(https?|file)://[^\s#]+", text):
         raise argparse.ArgumentTypeError(f"{text!r}: expected https://… or file://…")
     return text
 
 
 def run_build(options: argparse.Namespace, project: Project) -> int:
-    """Builds in a temporary folder, runs the gates there, and puts the result in place if all have passed."""
+    """Builds in a temporary folder, runs the gates there, and puts the result in place if all pass."""
     release = make_release(project)
     if not options.force:
         check_target(release, project.output)  # before the gates take their time
@@ -98,7 +98,7 @@ def run_build(options: argparse.Namespace, project: Project) -> int:
     has_passed = all(result.has_passed for result in results)
     print(gates_as_json(results) if options.json else gate_table(results))
     if not has_passed:
-        print(f"release: a gate failed; {project.output}/ is as it was", file=sys.stderr)
+        print(f"release: a gate failed; nothing in {project.output}/ was changed", file=sys.stderr)
         return FAILED_CHECK
     changed = write_release(release, project.output, options.force)
     if not options.json:
@@ -113,7 +113,7 @@ def run_check(options: argparse.Namespace, project: Project) -> int:
         print("\n".join(lines), file=sys.stderr)
         print("release: fix it with: python -m release build", file=sys.stderr)
         return FAILED_CHECK
-    print("what students get is what the reference makes")
+    print("student/ and the notebooks are up to date")
     return 0
 
 

@@ -47,14 +47,14 @@ class Project:
 
 @dataclass(frozen=True)
 class Release:
-    """All that leaves.
+    """Everything that leaves the project.
 
     Args:
         assignment: what it was made for.
-        skeleton: the students' package, and what the gates need to know of the reference.
+        skeleton: the students' package, and what the gates compare it with.
         folder: the files of `student/` by path: skeleton and handout.
-        archives: by file name in `dist/`: the files in it by path.
-        outputs: every file to write, by path from the output folder; `audience_of` says whom each is for.
+        archives: by file name in `dist/`, the files of each by path.
+        outputs: every file to write, by path from the output folder; `audience_of` tells whom each is for.
         course: the notebooks, where the project has any.
     """
 

@@ -19,7 +19,7 @@ from .skeleton.build import read_folder
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> list[str]:
-    """Writes each file whole or not at all, leaves alone what is the same, and names what changed."""
+    """Writes each file that differs, whole or not at all, and names the files that changed."""
     changed = []
     for name, content in files.items():
         path = folder / name
@@ -43,7 +43,7 @@ def check_target(release: Release, output: Path) -> set[str]:
     edited = sorted(by_hand & release.folder.keys())
     if edited:
         names = "\n".join(f"  {target.name}/{name}" for name in edited)
-        what = f"written by hand since the last build, and not to be lost:\n{names}\n"
+        what = f"edited by hand since the last build:\n{names}\n"
         raise ReleaseError(f"{what}edit the reference instead, or overwrite them with --force")
     return by_hand
 
@@ -111,7 +111,7 @@ def _compare(folder: str, expected: Mapping[str, bytes], present: Mapping[str, b
 
 
 def _written_by_hand(present: Mapping[str, bytes], new: Mapping[str, bytes], target: Path, manifest: Path) -> set[str]:
-    """The files that neither the last build nor git knows as they are now."""
+    """The files whose present content neither the last build nor git has."""
     try:
         last = json.loads(manifest.read_text(encoding="utf-8"))["student"]
     except (OSError, ValueError, KeyError):
@@ -123,7 +123,7 @@ def _written_by_hand(present: Mapping[str, bytes], new: Mapping[str, bytes], tar
 
 
 def _unchanged_in_git(folder: Path, names: set[str]) -> set[str]:
-    """Those of the files that git has as they are, so that nothing is lost with them."""
+    """The files that git has as they are, so that overwriting them loses nothing."""
     if not names:
         return set()
     try:

@@ -11,7 +11,7 @@ class Problem:
     Args:
         path: the file as the user knows it, such as `reference/attention.py`.
         line: from 1; 0 where the file as a whole is meant.
-        what: what is wrong there.
+        what: the fault.
         right: what would be right.
     """
 
@@ -26,7 +26,7 @@ class Problem:
 
 
 class ReleaseError(Exception):
-    """The input does not allow a release. Its text is for the user and complete: one line a problem."""
+    """The input does not allow a release. Its text is for the user: one line for each problem."""
 
     def __init__(self, problems: Sequence[Problem] | str) -> None:
         self.problems = [] if isinstance(problems, str) else sorted(set(problems))

@@ -1,4 +1,4 @@
-"""What `python -m release` prints: the table of gates, the summary, and the same as JSON."""
+"""What `python -m release` prints: the table of gates, the summary, and the gates as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -55,8 +55,8 @@ def summary(release: Release, changed: Sequence[str], notes: Sequence[str], has_
     Args:
         release: what was built.
         changed: the files that were written or removed.
-        notes: what in `student/` is still not of this release.
-        has_index: whether Gradescope's image is told where CPU-only builds of PyTorch are.
+        notes: what in `student/` this release did not make.
+        has_index: whether an index of CPU-only builds of PyTorch is set.
     """
     package = release.assignment.package
     n_regions = sum(len(found) for found in release.skeleton.regions.values())
@@ -64,20 +64,20 @@ def summary(release: Release, changed: Sequence[str], notes: Sequence[str], has_
     lines = [
         "",
         f"made  {package}/            {len(release.folder)} files with {n_regions} TODOs"
-        + (f", {len(in_folder)} of them changed" if in_folder else ", as they were"),
+        + (f", {len(in_folder)} of them changed" if in_folder else ", unchanged"),
         *(
             f"      dist/{name:<15} {len(release.outputs[f'dist/{name}']) / 1000:4.0f} kB, for {audience_of(name)}"
             for name in release.archives
         ),
         f"      dist/{MANIFEST}   versions and checksums",
         "",
-        f"next  read {package}/README.md as a student would; docs/instructor.md says the rest",
+        f"next  read {package}/README.md as a student would; docs/instructor.md has the details",
     ]
     if in_folder:
         lines.append(f"      commit {package}/: CI compares it with the reference")
     lines.append(f"      hand out dist/{STUDENT_ZIP}, upload dist/{GRADESCOPE_ZIP}, keep dist/{INSTRUCTOR_ZIP}")
     if not has_index:
         what = "Gradescope's image will get PyTorch's default build, which may be large"
-        lines.append(f"note  {what}; with an index of CPU builds: make release TORCH_INDEX=URL")
-    lines += [f"note  {note}; it was left alone" for note in notes]
+        lines.append(f"note  {what}; for CPU-only builds: make release TORCH_INDEX=URL")
+    lines += [f"note  {note}; left alone" for note in notes]
     return "\n".join(lines)

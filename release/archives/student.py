@@ -1,4 +1,4 @@
-"""Which files students get beside their package, and nothing else.
+"""Which files students get beside their package.
 
 All in one folder, `assignment/`:
 
@@ -63,7 +63,7 @@ def read_requirements(root: Path, index: str = "") -> Requirements:
         project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
         return Requirements(project["version"], project["requires-python"], tuple(project["dependencies"]), index)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ReleaseError([Problem(path.name, 0, f"cannot be read ({error})", "mend it")]) from None
+        raise ReleaseError([Problem(path.name, 0, f"cannot be read ({error})", "correct it")]) from None
     except KeyError as error:
         right = "a release needs [project] version, requires-python and dependencies"
         raise ReleaseError([Problem(path.name, 0, f"has no {error}", right)]) from None

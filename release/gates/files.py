@@ -41,7 +41,7 @@ def stands_alone(workspace: Workspace) -> Verdict:
             if any(match["name"] == name for match in _RUN_BY_NAME.finditer(line)) or f"{name}/" in line:
                 what = f"names {name!r}, which students do not have: {line.strip()[:60]}"
                 faults.append(f"{workspace.release.assignment.package}/{path}:{number}: {what}")
-    return Verdict(f"{len(workspace.release.folder)} files name only themselves", faults)
+    return Verdict(f"{len(workspace.release.folder)} files do not mention the reference", faults)
 
 
 def no_solution_survives(workspace: Workspace) -> Verdict:

@@ -18,7 +18,7 @@ RENAMED = "a renamed or reformatted copy"
 class LeakFinder:
     """Knows the solutions of one reference and finds them in other files.
 
-    What also stands in the given code of the reference is no secret and is left out from the beginning.
+    What also stands in the given code of the reference is not a secret and is left out from the start.
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
@@ -55,7 +55,7 @@ class LeakFinder:
 
 
 def find_leaks(finder: LeakFinder, files: Mapping[str, bytes]) -> list[str]:
-    """One line a leak, over all files; a file that occurs twice is looked at once."""
+    """One line for each leak in any of the files; equal files are searched once."""
     seen: set[bytes] = set()
     leaks: list[str] = []
     for where, content in files.items():

@@ -1,4 +1,4 @@
-"""What must not leave: every statement of every solution as tokens, and where it stands in the reference."""
+"""What must not leave: every statement of every solution as tokens, with its place in the reference."""
 
 import ast
 import builtins
@@ -45,7 +45,7 @@ _EVERYDAY = frozenset(dir(builtins)) | {
 """Names of Python itself, such as `zip` and `.items`, which every program has: they do not count as fixed."""
 
 SLACK = 4
-"""A window that is given code but for this many tokens at one end is no secret."""
+"""A window that is given code but for this many tokens at one end is not a secret."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def collect_solutions(skeleton: Skeleton) -> Solutions:
 
 
 def without_given(solutions: Solutions, copied: Collection[Piece], alike: Collection[Piece]) -> Solutions:
-    """Leaves out what is no secret.
+    """Leaves out what is not a secret.
 
     Args:
         solutions: as collected.

@@ -1,6 +1,6 @@
 """Opens a file of any kind down to the texts in it: archives, notebooks, JSON strings, encoded blobs.
 
-What cannot be looked into is said to be so, and never passed over.
+A file that cannot be opened is reported, never passed over.
 """
 
 import base64
@@ -116,7 +116,7 @@ def _json_texts(where: str, value: object, depth: int) -> Iterator[Text]:
 
 
 def _blob_texts(where: str, text: str, depth: int) -> Iterator[Text]:
-    """Base64, as in attachments and data URLs. What does not decode to a text or an archive is no blob."""
+    """Base64, as in attachments and data URLs. What does not decode to a text or an archive is ignored."""
     for match in _BLOB.finditer(text):
         packed = re.sub(r"[\r\n]", "", match[0]).rstrip("=").replace("-", "+").replace("_", "/")
         try:
@@ -134,7 +134,7 @@ def _decode(where: str, content: bytes) -> str:
         text = "\0"
     if "\0" in text:
         kind = "a compiled file" if where.endswith((".pyc", ".pyo", ".so")) else "neither text nor an archive"
-        raise UnreadableError(f"{where} is {kind}, so that nobody can tell what it holds")
+        raise UnreadableError(f"{where} is {kind}, so its content cannot be checked")
     return text
 
 

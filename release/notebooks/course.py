@@ -77,7 +77,7 @@ def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirem
 
 
 def read_efforts(root: Path) -> dict[str, TaskHead]:
-    """Difficulty and minutes of each task by its number, as the notebooks' headings say them; {} without notebooks."""
+    """Difficulty and minutes of each task by its number, as the notebooks' headings give them; {} without notebooks."""
     parts = [
         part
         for path in sorted((root / PROSE).glob("*.md"))

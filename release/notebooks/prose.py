@@ -2,7 +2,7 @@
 
     {{setup}}                                      imports; once, before the first code
     {{task 1.2: difficulty 3, 30 minutes}}         heading of a task
-    {{answer 1.2}}                                 its answer cells, one a definition with a TODO, and its tests
+    {{answer 1.2}}                                 its answer cells, one for each definition with a TODO, and its tests
 
 A block fenced by ```python becomes a code cell; after ```python try a cell that needs answers, whose error does not
 stop the cells below it. Everything else is Markdown, one cell from heading to heading.
@@ -71,7 +71,7 @@ def read_prose(path: str, text: str) -> list[Part]:
     """The parts of a notebook in order.
 
     Raises:
-        ReleaseError: for a line in braces that is none of the forms, and a fence that is not closed.
+        ReleaseError: for a line in braces of another form, and a fence that is not closed.
     """
     reader = _Reader(path)
     for number, line in enumerate(text.split("\n"), start=1):
@@ -110,7 +110,7 @@ class _Reader:
             if part := _directive(line.strip(), number):
                 self.parts.append(part)
             else:
-                what = f"`{line.strip()[:60]}` is not known"
+                what = f"`{line.strip()[:60]}` is not a directive"
                 self.problems.append(Problem(self.path, number, what, f"write {FORMS}"))
         else:
             if _HEADING.match(line):
@@ -133,7 +133,7 @@ class _Reader:
     def end(self) -> None:
         """The prose is over."""
         if self._fence:
-            what = "the block that begins here has no end"
+            what = "the block that begins here is not closed"
             self.problems.append(Problem(self.path, self._fenced, what, f"close it with {self._fence}"))
         self._end_text()
 

@@ -60,7 +60,7 @@ def make_notebook(
 
 
 def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> None:
-    """Each task has one heading and one place for answers, in one notebook; each notebook with answers its setup.
+    """Each task has one heading and one place for answers, in one notebook; each notebook with answers has its setup.
 
     Raises:
         ReleaseError: naming every place where that is not so.
@@ -77,8 +77,8 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
                     right = f"the tasks are {', '.join(known)}"
                     problems.append(Problem(path, part.line, f"there is no task {part.number}", right))
                 elif earlier := places.get(part.number):
-                    what = f"{form % part.number} stands in {earlier} already"
-                    problems.append(Problem(path, part.line, what, "one place a task: remove one"))
+                    what = f"{form % part.number} is already in {earlier}"
+                    problems.append(Problem(path, part.line, what, "a task has one place: remove one of them"))
                 places.setdefault(part.number, f"{path}:{part.line}")
         for number in known:
             if number not in places:

@@ -71,9 +71,9 @@ def find_hints(source: Source, tasks: Collection[str]) -> tuple[dict[int, Hint],
 
 def _unknown(path: str, line: int, number: str, tasks: Collection[str]) -> Problem:
     nearest = difflib.get_close_matches(number, list(tasks), n=1, cutoff=0.0)
-    guess = f"{nearest[0]} is one; " if nearest else ""
+    guess = f"{nearest[0]} is the nearest; " if nearest else ""
     what = f"there is no task {number}"
-    return Problem(path, line, what, f"{guess}the tasks are those of autograder/assignment/assignment.toml")
+    return Problem(path, line, what, f"{guess}autograder/assignment/assignment.toml lists the tasks")
 
 
 def hint_above(source: Source, begin: Marker, hints: dict[int, Hint]) -> tuple[Hint | None, list[Problem]]:

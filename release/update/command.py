@@ -1,4 +1,4 @@
-"""`python -m release update FOLDER`: a corrected release for who is at work already."""
+"""`python -m release update FOLDER`: a corrected release for students who have begun."""
 
 import argparse
 import io
@@ -25,17 +25,17 @@ def add_parser(commands: "argparse._SubParsersAction[Parser]") -> Parser:
     update = commands.add_parser(
         "update",
         help="bring the corrected release into a student's folder",
-        description="Merge what is new in the release into a folder in which a student has worked. Answers stay; "
-        "where the release has changed the same lines, the student's are kept, the place is named, and the release's "
-        "file is put beside it as FILE.new. What is changed is kept in before-update-N.zip.",
+        description="Merge the changes of the release into a folder that a student has worked in. Answers stay. Where "
+        "both have changed the same lines, the student's lines stay, the place is listed, and the release's file is "
+        "put beside it as FILE.new. A backup of all changed files goes into before-update-N.zip.",
         epilog="example: python -m release update students/anna --dry-run",
     )
     update.set_defaults(run=run_update, torch_index="")
     update.add_argument("student_folder", type=Path, help="what came out of the archive, or the package in it")
     base_help = f"the archive that was handed out (default: what the folder's own {HANDED_OUT} says)"
     update.add_argument("--base", type=Path, help=base_help)
-    update.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    update.add_argument("--json", action="store_true", help="print it for programs")
+    update.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    update.add_argument("--json", action="store_true", help="print the result as JSON")
     return update
 
 
@@ -61,7 +61,7 @@ def run_update(options: argparse.Namespace, project: Project) -> int:
 
 
 def index_in(folder: Path) -> str:
-    """The index of packages that the folder was handed out with: it is not the update's business."""
+    """The index of packages that the folder was handed out with: an update does not change it."""
     try:
         match = re.match(r"--extra-index-url (\S+)\n", (folder / REQUIREMENTS).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -84,7 +84,7 @@ def _has_any(folder: Path, paths: Iterable[str]) -> bool:
 
 
 def unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """An archive's files as they lie in the folder that comes out."""
+    """An archive's files by path in the folder that it unpacks to."""
     inside = {path.partition("/")[2]: content for path, content in files.items()}
     return {path: content for path, content in inside.items() if path != HANDED_OUT}
 
@@ -95,7 +95,7 @@ def within(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 
 
 def read_archive(path: Path, expected: str) -> dict[str, bytes]:
-    """The files of an archive that was handed out. Raises: ReleaseError where it is none."""
+    """The files of an archive that was handed out. Raises: ReleaseError where it is not one."""
     try:
         with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
             files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
@@ -103,14 +103,14 @@ def read_archive(path: Path, expected: str) -> dict[str, bytes]:
         raise ReleaseError(f"{path}: is not a zip archive; name the {expected} that was handed out") from None
     top = ARCHIVE_FOLDER if expected == STUDENT_ZIP else NOTEBOOKS_FOLDER
     if not all(name.startswith(f"{top}/") for name in files):
-        raise ReleaseError(f"{path}: is not all in a folder {top}/; name the {expected} that was handed out")
+        raise ReleaseError(f"{path}: has files outside the folder {top}/; name the {expected} that was handed out")
     return unpacked(files)
 
 
 def as_text(plan: Plan, backup: Path | None, is_dry: bool) -> str:
-    """One line a file."""
+    """One line for each file."""
     if not plan.writes and not plan.removals and not plan.conflicts:
-        return f"{plan.folder}: nothing is new"
+        return f"{plan.folder}: already up to date"
     would = "would be " if is_dry else ""
     lines = [f"{plan.folder}:"]
     beside = {path for path in plan.writes if path.endswith(".new")}
@@ -122,12 +122,12 @@ def as_text(plan: Plan, backup: Path | None, is_dry: bool) -> str:
     lines += [f"  {would}removed   {path}" for path in plan.removals]
     lines += [f"  conflict  {line}" for line in plan.conflicts]
     if backup:
-        lines.append(f"before: {backup}")
+        lines.append(f"backup: {backup}")
     return "\n".join(lines)
 
 
 def as_json(plan: Plan, backup: Path | None) -> str:
-    """The same for programs."""
+    """The same as JSON."""
     content = {
         "folder": str(plan.folder),
         "written": sorted(plan.writes),

@@ -28,7 +28,7 @@ class NotebookError(ValueError):
 
 
 def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
-    """The new notebook with the student's answers, own cells, and what the cells that stay have put out.
+    """The new notebook with the student's answers and own cells, and the outputs of cells that stay.
 
     Raises:
         NotebookError: where the student's is not a notebook.
@@ -49,7 +49,7 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
         text = result.text if _source(written).endswith("\n") else result.text.removesuffix("\n")
         if text == _source(written):
             merged.append({**written, "metadata": cell.get("metadata", {})})
-        else:  # what it has put out is no longer its output
+        else:  # its outputs are those of another text
             merged.append({**cell, "source": text})
     _insert_own(merged, _cells(student), old)
     notebook = {**json.loads(new), "cells": merged}
@@ -58,7 +58,7 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
 
 
 def _insert_own(merged: list[Cell], student: list[Cell], old: Mapping[Hashable, Cell]) -> None:
-    """Puts the student's own cells, and answers to what is no longer asked, behind the cell that they followed."""
+    """Puts the student's own cells, and answers to questions that are gone, behind the cell that they followed."""
     present = {_identity(cell) for cell in merged}
     before: Hashable = None
     for cell in student:
@@ -73,7 +73,7 @@ def _insert_own(merged: list[Cell], student: list[Cell], old: Mapping[Hashable, 
 
 
 def _unlocked(cell: Cell) -> Cell:
-    """Without nbgrader's part: it is graded no longer."""
+    """The cell without nbgrader's metadata: it is no longer graded."""
     metadata = {key: value for key, value in cell.get("metadata", {}).items() if key != "nbgrader"}
     return {**cell, "metadata": metadata}
 
@@ -89,7 +89,7 @@ def _cells(content: bytes) -> list[Cell]:
 
 
 def _identity(cell: Cell) -> Hashable:
-    """nbgrader's, which survives copying and old formats; else the cell's own; else its content."""
+    """The id that nbgrader gives, which survives copying and old formats; else the cell's own; else its content."""
     graded = cell.get("metadata", {}).get("nbgrader", {})
     return graded.get("grade_id") or cell.get("id") or _source(cell)
 

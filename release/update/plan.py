@@ -1,4 +1,4 @@
-"""Which file of a student's folder gets what, and putting all of it in place."""
+"""Which files of a student's folder an update changes, and how; puts all of it in place."""
 
 import io
 import json
@@ -25,14 +25,14 @@ MAX_BYTES = 32 << 20
 
 @dataclass
 class Plan:
-    """What an update comes to; nothing is written yet.
+    """What an update would do; nothing is written yet.
 
     Args:
         folder: the student's.
         writes: new content by path.
-        removals: files of the old release that the new one does not have, as they were handed out.
+        removals: files of the old release that the new one lacks, still as they were handed out.
         merged: files with work of the student and news of the release.
-        conflicts: one line each: where, and what was kept.
+        conflicts: one line for each: where, and what was kept.
         before: the content of everything that will be changed or removed.
     """
 
@@ -45,7 +45,7 @@ class Plan:
 
 
 def remember(files: Mapping[str, bytes], package: str) -> bytes:
-    """The archive that tells a later update what was handed out."""
+    """The archive from which a later update learns what was handed out."""
     kept = {path: content for path, content in files.items() if _is_merged(path, package)}
     sums = {path: checksum(content) for path, content in sorted(files.items())}
     kept[CHECKSUMS] = (json.dumps(sums, indent=1) + "\n").encode()
@@ -149,7 +149,7 @@ def _read_handed_out(folder: Path, handed_out: bytes | None) -> tuple[dict[str, 
     content = handed_out if handed_out is not None else _read(folder, HANDED_OUT)
     if content is None:
         right = "name the archive that was handed out: --base old/student.zip"
-        raise ReleaseError(f"{folder}: has no {HANDED_OUT}, so nobody can tell what is the student's work; {right}")
+        raise ReleaseError(f"{folder}: has no {HANDED_OUT} to compare the student's work with; {right}")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
@@ -157,7 +157,7 @@ def _read_handed_out(folder: Path, handed_out: bytes | None) -> tuple[dict[str, 
             files = {name: archive.read(name) for name in archive.namelist()}
         sums = json.loads(files.pop(CHECKSUMS))
         if not all(isinstance(item, str) for pair in sums.items() for item in pair):
-            raise ValueError("checksums are no texts")
+            raise ValueError("a checksum is not a text")
         if any(PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts for path in sums):
             raise ValueError("a path leads out of the folder")
     except (zipfile.BadZipFile, KeyError, ValueError, AttributeError, RuntimeError) as error:
@@ -178,7 +178,7 @@ def _read(folder: Path, path: str) -> bytes | None:
         if part == folder:
             break
         if part.is_symlink():
-            raise ReleaseError(f"{part}: is a link; replace it with what it leads to")
+            raise ReleaseError(f"{part}: is a link; replace it with the file that it points to")
     return file.read_bytes() if file.is_file() else None
 
 

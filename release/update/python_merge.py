@@ -40,11 +40,11 @@ class Merged:
 
 
 def merge_python(base: str, student: str, new: str) -> Merged:
-    """The student's file with what is new in the skeleton.
+    """The student's file with the skeleton's changes.
 
     Args:
         base: the skeleton that was handed out.
-        student: what was made of it; it need not be valid Python.
+        student: the student's version; it need not be valid Python.
         new: the corrected skeleton.
     """
     newline = "\r\n" if "\r\n" in student else "\n"

@@ -101,7 +101,7 @@ def test_ids_stay_when_text_comes_in_before() -> None:
     [
         ("{{setup}}\n{{answer 1.1}}", "{{task 1.1: …}} is in none of the notebooks' prose"),
         ("{{setup}}\n{{answer 9.9}}", "a.md:2: there is no task 9.9; the tasks are 1.1"),
-        ("{{setup}}\n{{answer 1.1}}\n{{answer 1.1}}", "a.md:3: {{answer 1.1}} stands in a.md:2 already"),
+        ("{{setup}}\n{{answer 1.1}}\n{{answer 1.1}}", "a.md:3: {{answer 1.1}} is already in a.md:2"),
         ("{{answer 1.1}}\n{{setup}}", "a.md:1: {{setup}} is needed once; above the first answer"),
         ("{{setup}}\n{{setup}}\n", "a.md:2: {{setup}} is needed once"),
     ],

@@ -49,7 +49,7 @@ def test_parts_come_in_order_with_their_lines() -> None:
 
 
 def test_a_fence_without_an_end_is_named() -> None:
-    with pytest.raises(ReleaseError, match=r"^a.md:2: the block that begins here has no end; close it with ```$"):
+    with pytest.raises(ReleaseError, match=r"^a.md:2: the block that begins here is not closed; close it with ```$"):
         read_prose("a.md", "text\n```python\nx = 1\n")
 
 

@@ -237,4 +237,4 @@ def test_all_problems_of_a_file_are_reported(regions_of) -> None:
 
 def test_the_nearest_task_is_named(regions_of) -> None:
     _, (problem,) = regions_of(region("    pass").replace("1.1", "1.33"))
-    assert "1.3 is one" in problem
+    assert "1.3 is the nearest" in problem

@@ -47,7 +47,7 @@ def test_answers_stay_and_news_arrive(update, at_work: Path) -> None:
     assert (at_work / "student" / "more.py").is_file()
     for line in ("merged    student/mean.py", "replaced  student/table.py", "added     student/more.py"):
         assert line in out
-    assert update() == (0, f"{at_work}: nothing is new\n", "")
+    assert update() == (0, f"{at_work}: already up to date\n", "")
 
 
 def test_a_backup_holds_what_was_changed(update, at_work: Path) -> None:
@@ -109,7 +109,7 @@ def test_the_package_alone_with_the_old_archive(update, at_work: Path, tmp_path:
     assert update("--base", str(tmp_path / "student.zip"), folder=package)[0] == 0
     assert ANSWER in (package / "mean.py").read_text() and "carefully divide" in (package / "mean.py").read_text()
     assert not (package / "grade.py").exists() and not (package / "student").exists()
-    assert update(folder=package)[1] == f"{package}: nothing is new\n"
+    assert update(folder=package)[1] == f"{package}: already up to date\n"
 
 
 def test_a_failure_on_the_way_leaves_everything_as_it_was(update, at_work: Path, monkeypatch) -> None:
@@ -168,7 +168,7 @@ def test_a_link_is_not_followed(update, at_work: Path, tmp_path: Path) -> None:
 
 def test_an_old_archive_that_is_none(update, student: Path, tmp_path: Path) -> None:
     other = make_zip({"a.py": b""})
-    for content, says in ((b"text", "is not a zip archive"), (other, "is not all in a folder assignment/")):
+    for content, says in ((b"text", "is not a zip archive"), (other, "has files outside the folder assignment/")):
         (tmp_path / "old.zip").write_bytes(content)
         status, _, err = update("--base", str(tmp_path / "old.zip"))
         assert status == 2 and says in err
@@ -183,4 +183,4 @@ def test_the_index_that_was_handed_out_stays(update, project: Project, student: 
     packed = make_release(replace(project, index="https://example.org/cpu")).outputs["dist/student.zip"]
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(student.parent)
-    assert update() == (0, f"{student}: nothing is new\n", "")
+    assert update() == (0, f"{student}: already up to date\n", "")
