@@ -8,18 +8,22 @@ import sys
 import tempfile
 import time
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
 from tqdm import tqdm
 
-from autograder.grading.one import grade
+from autograder.grading.judging import Grader
+from autograder.grading.launcher import open_grader
+from autograder.grading.recording import Recorder
+from autograder.grading.seeds import Seeds
+from autograder.grading.submission import events_of
 from autograder.intake import take_in
 from autograder.sandbox import Zygote
-from autograder.testing.collected_tests import with_tests
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
-from foundation.child_processes import run_forked
+from foundation.child_processes import Ended, run_forked
 from validity.run_tests import Version, run_versions
 
 SUBMISSION, RELEASE = Path("reference"), Path("student")
@@ -44,17 +48,19 @@ def cpu_of(zygote: Zygote) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def points_of(zygote: Zygote, references: Path, **options: object) -> float:
+def points_of(grader: Grader) -> float:
     """The points of the submission."""
-    assignment = read_assignment()
-    return grade(take_in(SUBMISSION, RELEASE, assignment), assignment, references, zygote=zygote, **options).score
+    intake = take_in(SUBMISSION, RELEASE, grader.assignment)
+    recorder = Recorder(intake.name, grader.assignment, "0" * 16)
+    return recorder.add_all(events_of(intake, Seeds(b"benchmark"), grader)).judgement.score
 
 
 def cold() -> None:
     """In a fresh process: prints the CPU seconds of grading one submission, and its points."""
-    with tempfile.NamedTemporaryFile() as references, Zygote() as zygote:
-        points = points_of(zygote, Path(references.name))
-        print(json.dumps([time.process_time() + cpu_of(zygote), points]))
+    with tempfile.NamedTemporaryFile() as references:
+        with open_grader(read_assignment(), Path(references.name)) as grader:
+            points = points_of(grader)
+            print(json.dumps([time.process_time() + cpu_of(grader.zygote), points]))
 
 
 def fresh(*command: str) -> tuple[float, str]:
@@ -72,25 +78,20 @@ def fresh(*command: str) -> tuple[float, str]:
 def in_a_class(count: int) -> list[float]:
     """CPU seconds of each submission of a class of good ones, graded as `grade-class` does: a forked grader each."""
     found = []
-    markers = [task.marker for task in read_assignment().tasks if task.components]
-    with tempfile.NamedTemporaryFile() as references, Zygote() as zygote:
-        path = Path(references.name)
+    with tempfile.NamedTemporaryFile() as references:
+        with open_grader(read_assignment(), Path(references.name)) as grader:
 
-        def all_of(tests: object) -> None:
-            def work(number: int) -> int:
-                points = points_of(zygote, path, tests=tests)
-                path.write_text(json.dumps([time.process_time(), points]))
-                return 0
+            def work(number: int) -> Iterator[tuple[float, float]]:
+                points = points_of(grader)
+                yield time.process_time(), points
 
-            points_of(zygote, path, tests=tests)  # so that the first is like the others
+            points_of(grader)  # so that the first is like the others
             for number in tqdm(range(count), desc="class", leave=False):
-                before = cpu_of(zygote)
-                [(_, status)] = run_forked(deque([number]), work, 60)
-                seconds, points = json.loads(path.read_text())
-                assert status == 0 and points == 90, (status, points)
-                found.append(seconds + cpu_of(zygote) - before)
-
-        with_tests(markers, all_of)
+                before = cpu_of(grader.zygote)
+                (_, told), (_, ended) = run_forked(deque([number]), work, 60)
+                if isinstance(told, Ended) or told[1] != 90:
+                    raise RuntimeError(f"the submission was not graded as it should be: {told}, {ended}")
+                found.append(told[0] + cpu_of(grader.zygote) - before)
     return found
 
 

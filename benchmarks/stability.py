@@ -9,10 +9,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder.diagnosis.catalogue import apply, read_catalogue
-from autograder.grading.one import grade
+from autograder.grading.launcher import open_grader
+from autograder.grading.recording import Recorder
 from autograder.intake import Intake
-from autograder.sandbox import Zygote
-from autograder.testing.collected_tests import with_tests
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 
@@ -34,14 +33,11 @@ def marks_by_seed(seeds: Sequence[int], progress: bool = False) -> dict[str, Cou
     found: dict[str, Counter[str]] = {name: Counter() for name in submissions}
     rounds = [(name, seed) for seed in seeds for name in submissions]
 
-    def all_of(tests: object) -> None:
+    with tempfile.NamedTemporaryFile() as references, open_grader(assignment, Path(references.name)) as grader:
         for name, seed in tqdm(rounds, desc="gradings", disable=not progress, leave=False):
-            intake = Intake(name, dict(submissions[name]))
-            record = grade(intake, assignment, Path(references.name), seed=seed, zygote=zygote, tests=tests)
-            found[name][json.dumps({result.task.number: result.score for result in record.results})] += 1
-
-    with tempfile.NamedTemporaryFile() as references, Zygote() as zygote:
-        with_tests([task.marker for task in assignment.tasks if task.components], all_of)
+            recorder = Recorder(name, assignment, "0" * 16)
+            judgement = recorder.add_all(grader.judge(Intake(name, dict(submissions[name])), seed)).judgement
+            found[name][json.dumps({part.number: part.score for part in judgement.parts})] += 1
     return found
 
 

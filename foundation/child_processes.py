@@ -1,63 +1,139 @@
-"""Jobs in forked children of this process: what happens to one, happens to that one alone."""
+"""Jobs in forked children of this process: what happens to one child happens to that job alone."""
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
+import pickle
 import signal
+import sys
 import time
+import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
-from multiprocessing.connection import wait
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+from typing import Generic, TypeVar
+
+Job = TypeVar("Job")
+Message = TypeVar("Message")
 
 FAILED = 70
 """Exit status of a child whose work raised an exception."""
 
 
+@dataclass(frozen=True)
+class Ended:
+    """The end of a job.
+
+    Attributes:
+        status: the child's exit status, or minus the signal that ended it.
+        reason: why the work was not completed; empty if it was.
+    """
+
+    status: int
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """Sent by a child before it ends: the exception that its work raised."""
+
+    text: str
+
+
+@dataclass
+class _Child(Generic[Job]):
+    job: Job
+    process: ForkProcess
+    seconds: float
+    deadline: float
+    raised: str = ""
+    is_late: bool = False
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.is_late, self.deadline = True, math.inf
+
+    def end(self) -> Ended:
+        self.process.join()
+        status = self.process.exitcode or 0
+        self.process.close()
+        if status == 0:
+            return Ended(0)
+        if self.is_late:
+            return Ended(status, f"it took longer than {self.seconds:g} s")
+        if self.raised:
+            return Ended(status, self.raised)
+        return Ended(status, f"ended by signal {-status}" if status < 0 else f"ended with status {status}")
+
+
 def run_forked(
-    jobs: deque, work: Callable[[object], int], seconds: float, n_children: int = 1
-) -> Iterator[tuple[object, int]]:
+    jobs: deque[Job], work: Callable[[Job], Iterable[Message]], seconds: float, n_children: int = 1
+) -> Iterator[tuple[Job, Message | Ended]]:
     """Does each job in a child of its own.
 
     Args:
         jobs: taken from the left; more may be added while this runs.
-        work: called in the child; returns its exit status.
+        work: called in the child; what it yields is pickled and sent to this process.
         seconds: wall time of one job; a child that takes longer is killed.
-        n_children: at a time.
+        n_children: how many run at a time.
 
     Yields:
-        A job and how its child ended: the exit status, or minus the signal that ended it.
+        A job with each message of its child, and at last with how the child ended.
     """
     context = multiprocessing.get_context("fork")
-    running: dict[int, tuple[object, multiprocessing.process.BaseProcess, float]] = {}
+    running: dict[Connection, _Child[Job]] = {}
     try:
         while jobs or running:
             while jobs and len(running) < n_children:
                 job = jobs.popleft()
-                child = context.Process(target=_child, args=(work, job))
-                child.start()
-                running[child.sentinel] = job, child, time.monotonic() + seconds
-            next_end = min(deadline for _, _, deadline in running.values())
-            ended = wait(list(running), max(0.0, next_end - time.monotonic()))
-            if not ended:
-                for _, child, deadline in running.values():
-                    if deadline <= time.monotonic():
-                        child.kill()
-            for sentinel in ended:
-                job, child, _ = running.pop(sentinel)
-                child.join()
-                yield job, child.exitcode
-                child.close()
+                receiver, sender = context.Pipe(duplex=False)
+                process = context.Process(target=_child, args=(work, job, sender))
+                process.start()
+                sender.close()  # so that the pipe ends with the child
+                running[receiver] = _Child(job, process, seconds, time.monotonic() + seconds)
+            yield from _messages(running)
     finally:
-        for _, child, _ in running.values():
+        for receiver, child in running.items():
+            child.process.kill()
+            child.process.join()
+            receiver.close()
+
+
+def _messages(running: dict[Connection, _Child[Job]]) -> Iterator[tuple[Job, Message | Ended]]:
+    """Waits for the next messages or the next deadline; children that have ended are removed."""
+    left = min(child.deadline for child in running.values()) - time.monotonic()
+    ready = wait(list(running), None if left == math.inf else max(0.0, left))
+    for receiver, child in [(receiver, running[receiver]) for receiver in running if receiver in ready]:
+        try:
+            message = receiver.recv()
+        except (EOFError, OSError, pickle.UnpicklingError):  # also in the middle of a message
+            del running[receiver]
+            receiver.close()
+            yield child.job, child.end()
+            continue
+        if isinstance(message, _Raised):
+            child.raised = message.text
+        else:
+            yield child.job, message
+    for child in running.values():
+        if child.deadline <= time.monotonic():
             child.kill()
-            child.join()
 
 
-def _child(work: Callable[[object], int], job: object) -> None:
+def _child(work: Callable[[Job], Iterable[Message]], job: Job, sender: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
     status = FAILED
     try:
-        status = work(job)
+        for message in work(job):
+            sender.send(message)
+        status = 0
+    except BaseException as error:
+        traceback.print_exc()
+        sender.send(_Raised(f"{type(error).__name__}: {error}"))
     finally:
-        os._exit(status)  # nothing of what the parent has registered for its own exit
+        sys.stderr.flush()
+        os._exit(status)  # nothing that the parent has registered for its own exit may run here

@@ -14,6 +14,12 @@ AGAIN_SECONDS = 1.0
 WALL, CPU = (signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_PROF, signal.SIGPROF)
 
 
+def check_main_thread() -> None:
+    """Raises RuntimeError outside the main thread, where Python delivers no signals and so no limit can be kept."""
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("time limits work only in a process's main thread; run this in a process of its own")
+
+
 @contextlib.contextmanager
 def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[float]]:
     """Raises TimeoutError inside the block when the time is up.
@@ -28,11 +34,10 @@ def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[f
         A list that stays empty until the limit is reached, for callers whose block may catch exceptions.
 
     Raises:
-        RuntimeError: outside the main thread, where Python delivers no signals and so no limit can be kept.
+        RuntimeError: outside the main thread.
         TimeoutError: when the block takes longer.
     """
-    if threading.current_thread() is not threading.main_thread():
-        raise RuntimeError("time_limit works only in a process's main thread; run this in a process of its own")
+    check_main_thread()
     struck: list[float] = []
 
     def stop(*_: object) -> None:

@@ -10,7 +10,10 @@ from foundation.places import ROOT
 PACKAGES = [
     "autograder",
     "autograder/assignment",
+    "autograder/classroom",
+    "autograder/commands",
     "autograder/diagnosis",
+    "autograder/grading",
     "autograder/intake",
     "autograder/rules",
     "autograder/sandbox",

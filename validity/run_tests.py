@@ -15,19 +15,21 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
-from typing import Any, Never
+from typing import Any, Never, cast
 
 import pytest
 from _pytest.runner import runtestprotocol
 from tqdm import tqdm
 
 from autograder.grading.marks import Outcome
+from autograder.grading.states import State
 from autograder.sandbox.worker.loading import MissingComponent
 from autograder.testing import comparison
-from autograder.testing.collected_tests import classify as sandbox_classify
 from autograder.testing.errors import CheckFailed
 from autograder.testing.in_process import InProcessSubmission
+from autograder.testing.sandboxed_outcomes import classify_sandboxed
 from autograder.testing.stash import SEED, SUBMISSION
+from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import Assignment
 from foundation.limits import Limits
 from foundation.places import COMPONENT_TESTS as TESTS
@@ -85,13 +87,12 @@ class Recorder:
         self.outcomes: dict[str, list[Outcome]] = {}
         self.has_failed = False
         self.observations: list[Observation] = []
-        self.classify: Callable[[BaseException | None], tuple[str, str]] = lambda error: classify(error, self.paths)
+        self.classify: Callable[[BaseException | None], tuple[State, str]] = lambda error: classify(error, self.paths)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Tells the tests' conftest that this is not a student's own run."""
+        """Keeps what tells the tests' conftest that this is not a student's own run."""
         self._stash = config.stash
-        self._stash[SUBMISSION], self._stash[SEED] = None, 0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -123,7 +124,7 @@ class Recorder:
         """Called by each numeric comparison of the tests."""
         self.observations.append(Observation(self.current, what, error, tolerance))
 
-    def run(self, items: list[pytest.Item], version: Version, submission: object) -> Iterator[Run]:
+    def run(self, items: list[pytest.Item], version: Version, submission: SubmissionUnderTest) -> Iterator[Run]:
         """Runs the tests in this process, once for each seed."""
         self.paths = {path for path, _ in version.sources.values()}
         self._stash[SUBMISSION] = submission
@@ -150,21 +151,21 @@ def markers_of(item: pytest.Item) -> list[str]:
     return [mark.name for mark in item.iter_markers() if mark.name.startswith("task_") or mark.name == "given"]
 
 
-def classify(error: BaseException | None, paths: set[str]) -> tuple[str, str]:
+def classify(error: BaseException | None, paths: set[str]) -> tuple[State, str]:
     """State and message of a test that ended so, in the submission's own process.
 
     An exception belongs to the submission if a part is missing, or one of its files, or the backward pass of what it
     computed, is on the way to it. Any other is a fault of the test: in the sandbox it would be a grader error.
     """
     if error is None:
-        return "passed", ""
+        return State.PASSED, ""
     message = f"{type(error).__name__}: {error}"
     if isinstance(error, (CheckFailed, pytest.fail.Exception)):
-        return "failed", str(error)
+        return State.FAILED, str(error)
     if isinstance(error, TimeoutError):
-        return "timeout", message
+        return State.TIMEOUT, message
     if isinstance(error, NotImplementedError):
-        return "not attempted", message
+        return State.NOT_ATTEMPTED, message
     frames = traceback.extract_tb(error.__traceback__)
     is_submissions = (
         isinstance(error, MissingComponent)
@@ -173,8 +174,8 @@ def classify(error: BaseException | None, paths: set[str]) -> tuple[str, str]:
         or frames[-1].filename.endswith("torch/autograd/graph.py")
     )
     if is_submissions:
-        return "error", message
-    return "grader error", "".join(traceback.format_exception(error)[-4:])
+        return State.ERROR, message
+    return State.GRADER_ERROR, "".join(traceback.format_exception(error)[-4:])
 
 
 def with_tests(assignment: Assignment, work: Callable[[Recorder, list[pytest.Item]], None]) -> None:
@@ -282,7 +283,7 @@ def _run_in_forks(
 
 def crashed(version: Version, markers: Iterable[str], status: int) -> Run:
     """What became of a version whose process ended without a result."""
-    outcome = Outcome("all tests", "crashed", f"the tests' process ended with status {status}")
+    outcome = Outcome("all tests", State.ERROR, f"the tests' process ended with status {status}")
     return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers}, [], 0.0)
 
 
@@ -293,11 +294,11 @@ def _run_in_sandbox(
     from autograder.sandbox.proxy.submission import Sandbox
 
     zygote = Zygote()
-    recorder.classify = sandbox_classify
+    recorder.classify = classify_sandboxed
     try:
         for version in versions:
             with Sandbox(dict(version.sources), recorder.assignment, limits=UNHURRIED, zygote=zygote) as submission:
-                for run in recorder.run(items, version, submission):
+                for run in recorder.run(items, version, cast(SubmissionUnderTest, submission)):
                     on_run(run)
     finally:
         zygote.close()

@@ -9,15 +9,12 @@ Shapes: b batch · s source length · t target length.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-
-from foundation.printable_text import clean
 
 from ..grading.marks import TaskResult
 from ..sandbox import SandboxUnavailableError
@@ -33,8 +30,6 @@ ENOUGH = 0.7
 
 HOPELESS = ("not attempted", "refused", "timeout", "out of memory", "grader error")
 """A task in one of these states, and the whole is not tried."""
-
-MAX_TEXT = 2000
 
 
 @dataclass(frozen=True)
@@ -54,17 +49,6 @@ class Trainability:
     accuracy: float | None = None
     losses: tuple[float, ...] = ()
     seconds: float = 0.0
-
-
-    def content(self) -> dict:
-        """As JSON."""
-        return {
-            "state": self.state,
-            "message": clean(self.message, MAX_TEXT),
-            "accuracy": self.accuracy,
-            "losses": [round(loss, 4) if math.isfinite(loss) else None for loss in self.losses],
-            "cpu_seconds": self.seconds,
-        }
 
 
 def missing_for(results: Sequence[TaskResult]) -> str:

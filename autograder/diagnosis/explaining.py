@@ -24,7 +24,7 @@ from .episodes import describe_inputs
 from .findings import Counterexample, Finding, Misconception
 
 if TYPE_CHECKING:
-    from ..testing.collected_tests import Tests
+    from ..testing.collected_tests import CollectedTests
     from .matching import Diagnostician, Match
 
 EXPLAINED = ("failed", "error")
@@ -43,7 +43,7 @@ class Explainer:
 
     def __init__(
         self,
-        tests: Tests,
+        tests: CollectedTests,
         tape: Tape,
         assignment: Assignment,
         note: Callable[[str], None],

@@ -1,1 +1,9 @@
-"""Grades one submission: runs its tests, turns them into points, and keeps all that is known in a record."""
+"""Grades one submission: runs its tests, turns them into points, and keeps all that is known in a record.
+
+    launcher.py     starts what graders need              submission.py  all events of one submission
+    judging.py      judges, and yields events             recording.py   folds events into a record
+    translations.py the part that BLEU judges             record.py      the record, as JSON too
+    marks.py        from tests to points                  events.py      what can be told
+    states.py       how a test or a task ends             seeds.py       where random inputs come from
+    grader_version.py  when a record is out of date
+"""

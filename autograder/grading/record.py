@@ -1,175 +1,199 @@
-"""What is known of one graded submission, in memory and as JSON; `record.schema.json` describes the latter.
+"""The record of one graded submission: a judgement, which the seed decides, and a run, which tells how it went.
 
-    record.write(Path("anna.json"))           in one piece or not at all
-    read_record(Path("anna.json"))            the JSON's content, or None
+    record = read_record(Path("anna.json"))   a Record, or None
+    write_record(Path("anna.json"), record)   in one piece or not at all
+    record_schema()                           the JSON schema, as `python -m autograder record-schema` prints it
 
-Everything else (a table, Gradescope's results.json, the class's summary) is made from the JSON's content.
+The models below are the schema's only source. Every text in them is free of control characters and cut to its length.
 """
 
-import hashlib
-import json
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from foundation.assignment_file import Assignment
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
 from foundation.printable_text import clean
 from foundation.whole_files import write_whole
 
-from ..diagnosis.findings import Finding, Misconception
-from ..scoring import Score
-from .marks import TaskResult, total_score
+from .states import State
 
-if TYPE_CHECKING:
-    from ..assignment.training_check import Trainability
-
-SCHEMA = Path(__file__).with_name("record.schema.json")
-VERSION = 1
-MAX_NAME, MAX_TEXT, MAX_TEST_TEXT, MAX_TRACEBACK, MAX_DIAGNOSIS = 200, 8_000, 400, 4_000, 4_000
+MAX_NAME, MAX_TEXT, MAX_TEST_TEXT, MAX_TRACEBACK, MAX_TRAINING = 200, 8_000, 400, 4_000, 2_000
 MAX_NOTES, MAX_FILES = 50, 200
-UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"
-NOT_JUDGED = "not judged: the grading has not come that far"
 
 
-@dataclass
-class Record:
-    """One submission with its results.
+def _cleaned(limit: int) -> BeforeValidator:
+    return BeforeValidator(lambda text: clean(text, limit) if isinstance(text, str) else text)
 
-    Attributes:
-        submission: its name, for reports.
-        assignment: tasks, points, thresholds.
-        results: one for each task, in order.
-        suite: version of everything that decides marks; see `suite_version.suite_version`.
-        seed_id: names the tests' seed without telling it.
-        sandbox: the level of containment.
-        is_finished: False while some results are still to come.
-        files: file name -> sha256 of what was taken in.
-        printed: by the submission.
-        trainability: the verdict on the whole; None where it was not asked for.
-    """
 
-    submission: str
-    assignment: Assignment
-    results: list[TaskResult] = field(default_factory=list)
-    suite: str = ""
-    seed_id: str = ""
-    sandbox: str = ""
-    is_finished: bool = False
-    bleu: Score | None = None
-    seconds: float = 0.0
-    notes: list[str] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
-    printed: str = ""
-    trainability: "Trainability | None" = None
+Name: TypeAlias = Annotated[str, Field(max_length=MAX_NAME), _cleaned(MAX_NAME)]
+Text: TypeAlias = Annotated[str, Field(max_length=MAX_TEXT), _cleaned(MAX_TEXT)]
+TestText: TypeAlias = Annotated[str, Field(max_length=MAX_TEST_TEXT), _cleaned(MAX_TEST_TEXT)]
+Traceback: TypeAlias = Annotated[str, Field(max_length=MAX_TRACEBACK), _cleaned(MAX_TRACEBACK)]
+TrainingText: TypeAlias = Annotated[str, Field(max_length=MAX_TRAINING), _cleaned(MAX_TRAINING)]
+Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Points: TypeAlias = Annotated[float, Field(ge=0)]
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Seconds: TypeAlias = Annotated[float, Field(ge=0)]
+Notes: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=MAX_NOTES)]
 
-    def __post_init__(self) -> None:
-        if not self.results:
-            self.results = [TaskResult(task, "grader error", 0.0, NOT_JUDGED) for task in self.assignment.tasks]
+
+class Model(BaseModel):
+    """What all parts of a record have in common: they do not change, and unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def changed(self, **changes: object) -> Self:
+        """A copy in which some fields have other values, checked as always."""
+        return self.model_validate({**dict(self), **changes})
+
+
+class Diagnosis(Model):
+    """What a failure looks like."""
+
+    fault: Annotated[str, Field(description="Id in the catalogue of misconceptions; empty where none fits.")]
+    others: Annotated[tuple[str, ...], Field(description="Ids of those that the tests cannot tell from it.")]
+    text: Annotated[Traceback, Field(description="For the student.")]
+
+
+class Test(Model):
+    """One component test."""
+
+    __test__ = False  # not one of the kit's own tests
+
+    name: Name
+    nodeid: Annotated[Name, Field(description="File and name: unique among all tests.")]
+    core: Annotated[bool, Field(description="Without this test the part earns nothing.")]
+    state: State
+    message: TestText
+
+
+class Part(Model):
+    """One task of the assignment."""
+
+    number: Annotated[str, Field(pattern=r"^([0-9]+|E)\.[0-9]+$")]
+    title: str
+    components: Annotated[tuple[str, ...], Field(description="Names that its tests judge; empty for BLEU.")]
+    extension: Annotated[bool, Field(description="Its points are a bonus.")]
+    visibility: Annotated[str, Field(description="When students see it on Gradescope.")]
+    state: State
+    score: Points
+    points: Points
+    message: Annotated[Text, Field(description="Why points are missing; empty where none are.")]
+    traceback: Annotated[Traceback, Field(description="The submission's own frames, of the first test that raised.")]
+    diagnosis: Diagnosis | None
+    tests: tuple[Test, ...]
+
+
+class Training(Model):
+    """A short training run of the whole submission; no points depend on it."""
+
+    state: Annotated[
+        Literal["passed", "failed", "error", "not run"],
+        Field(description="failed: it did not learn. error: an exception, or too slow. not run: a part is missing."),
+    ]
+    message: TrainingText
+    accuracy: Annotated[Share | None, Field(description="Share of new sequences that were reversed without a mistake.")]
+    losses: Annotated[
+        tuple[float | None, ...], Field(description="Mean training loss of each epoch; null where it is not finite.")
+    ]
+
+
+class Bleu(Model):
+    """BLEU of translations.txt with its 95% interval."""
+
+    value: Share
+    low: Share
+    high: Share
+    sentences: Annotated[int, Field(ge=1)]
+    signature: Annotated[str, Field(description="sacreBLEU's record of every choice behind the figure.")]
+
+
+class Judgement(Model):
+    """What follows from the submission, the assignment, the seed and the grader's version; no clock decides it."""
+
+    assignment: str
+    content_hash: Annotated[
+        str, Field(pattern="^([0-9a-f]{64})?$", description="One hash over files' names and hashes; empty at first.")
+    ]
+    files: Annotated[dict[Name, Sha256], Field(max_length=MAX_FILES, description="File name to hash of its content.")]
+    grader_version: Annotated[
+        str, Field(pattern="^[0-9a-f]{16}$", description="Version of everything that decides marks.")
+    ]
+    seed_id: Annotated[
+        str, Field(pattern="^([0-9a-f]{12})?$", description="Names the seed of the inputs; empty where no test ran.")
+    ]
+    score: Annotated[Points, Field(description="The sum of the parts' scores, bonus included.")]
+    max_score: Annotated[Points, Field(description="The sum of the points of all parts that are not extensions.")]
+    parts: Annotated[tuple[Part, ...], Field(description="The tasks, in the assignment's order.")]
+    bleu: Annotated[Bleu | None, Field(description="Null where no translations can be scored.")]
+    training: Annotated[Training | None, Field(description="Null where it was not asked for.")]
+    notes: Annotated[Notes, Field(description="What a person should know about the submission.")]
+
+
+class Run(Model):
+    """How one grading went: when, where, how long; another run of the same judgement may differ in all of it."""
+
+    started: AwareDatetime
+    finished: Annotated[AwareDatetime | None, Field(description="Null while parts are still pending.")]
+    host: Name
+    seconds: Annotated[Seconds, Field(description="Wall time.")]
+    seconds_of_parts: Annotated[dict[str, Seconds], Field(description="Wall time of the tests, by the part's number.")]
+    layers: Annotated[
+        tuple[str, ...] | None,
+        Field(description="Layers of containment that were in force; null where no submitted code ran."),
+    ]
+    printed: Annotated[str, Field(description="What submitted code printed, cut at the limit `output_kb`.")]
+    notes: Annotated[Notes, Field(description="What a person should know about this run.")]
+    error: Annotated[Text, Field(description="Why the grader gave up; empty if it did not.")]
+
+
+class Record(Model):
+    """One submission with its results. While parts are pending, the grading has not finished."""
+
+    version: Annotated[Literal[2], Field(description="Version of this schema.")] = 2
+    submission: Annotated[Name, Field(description="Name of the file or folder, without its ending.")]
+    judgement: Judgement
+    run: Run
 
     @property
-    def score(self) -> float:
-        """Points, bonus included."""
-        return total_score(self.results)
+    def is_finished(self) -> bool:
+        """Whether the grading came to its end; a record of a grader that gave up is not finished."""
+        return self.run.finished is not None and not self.run.error
 
-    def update(self, results: list[TaskResult]) -> None:
-        """Takes in the results of some tasks."""
-        known = {result.task.number: result for result in results}
-        self.results = [known.get(result.task.number, result) for result in self.results]
-
-    def give_up(self, reason: str) -> None:
-        """What is not judged yet will not be, by a fault of ours."""
-        told = f"not judged: {reason}"
-        self.results = [
-            replace(result, message=told) if result.message == NOT_JUDGED else result for result in self.results
-        ]
-
-    def content(self) -> dict:
-        """As JSON; the texts are harmless for terminals, and none is long."""
-        notes = [UNSAFE, *self.notes] if self.sandbox.endswith("(unsafe)") else self.notes
-        return {
-            "schema": VERSION,
-            "submission": clean(self.submission, MAX_NAME),
-            "assignment": self.assignment.title,
-            "finished": self.is_finished,
-            "score": self.score,
-            "max_score": self.assignment.max_score,
-            "parts": [part_of(result) for result in self.results],
-            "trainability": None if self.trainability is None else self.trainability.content(),
-            "bleu": None if self.bleu is None else bleu_of(self.bleu),
-            "notes": [clean(note, MAX_TEXT) for note in notes[:MAX_NOTES]],
-            "printed": self.printed,
-            "graded": hash_of(self.files),
-            "files": {clean(name, MAX_NAME): digest for name, digest in sorted(self.files.items())[:MAX_FILES]},
-            "suite": self.suite,
-            "seed_id": self.seed_id,
-            "sandbox": self.sandbox,
-            "seconds": round(self.seconds, 2),
-        }
-
-    def write(self, path: Path) -> None:
-        """Writes the JSON in one piece or not at all."""
-        write_json(path, self.content())
+    @property
+    def needs_the_grader(self) -> bool:
+        """Whether some part has no mark through a fault of ours."""
+        return not all(part.state.has_mark for part in self.judgement.parts)
 
 
-def diagnosis_of(found: Finding) -> dict:
-    """What the diagnosis found as JSON; a counterexample has no fault."""
-    faults = [found.fault, *found.others] if isinstance(found, Misconception) else [""]
-    return {"fault": faults[0], "others": faults[1:], "text": clean(found.text, MAX_DIAGNOSIS)}
-
-
-def part_of(result: TaskResult) -> dict:
-    """One task as JSON."""
-    task = result.task
-    return {
-        "number": task.number,
-        "title": task.title,
-        "components": list(task.components),
-        "extension": task.extension,
-        "state": result.state,
-        "score": result.score,
-        "points": task.points,
-        "message": clean(result.message, MAX_TEXT),
-        "traceback": clean(result.traceback, MAX_TRACEBACK),
-        "diagnosis": None if result.finding is None else diagnosis_of(result.finding),
-        "seconds": round(sum(outcome.seconds for outcome in result.outcomes), 3),
-        "tests": [
-            {
-                "name": outcome.test,
-                "core": outcome.is_core,
-                "state": outcome.state,
-                "message": clean(outcome.message, MAX_TEST_TEXT),
-                "seconds": outcome.seconds,
-            }
-            for outcome in result.outcomes
-        ],
-    }
-
-
-def bleu_of(score: Score) -> dict:
-    """BLEU as JSON: the value, the ends of its 95% interval, sentences, sacreBLEU's signature."""
-    return {
-        "value": round(score.bleu, 6),
-        "low": round(score.low, 6),
-        "high": round(score.high, 6),
-        "sentences": score.n,
-        "signature": score.signature,
-    }
-
-
-def hash_of(files: dict[str, str]) -> str:
-    """One hash for all files of a submission."""
-    return hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
-
-
-def read_record(path: Path) -> dict | None:
-    """The content of a record's file; None where there is none, or one of another version."""
+def read_record(path: Path) -> Record | None:
+    """The record in a file; None where there is none, or one of another version or form."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return Record.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
         return None
-    return content if isinstance(content, dict) and content.get("schema") == VERSION else None
+
+
+def write_record(path: Path, record: Record) -> None:
+    """Writes the JSON in one piece or not at all."""
+    write_whole(path, record.model_dump_json(indent=2) + "\n")
 
 
 def write_json(path: Path, content: object) -> None:
-    """Writes a file in one piece or not at all."""
+    """Writes other results in one piece or not at all."""
     write_whole(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def record_schema() -> dict[str, Any]:
+    """The JSON schema of a record."""
+    schema = Record.model_json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def now() -> datetime:
+    """The time, with its zone."""
+    return datetime.now().astimezone()

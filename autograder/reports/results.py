@@ -1,83 +1,117 @@
-"""A record for people (a table) and for Gradescope (results.json). Both are made from the record's JSON."""
+"""A record for people (a table) and for Gradescope (results.json)."""
+
+from __future__ import annotations
+
+from typing import Any
 
 from foundation.printable_text import printable
 
-MARKS = {"passed": "✓", "not attempted": "·", "grader error": "!"}
+from ..grading.record import MAX_TEXT, Part, Record, Run, Training
+from ..grading.states import State
+
+MARKS = {State.PASSED: "✓", State.NOT_ATTEMPTED: "·", State.GRADER_ERROR: "!", State.PENDING: "…"}
 
 
-def as_table(record: dict) -> str:
+def as_table(record: Record) -> str:
     """Tasks and points, one line each, then the messages."""
-    lines = [f"{record['assignment']}: {printable(record['submission'])}", ""]
-    width = max(len(part["title"]) for part in record["parts"])
-    for part in record["parts"]:
-        points = f"{part['score']:6.2f} / {part['points']:<5g}" + ("  (extension)" if part["extension"] else "")
-        mark = MARKS.get(part["state"], "✗")
-        lines.append(f"  {mark} {part['number']:<4} {part['title']:<{width}} {points} {part['state']}")
-    lines += ["", f"  {'score':<{width + 7}} {record['score']:6.2f} / {record['max_score']:g}"]
-    if bleu := record["bleu"]:
-        interval = f"[{bleu['low']:.3f}, {bleu['high']:.3f}]"
-        lines.append(f"  BLEU {bleu['value']:.3f}, 95% interval {interval}, {bleu['sentences']} lines")
-    if whole := record["trainability"]:
-        lines.append(f"  the whole, trained for seconds (no points): {as_line(whole)}")
-    told: dict[str, list[str]] = {}  # what several parts are told stands there once
-    for part in record["parts"]:
+    judgement, run = record.judgement, record.run
+    lines = [f"{judgement.assignment}: {printable(record.submission)}", ""]
+    width = max(len(part.title) for part in judgement.parts)
+    for part in judgement.parts:
+        points = f"{part.score:6.2f} / {part.points:<5g}" + ("  (extension)" if part.extension else "")
+        mark = MARKS.get(part.state, "✗")
+        lines.append(f"  {mark} {part.number:<4} {part.title:<{width}} {points} {part.state}")
+    lines += ["", f"  {'score':<{width + 7}} {judgement.score:6.2f} / {judgement.max_score:g}"]
+    if bleu := judgement.bleu:
+        interval = f"[{bleu.low:.3f}, {bleu.high:.3f}]"
+        lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {bleu.sentences} lines")
+    if judgement.training:
+        lines.append(f"  short training run (no points): {as_line(judgement.training)}")
+    told: dict[str, list[str]] = {}  # a message that several parts share is printed once
+    for part in judgement.parts:
         if text := text_of(part):
-            told.setdefault(text, []).append(f"{part['number']} {part['title']}")
+            told.setdefault(text, []).append(f"{part.number} {part.title}")
     for text, names in told.items():
         lines += ["", names[0] if len(names) == 1 else f"{names[0]}, and {len(names) - 1} more"]
-        lines += ["    " + printable(line) for line in text.split("\n")]
-    for note in record["notes"]:
-        lines += ["", f"note: {printable(note)}"]
-    sandbox, seed_id = record["sandbox"] or "none", record["seed_id"] or "none"
-    lines += ["", f"sandbox: {sandbox}   seed id: {seed_id}   {record['seconds']:.1f} s"]
+        lines += ["    " + line for line in printable_lines(text)]
+    for note in notes_of(record):
+        lines += ["", f"note: {printable(note, MAX_TEXT)}"]
+    seed_id = judgement.seed_id or "none"
+    lines += ["", f"sandbox: {containment_of(run)}   seed id: {seed_id}   {run.seconds:.1f} s"]
     return "\n".join(lines)
 
 
-def as_line(whole: dict) -> str:
+def as_line(training: Training) -> str:
     """The verdict of the short training run."""
-    message = " ".join(whole["message"].split())
-    if whole["accuracy"] is not None and not message:
-        message = f"{whole['accuracy']:.0%} of new sequences right"
-    return printable(f"{whole['state']}: {message}")
+    message = " ".join(training.message.split())
+    if training.accuracy is not None and not message:
+        message = f"{training.accuracy:.0%} of new sequences right"
+    return printable(f"{training.state}: {message}", MAX_TEXT)
 
 
-def as_results(record: dict) -> dict:
-    """Gradescope's results.json; what else we know stands in `extra_data`."""
-    bleu = record["bleu"]
+def notes_of(record: Record) -> list[str]:
+    """What a person should know, about this run first."""
+    return [*record.run.notes, *record.judgement.notes]
+
+
+def containment_of(run: Run) -> str:
+    """The layers of containment in one word."""
+    if run.layers is None:
+        return "none"
+    names = "+".join(run.layers)
+    return names if "seccomp" in run.layers else f"{names or 'rlimits only'} (unsafe)"
+
+
+def printable_lines(text: str) -> list[str]:
+    """The lines of a message, each as long as it is."""
+    return [printable(line, MAX_TEXT) for line in text.split("\n")]
+
+
+def as_results(record: Record) -> dict[str, Any]:
+    """Gradescope's results.json; what else we know is in `extra_data`."""
+    judgement, run = record.judgement, record.run
+    bleu = judgement.bleu
     return {
-        "score": record["score"],
-        "execution_time": record["seconds"],
-        "output": "\n".join(printable(note) for note in record["notes"]),
+        "score": judgement.score,
+        "execution_time": run.seconds,
+        "output": "\n".join(printable(note, MAX_TEXT) for note in notes_of(record)),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
-        "tests": [as_test(part) for part in record["parts"]],
-        "leaderboard": [] if bleu is None else [{"name": "BLEU", "value": round(bleu["value"], 4)}],
+        "tests": [as_test(part) for part in judgement.parts],
+        "leaderboard": [] if bleu is None else [{"name": "BLEU", "value": round(bleu.value, 4)}],
         "extra_data": {
-            **{key: record[key] for key in ("submission", "max_score", "finished", "sandbox", "seed_id")},
-            **{key: record[key] for key in ("graded", "files", "suite", "printed")},
-            "trainability": record["trainability"],
-            "states": {part["number"]: part["state"] for part in record["parts"]},
+            "submission": record.submission,
+            "max_score": judgement.max_score,
+            "finished": record.is_finished,
+            "sandbox": containment_of(run),
+            "seed_id": judgement.seed_id,
+            "content_hash": judgement.content_hash,
+            "files": judgement.files,
+            "grader_version": judgement.grader_version,
+            "printed": run.printed,
+            "training": None if judgement.training is None else judgement.training.model_dump(mode="json"),
+            "states": {part.number: part.state.value for part in judgement.parts},
         },
     }
 
 
-def as_test(part: dict) -> dict:
+def as_test(part: Part) -> dict[str, Any]:
     """One entry of `tests`: a task."""
     return {
-        "name": f"{part['number']} {part['title']}",
-        "number": part["number"],
-        "score": part["score"],
-        "max_score": part["points"],
-        "status": "passed" if part["state"] == "passed" else "failed",
-        "output": "\n".join(printable(line) for line in (text_of(part) or part["state"]).split("\n")),
+        "name": f"{part.number} {part.title}",
+        "number": part.number,
+        "score": part.score,
+        "max_score": part.points,
+        "status": "passed" if part.state == State.PASSED else "failed",
+        "output": "\n".join(printable_lines(text_of(part) or part.state.value)),
         "output_format": "text",
         "visibility": "visible",
-        "tags": part["components"] or ["BLEU"],
+        "tags": list(part.components) or ["BLEU"],
     }
 
 
-def text_of(part: dict) -> str:
-    """What a student is told about one part: the message, where in their code it came about, what it looks like."""
-    diagnosis = part["diagnosis"] or {"text": ""}
-    return "\n".join(text for text in (part["message"], part["traceback"], diagnosis["text"]) if text)
+def text_of(part: Part) -> str:
+    """What a student reads about one part: the message, the lines of their code, what the failure looks like."""
+    diagnosis = part.diagnosis.text if part.diagnosis else ""
+    return "\n".join(text for text in (part.message, part.traceback, diagnosis) if text)

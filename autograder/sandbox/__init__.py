@@ -4,8 +4,8 @@
         norm = submission.build("layers.LayerNorm", 8)
         norm(torch.randn(2, 8)).sum().backward()
 
-`Zygote`, `Limits` and the errors need no torch, so that the zygote can be started before this process imports it;
-`Sandbox` does, and is imported when first asked for.
+`Zygote`, `Limits` and the errors need no PyTorch, so that the zygote can be started before this process imports it.
+`Sandbox` does, and is in `proxy.submission`.
 
 From the outside in:
 
@@ -32,7 +32,6 @@ from .errors import (
 
 __all__ = [
     "Limits",
-    "Sandbox",
     "SandboxUnavailableError",
     "SubmissionDiedError",
     "SubmissionError",
@@ -40,11 +39,3 @@ __all__ = [
     "SubmissionTimeoutError",
     "Zygote",
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name == "Sandbox":
-        from .proxy.submission import Sandbox
-
-        return Sandbox
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,10 +6,11 @@ import pytest
 
 from foundation.todo_comments import told_by
 
+from ..grading.states import State
 from .errors import CheckFailed
 
 
-def classify(error: BaseException | None, other: Callable[[BaseException], tuple[str, str]]) -> tuple[str, str]:
+def classify(error: BaseException | None, other: Callable[[BaseException], tuple[State, str]]) -> tuple[State, str]:
     """State and message of a test.
 
     Args:
@@ -18,11 +19,11 @@ def classify(error: BaseException | None, other: Callable[[BaseException], tuple
             a notebook's kernel and the proof.
     """
     if error is None:
-        return "passed", ""
+        return State.PASSED, ""
     if isinstance(error, CheckFailed):
-        return "failed", str(error)
+        return State.FAILED, str(error)
     if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
-        return "failed", f"an exception was expected: {error}"
+        return State.FAILED, f"an exception was expected: {error}"
     if isinstance(error, NotImplementedError):
-        return "not attempted", told_by(error) or "not implemented yet"
+        return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
     return other(error)

@@ -28,7 +28,7 @@ CATALOGUE = f"{GRADER}/assignment/misconceptions/"
 EQUIVALENTS = f"{GRADER}/assignment/equivalents.toml"
 """Quotes the reference, so neither travels: failures are not named there, and a smallest case stands in their place."""
 
-PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors", "tqdm")
+PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors", "tqdm", "pydantic")
 """What grading imports; students' notebooks, plots and training need more."""
 
 

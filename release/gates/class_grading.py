@@ -139,7 +139,7 @@ def grade_class(
 
 
 def _read_marks(record: Path) -> dict[str, Mark]:
-    parts = json.loads(record.read_text(encoding="utf-8"))["parts"]
+    parts = json.loads(record.read_text(encoding="utf-8"))["judgement"]["parts"]
     return {
         str(part["number"]): Mark(float(part["score"]), str(part["state"]), str(part["message"])) for part in parts
     }

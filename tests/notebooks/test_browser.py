@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.grading.events import TasksJudged
+from autograder.grading.marks import TaskResult
+from autograder.grading.recording import Recorder
+from autograder.grading.states import State
 from autograder.reports.gradebook import Gradebook
 from foundation.places import ROOT
 from release.notebooks.course import NAME
@@ -40,19 +44,8 @@ def folder(course, assignment, tmp_path_factory) -> Path:
             target.write_bytes(content)
     book = Gradebook.open(str(root), "anna", assignment)
     book.reset()
-    record = {
-        "parts": [
-            {
-                "number": task.number,
-                "score": task.points,
-                "points": task.points,
-                "state": "passed",
-                "message": "",
-                "traceback": "",
-            }
-            for task in assignment.tasks
-        ]
-    }
+    results = tuple(TaskResult(task, State.PASSED, task.points, "") for task in assignment.tasks)
+    record = Recorder("anna", assignment, "0" * 16).add(TasksJudged(results))
     book.write(record)
     book.write_feedback(record, None)
     return root

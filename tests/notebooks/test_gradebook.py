@@ -12,6 +12,11 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
+from autograder.grading.events import TasksJudged
+from autograder.grading.marks import TaskResult
+from autograder.grading.record import Record
+from autograder.grading.recording import Recorder
+from autograder.grading.states import State
 from autograder.reports.gradebook import Gradebook, GradebookError
 from autograder.reports.gradebook.target import find_target
 from foundation.places import ROOT
@@ -80,14 +85,13 @@ def scores(tmp_path):
     return export
 
 
-def content(assignment, **states: str) -> dict:
+def content(assignment, **states: str) -> Record:
     """A record in which every part is passed but those named by their task."""
-    parts = []
+    results = []
     for task in assignment.tasks:
-        state = states.get(task.name, "passed")
-        score = task.points if state == "passed" else 0.0
-        parts.append({"number": task.number, "score": score, "points": task.points, "state": state})
-    return {"parts": parts}
+        state = State(states.get(task.name, "passed"))
+        results.append(TaskResult(task, state, task.points if state == State.PASSED else 0.0, ""))
+    return Recorder("anna", assignment, "0" * 16).add(TasksJudged(tuple(results)))
 
 
 def test_marks_replace_those_of_an_earlier_run(url, scores, assignment) -> None:
@@ -105,8 +109,10 @@ def test_no_earlier_mark_survives_a_crash(url, scores, assignment) -> None:
     book.write(content(assignment))
     book.reset()
     assert scores(url)["bert"] == 0.0
-    broken = content(assignment)
-    broken["parts"][7]["score"] = "half of them"
+    whole = content(assignment)
+    parts = list(whole.judgement.parts)
+    parts[7] = parts[7].model_copy(update={"score": "half of them"})
+    broken = whole.changed(judgement=whole.judgement.model_copy(update={"parts": tuple(parts)}))
     with pytest.raises(GradebookError, match="could not convert string to float"):
         book.write(broken)
     assert scores(url)["bert"] == 0.0

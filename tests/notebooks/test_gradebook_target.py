@@ -50,7 +50,7 @@ def test_every_graded_cell_is_found() -> None:
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["--to-nbgrader", "nowhere"], "--to-nbgrader: whose marks are they? name nbgrader's id with --student ID"),
+        (["--to-nbgrader", "nowhere"], "--to-nbgrader also needs --student ID"),
         (["--to-nbgrader", "nowhere", "--student", "a"], "nowhere: is not an nbgrader course (it has no"),
         (["--to-nbgrader", "odd://x", "--student", "a"], "odd://x: Can't load plugin: sqlalchemy.dialects:odd"),
     ],

@@ -248,7 +248,7 @@ def grader(workspace: Workspace) -> Callable[[str], None]:
         ("sys.exit('cannot start')", "status 1: cannot start"),
         ("pass", "(FileNotFoundError"),
         ("records.mkdir(parents=True); (records / 'reference.json').write_text('{')", "(JSONDecodeError"),
-        ("records.mkdir(parents=True); (records / 'reference.json').write_text('{}')", "(KeyError: 'parts')"),
+        ("records.mkdir(parents=True); (records / 'reference.json').write_text('{}')", "(KeyError: 'judgement')"),
     ],
 )
 def test_unusable_records_close(

@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.grading.events import TasksJudged
 from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
+from autograder.grading.recording import Recorder
+from autograder.grading.states import State
 from autograder.reports.gradescope.__main__ import as_markdown, in_full, main
-from autograder.reports.gradescope.metadata import HandingError, read_handing
+from autograder.reports.gradescope.metadata import MetadataError, read_metadata
 from foundation.assignment_file import read_assignment
 
 CREATED = "2026-11-21T10:30:00.000000+01:00"
@@ -32,7 +35,7 @@ def read(tmp_path: Path):
         }
         path = tmp_path / "submission_metadata.json"
         path.write_text(json.dumps({**content, **changes}))
-        return read_handing(path)
+        return read_metadata(path)
 
     return call
 
@@ -84,7 +87,7 @@ def test_no_name_or_address_is_passed_on(read) -> None:
     ],
 )
 def test_metadata_of_another_shape_is_refused(read, changes: dict, says: str) -> None:
-    with pytest.raises(HandingError, match=says):
+    with pytest.raises(MetadataError, match=says):
         read(**changes)
 
 
@@ -103,8 +106,8 @@ def test_metadata_of_another_shape_is_refused(read, changes: dict, says: str) ->
 def test_no_metadata_stops_the_grader(tmp_path_factory, content: object) -> None:
     path = tmp_path_factory.mktemp("metadata") / "submission_metadata.json"
     path.write_text(json.dumps(content))
-    with pytest.raises(HandingError, match="submission_metadata.json"):
-        read_handing(path)
+    with pytest.raises(MetadataError, match="submission_metadata.json"):
+        read_metadata(path)
 
 
 @given(st.text(st.sampled_from("`x\n<*") | st.characters(codec="utf-8"), max_size=60).filter(str.strip))
@@ -117,14 +120,16 @@ def test_a_message_cannot_leave_its_fence(message: str) -> None:
 
 def record_of(state: str) -> Record:
     assignment = read_assignment()
-    passed = [TaskResult(task, "passed", task.points, "") for task in assignment.tasks]
-    return Record("anna", assignment, [TaskResult(assignment.tasks[0], state, 0.0, "why"), *passed[1:]])
+    passed = [TaskResult(task, State.PASSED, task.points, "") for task in assignment.tasks]
+    results = (TaskResult(assignment.tasks[0], State(state), 0.0, "why"), *passed[1:])
+    return Recorder("anna", assignment, "0" * 16).add(TasksJudged(results))
 
 
-def test_what_was_not_judged_has_no_marks_and_no_total(read) -> None:
-    results = in_full(record_of("grader error"), None, ["a note"])
+@pytest.mark.parametrize("state", ["grader error", "pending"])
+def test_what_was_not_judged_has_no_marks_and_no_total(read, state) -> None:
+    results = in_full(record_of(state), None, ["a note"])
     first, second = results["tests"][:2]
-    assert "score" not in results and "score" not in first and first["extra_data"] == {"state": "grader error"}
+    assert "score" not in results and "score" not in first and first["extra_data"] == {"state": state}
     assert second["score"] == 14 and results["output"] == "a note"
 
 
@@ -140,5 +145,5 @@ def test_results_are_complete(read) -> None:
 def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--root", str(tmp_path)]) == 1  # there is no submission
     results = json.loads((tmp_path / "results" / "results.json").read_text())
-    assert "has not been judged" in results["output"] and "score" not in results and "tests" not in results
+    assert "has not been graded" in results["output"] and "score" not in results and "tests" not in results
     assert "Traceback" in capsys.readouterr().err

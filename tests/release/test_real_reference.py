@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.archives.handout import make_handout
+from release.archives.student import collect_kit, read_requirements
 from release.leaks.finder import LeakFinder, find_leaks
 from release.notebooks.course import read_efforts
 from release.problems import ReleaseError
@@ -182,3 +183,18 @@ def test_the_real_handout_says_how_long_each_part_takes(real: Skeleton) -> None:
         assert re.search(r"\| [●○]{5} \| \d+ \|", line) or task.extension
     assert "Hand in by **18 December, 23:59**." in handout and "ask (the forum)" in handout
     assert re.search(r"About \d hours in all", handout)
+
+
+STAFF_ONLY = ("pydantic", "safetensors", "sqlalchemy", "nbgrader")
+
+
+def test_students_need_no_package_that_only_staff_have():
+    """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
+    files = collect_kit(ROOT, read_assignment().package, {}, b"", read_requirements(ROOT))
+    modules = {path: content for path, content in files.items() if path.endswith(".py")}
+    assert any(path.endswith("autograder/testing/in_process.py") for path in modules)
+    for path, content in modules.items():
+        for node in ast.walk(ast.parse(content)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {name.partition(".")[0] for name in names} & set(STAFF_ONLY), path

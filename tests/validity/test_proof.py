@@ -7,6 +7,7 @@ import pytest
 
 from autograder.diagnosis.catalogue import Fault, read_catalogue
 from autograder.grading.marks import Outcome
+from autograder.grading.states import State
 from foundation.places import REFERENCE, VARIANTS
 from validity import run_tests
 from validity.__main__ import main
@@ -107,8 +108,8 @@ def run(seed=0, failed=(), state="failed"):
     numbers = ("1.4", "1.5", "2.1", "E.2")
     outcomes = {
         "task_" + number.replace(".", "_").lower(): [
-            Outcome("test_a", state if number in failed else "passed"),
-            Outcome("test_b", "passed"),
+            Outcome("test_a", State(state) if number in failed else State.PASSED),
+            Outcome("test_b", State.PASSED),
         ]
         for number in numbers
     }
@@ -175,7 +176,7 @@ def test_margins_are_wide_where_correct_code_is_far_from_the_tolerance(correct, 
     ],
 )
 def test_a_fault_is_found_by_a_hair_where_no_test_fails_clearly(errors, is_close):
-    outcomes = [Outcome(test, "failed") for test in errors] + [Outcome("test_c", "passed")]
+    outcomes = [Outcome(test, State.FAILED) for test in errors] + [Outcome("test_c", State.PASSED)]
     seen = [Observation(f"task_1_4: {test}", "it", error, 1e-6) for test, error in errors.items() if error is not None]
     margins = Margins()
     margins.add_faulty(Run("fault one", 3, {"task_1_4": outcomes}, seen, 0.0))
@@ -244,7 +245,7 @@ def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, assignme
     run_versions([hangs, warns, raises, norm_that("import os; os._exit(7)")], reference, assignment, runs.append)
     outcomes, unharmed, *others, [crash] = [run.outcomes["task_1_4"] for run in runs]
     assert {outcome.state for outcome in unharmed} == {"passed"}
-    assert (crash.state, crash.message) == ("crashed", "the tests' process ended with status 7")
+    assert (crash.state, crash.message) == ("error", "the tests' process ended with status 7")
     assert {outcome.test for outcome in outcomes if outcome.state == "timeout"} == {"test_population_variance"}
     assert len([outcome for outcome in outcomes if outcome.state == "passed"]) == len(outcomes) - 1
     for only in others:  # one a seed

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from autograder.grading.marks import tests_of
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.tape import Tape
-from autograder.testing.collected_tests import Tests, with_tests
+from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, Task
 from foundation.limits import Limits
@@ -88,7 +87,7 @@ def recognise(
         for number, group in groupby(faults, key=lambda fault: fault.task):
             grader = Grader(tasks[number], assignment, zygote, diagnostician, seed)
             cases = [(fault, layout, LAYOUTS[layout](apply(fault, sources))) for fault in group for layout in layouts]
-            with_tests([tasks[number].marker], partial(grader.grade_all, cases, on_row))
+            grader.grade_all(cases, on_row, CollectedTests([tasks[number].marker]))
 
 
 @dataclass(frozen=True)
@@ -101,12 +100,12 @@ class Grader:
     diagnostician: Diagnostician
     seed: int
 
-    def grade_all(self, cases: Sequence[Case], on_row: Callable[[Row], None], tests: Tests) -> None:
+    def grade_all(self, cases: Sequence[Case], on_row: Callable[[Row], None], tests: CollectedTests) -> None:
         """Calls `on_row` for each fault in its layout."""
         for fault, layout, sources in cases:
             on_row(self.grade(tests, fault, layout, sources))
 
-    def grade(self, tests: Tests, fault: Fault, layout: str, sources: Sources) -> Row:
+    def grade(self, tests: CollectedTests, fault: Fault, layout: str, sources: Sources) -> Row:
         """Grades one fault, and has it diagnosed."""
         tape = Tape()
         problems: list[str] = []

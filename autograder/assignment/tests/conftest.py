@@ -123,5 +123,5 @@ def no_short_cuts(request: pytest.FixtureRequest, refused: dict[str, str]) -> No
 
 @pytest.fixture
 def case(request: pytest.FixtureRequest) -> Case:
-    """Random inputs, different for each test and seed."""
-    return Case(request.config.stash[SEED], request.node.name)
+    """Random inputs, different for each test and seed; tests of the same name in two files share none."""
+    return Case(request.config.stash[SEED], f"{request.path.name}::{request.node.name}")

@@ -2,7 +2,7 @@
 
     book = Gradebook.open("notebooks", "anna", assignment)      # or a database's URL
     book.reset()                                                # marks of an earlier run no longer count
-    book.write(record.content())
+    book.write(record)
 
 nbgrader's own autograding runs submitted code beside its database; these marks come from the sandbox.
 """

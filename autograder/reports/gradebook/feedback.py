@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from ...grading.record import Part, Record
 from ...intake import Intake
 from ...intake.python_source import parse
 from .target import Json, test_cell
@@ -17,16 +18,16 @@ from .target import Json, test_cell
 MISSING = "# The submission has no definition of {name}."
 
 
-def write_feedback(folder: Path, notebooks: dict[str, Json], content: Json, intake: Intake | None) -> None:
+def write_feedback(folder: Path, notebooks: dict[str, Json], record: Record, intake: Intake | None) -> None:
     """Replaces a folder by one with the notebooks of a submission.
 
     Args:
         folder: such as `autograded/anna/transformer`.
         notebooks: as handed out, by name.
-        content: of the record.
+        record: of the submission.
         intake: the submission; None where it was refused.
     """
-    parts = {test_cell(part["number"]): part for part in content["parts"]}
+    parts = {test_cell(part.number): part for part in record.judgement.parts}
     answers = answers_of(intake) if intake else {}
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as name:
@@ -60,7 +61,7 @@ def answers_of(intake: Intake) -> dict[str, str]:
     return answers
 
 
-def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Json]) -> Json:
+def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part]) -> Json:
     marks = cell["metadata"].get("nbgrader", {})
     name = marks.get("grade_id", "")
     if marks.get("solution"):
@@ -69,7 +70,7 @@ def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Json]) -> Json
         return {**cell, "source": answers.get(defined, MISSING.format(name=defined))}
     if name in parts:
         part = parts[name]
-        message = "\n".join(filter(None, (part["message"], part["traceback"])))
-        shown = f"{part['state']}: {part['score']:g} of {part['points']:g} points\n\n{message}".strip() + "\n"
+        message = "\n".join(filter(None, (part.message, part.traceback)))
+        shown = f"{part.state}: {part.score:g} of {part.points:g} points\n\n{message}".strip() + "\n"
         return {**cell, "outputs": [{"output_type": "stream", "name": "stdout", "text": shown}], "execution_count": 1}
     return cell

@@ -12,9 +12,10 @@ from typing import Any, Concatenate, ParamSpec, cast
 from foundation.assignment_file import Assignment
 from foundation.printable_text import printable
 
+from ...grading.record import Record
 from ...intake import Intake
 from .feedback import remove_feedback, write_feedback
-from .target import GradebookError, Json, Target, check_student, find_target, graded_cells, read_notebooks, test_cell
+from .target import GradebookError, Target, check_student, find_target, graded_cells, read_notebooks, test_cell
 
 P = ParamSpec("P")
 
@@ -103,29 +104,29 @@ class Gradebook:
             remove_feedback(self._feedback)
 
     @_in_one_line
-    def write(self, content: Json) -> None:
+    def write(self, record: Record) -> None:
         """Writes the marks of a record, all of them or none.
 
         A part that the grader could not judge gets no mark and waits for a person. Marks given by hand stay, as
         nbgrader does it, and are flagged for review.
         """
-        parts = {test_cell(part["number"]): part for part in content["parts"]}
+        parts = {test_cell(part.number): part for part in record.judgement.parts}
         with self._connect() as book:
             for grade in self._clear(book):
                 part = parts.get(grade.cell.name)
-                if part is not None and part["state"] != "grader error":
+                if part is not None and part.state.has_mark:
                     # nbgrader allows no more than the cell's points; a bonus has points in the cell, too.
-                    grade.auto_score = min(float(part["score"]), grade.cell.max_score)
+                    grade.auto_score = min(float(part.score), grade.cell.max_score)
                     grade.needs_manual_grade = grade.manual_score is not None
             book.db.commit()
 
-    def write_feedback(self, content: Json, intake: Intake | None) -> None:
+    def write_feedback(self, record: Record, intake: Intake | None) -> None:
         """Writes notebooks with answers and messages to the place that nbgrader makes feedback from.
 
         Without a course's folder there is no such place, and nothing is written.
         """
         if self._feedback:
-            write_feedback(self._feedback, self.notebooks, content, intake)
+            write_feedback(self._feedback, self.notebooks, record, intake)
 
     @property
     def _feedback(self) -> Path | None:

@@ -3,9 +3,9 @@
     /autograder/source/                    this package, the skeleton, the hidden references, the secret
     /autograder/submission/                what the student handed in
     /autograder/submission_metadata.json   when, for which due date, after which earlier attempts
-    /autograder/results/results.json       what comes out; written early, and again after every part
+    /autograder/results/results.json       the results; written early, and again after every part
 
-Random inputs come from the secret and the submission's own bytes: the same files always earn the same marks, and
+Random inputs follow from the secret and the submission's content: the same files always earn the same marks, and
 what one attempt has seen of its inputs is worth nothing in the next.
 """
 
@@ -15,21 +15,24 @@ import sys
 import traceback
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
-from foundation.places import ROOT
-from foundation.term_secret import REFERENCES, seed_for, term_secret
+from foundation.places import ROOT, TEST_REFERENCES
 
-from ...grading.one import grade, refuse
+from ...grading.grader_version import grader_version
+from ...grading.launcher import open_grader
 from ...grading.record import Record, write_json
-from ...grading.suite_version import suite_version
+from ...grading.recording import Recorder
+from ...grading.seeds import seeds_of_term
+from ...grading.submission import events_of, refusal
 from ...intake import IntakeRefusedError, take_in
 from ..results import as_results
-from .metadata import Handing, HandingError, read_handing
+from .metadata import MetadataError, SubmissionMetadata, read_metadata
 
 MEMORY_MB = 192
-"""What submitted code may use: of a container's 768 MB, the grader and the libraries need up to 550."""
+"""Memory for submitted code: the grader and the libraries need up to 550 of a container's 768 MB."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("gradescope: stopped", file=sys.stderr)
         return INTERRUPTED
-    except Exception as error:  # whatever it was: it is our fault, and must not count as a zero
+    except Exception as error:  # whatever it is, it is our fault, and must not count as a zero
         traceback.print_exc()
         write_json(target, failure(f"{type(error).__name__}: {error}"))
         return 1
@@ -58,65 +61,60 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: python -m autograder.reports.gradescope --root /autograder",
     )
     parser.add_argument("--root", type=Path, default=Path("/autograder"), help="default: /autograder")
-    parser.add_argument("--level", default="auto", help="of containment (default: auto, the best that works)")
+    parser.add_argument("--level", default="auto", help="level of containment (default: auto, the best that works)")
     return parser
 
 
-def grade_here(root: Path, level: str, target: Path) -> dict:
-    """The results of `root/submission`; parts of them go to `target` on the way."""
+def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
+    """The results of `root/submission`; intermediate ones are written to `target`."""
     assignment = read_assignment()
-    assignment = replace(
-        assignment, limits=replace(assignment.limits, memory_mb=min(assignment.limits.memory_mb, MEMORY_MB))
-    )
-    suite = suite_version(DEFAULT_PATH, ROOT / assignment.package, ROOT / REFERENCES)
-    handing, notes = None, []
+    limits = replace(assignment.limits, memory_mb=min(assignment.limits.memory_mb, MEMORY_MB))
+    assignment = replace(assignment, limits=limits)
+    skeleton = ROOT / assignment.package
+    metadata, notes = None, []
     try:
-        handing = read_handing(root / "submission_metadata.json")
-    except HandingError as error:
+        metadata = read_metadata(root / "submission_metadata.json")
+    except MetadataError as error:
         notes.append(f"late days and earlier attempts are unknown: {error}")
+
+    def store(record: Record) -> None:
+        write_json(target, in_full(record, metadata, notes))
+
+    recorder = Recorder("submission", assignment, grader_version(assignment, skeleton, TEST_REFERENCES))
     try:
-        intake = take_in(root / "submission", ROOT / assignment.package, assignment)
+        intake = take_in(root / "submission", skeleton, assignment)
     except IntakeRefusedError as error:
-        record = refuse("submission", error.reason, assignment, error.hashes, suite)
+        record = recorder.add_all(refusal(error), store)
     else:
-        record = grade(
-            intake,
-            assignment,
-            ROOT / REFERENCES,
-            seed=seed_for(term_secret(ROOT), intake.hashes),
-            suite=suite,
-            level=level,
-            after_each=lambda record: write_json(target, in_full(record, handing, notes)),
-        )
-    return in_full(record, handing, notes)
+        with open_grader(assignment, TEST_REFERENCES, level) as grader:
+            record = recorder.add_all(events_of(intake, seeds_of_term(ROOT), grader), store)
+    return in_full(record, metadata, notes)
 
 
-def in_full(record: Record, handing: Handing | None, notes: list[str]) -> dict:
-    """The results with what only Gradescope has a use for: visibility, Markdown, the leaderboard, the handing-in.
+def in_full(record: Record, metadata: SubmissionMetadata | None, notes: list[str]) -> dict[str, Any]:
+    """The results with what only Gradescope uses: visibility, Markdown, the leaderboard, the metadata.
 
-    While a part is not judged there is no total: Gradescope takes results without a score for a failed run of the
+    While a part has no mark there is no total: Gradescope takes results without a score for a failed run of the
     autograder, and not for a zero.
     """
-    results = as_results(record.content())
-    states = results["extra_data"]["states"]
-    for entry, task in zip(results["tests"], record.assignment.tasks, strict=True):
-        state = states[task.number]
-        entry |= {"output": as_markdown(state, entry["output"]), "output_format": "md", "name_format": "text"}
-        entry |= {"visibility": task.visibility, "extra_data": {"state": state}}
-        if state == "grader error":
+    results = as_results(record)
+    for entry, part in zip(results["tests"], record.judgement.parts, strict=True):
+        entry |= {"output": as_markdown(part.state, entry["output"]), "output_format": "md", "name_format": "text"}
+        entry |= {"visibility": part.visibility, "extra_data": {"state": part.state.value}}
+        if not part.state.has_mark:
             del entry["score"], entry["status"]
             results.pop("score", None)
     for place in results["leaderboard"]:
         place["order"] = "desc"
-    said = [results["output"], *(handing.notes() if handing else ()), *notes]
+    said = [results["output"], *(metadata.notes() if metadata else ()), *notes]
     results["output"] = "\n".join(filter(None, said))
-    if handing:
-        results["extra_data"]["handed_in"] = handing.as_dict()
+    if metadata:
+        results["extra_data"]["handed_in"] = metadata.as_dict()
     return results
 
 
 def as_markdown(state: str, message: str) -> str:
-    """State and message. What a submission has a hand in stands in a fence that it cannot close."""
+    """State and message. Student-controlled text is fenced so that it cannot break out."""
     if message in ("", state):
         return f"**{state}**"
     longest = max((len(run) for run in re.findall("`+", message)), default=0)
@@ -124,9 +122,9 @@ def as_markdown(state: str, message: str) -> str:
     return f"**{state}**\n\n{fence}text\n{message}\n{fence}"
 
 
-def failure(reason: str) -> dict:
+def failure(reason: str) -> dict[str, Any]:
     """Results without any score: Gradescope shows that the autograder failed."""
-    said = f"The grader failed, and your work has not been judged. Please tell your instructor: {reason[:500]}"
+    said = f"The grader failed, and your work has not been graded. Please tell your instructor: {reason[:500]}"
     return {"output": said, "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
 
 

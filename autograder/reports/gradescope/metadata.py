@@ -1,6 +1,6 @@
-"""When a submission was handed in, how late that is, and what came before it: Gradescope's submission_metadata.json.
+"""Gradescope's submission_metadata.json: when a submission was handed in, how late, and after which attempts.
 
-Only passed on: what lateness costs, and which attempt counts, is for the course to say. Names and addresses of
+This is only passed on: the course decides what lateness costs and which attempt counts. Names and addresses of
 students are not read.
 """
 
@@ -8,21 +8,22 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 
-class HandingError(ValueError):
+class MetadataError(ValueError):
     """The metadata cannot be used; the message says where and why."""
 
 
 @dataclass(frozen=True)
-class Handing:
-    """One handing-in.
+class SubmissionMetadata:
+    """One submission.
 
     Attributes:
         identity: Gradescope's number of the submission.
         method: "upload", "GitHub", …
         created: when.
-        due: the latest due date of those who handed in; None = none is set.
+        due: the latest due date of the group; None = none is set.
         late_due: the end of the late period, likewise.
         earlier_scores: of earlier attempts, oldest first; None where the grader failed.
     """
@@ -40,7 +41,7 @@ class Handing:
         return max(0.0, (self.created - self.due).total_seconds()) if self.due else 0.0
 
     def notes(self) -> list[str]:
-        """What the student is told."""
+        """What the student reads about it."""
         notes = []
         if self.late_seconds:
             ended = self.late_due is not None and self.created > self.late_due
@@ -51,7 +52,7 @@ class Handing:
             notes.append(f"attempt {len(self.earlier_scores) + 1}; points before: {shown}")
         return notes
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, object]:
         """For `extra_data`."""
         return {
             "submission_id": self.identity,
@@ -65,12 +66,12 @@ class Handing:
         }
 
 
-def read_handing(path: Path) -> Handing:
-    """Reads the file. Raises: HandingError where it is missing or not of that shape."""
+def read_metadata(path: Path) -> SubmissionMetadata:
+    """Reads the file. Raises: MetadataError where it is missing or not of that shape."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         assignments = [content["assignment"], *(user.get("assignment") or {} for user in content.get("users") or ())]
-        return Handing(
+        return SubmissionMetadata(
             identity=str(content.get("id", "")),
             method=str(content.get("submission_method", "")),
             created=_time(content["created_at"]),
@@ -79,11 +80,11 @@ def read_handing(path: Path) -> Handing:
             earlier_scores=tuple(_score(earlier) for earlier in content.get("previous_submissions") or ()),
         )
     except OSError as error:
-        raise HandingError(f"{path.name}: {error.strerror or error}") from None
+        raise MetadataError(f"{path.name}: {error.strerror or error}") from None
     except KeyError as error:
-        raise HandingError(f"{path.name} has no {error}") from None
+        raise MetadataError(f"{path.name} has no {error}") from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise HandingError(f"{path.name} is not of Gradescope's shape: {error}") from None
+        raise MetadataError(f"{path.name} is not of Gradescope's shape: {error}") from None
 
 
 def _time(text: str) -> datetime:
@@ -93,13 +94,13 @@ def _time(text: str) -> datetime:
     return time
 
 
-def _latest(assignments: list[dict], key: str) -> datetime | None:
-    """Of a group the one with the longest extension counts."""
+def _latest(assignments: list[dict[str, Any]], key: str) -> datetime | None:
+    """In a group, the longest extension counts."""
     times = [_time(assignment[key]) for assignment in assignments if assignment.get(key)]
     return max(times, default=None)
 
 
-def _score(earlier: dict) -> float | None:
+def _score(earlier: dict[str, Any]) -> float | None:
     score = earlier.get("score")
     return None if score is None or earlier.get("autograder_error") else float(score)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,15 +85,21 @@ class Containment:
         return names if "seccomp" in reached else f"{names or 'rlimits only'} (unsafe)"
 
 
-def satisfies(level: str, described: str) -> bool:
-    """Whether what `Containment.describe` said of a run is as much as a level asks for.
+def layers_of(described: str) -> tuple[str, ...]:
+    """The layers that `Containment.describe` names, the best known first."""
+    names = described.removesuffix(" (unsafe)").split("+")
+    return tuple(layer for layer in LAYERS if layer in names)
 
-    Nothing was said where no submitted code has run, and then none had to be contained.
+
+def satisfies(level: str, layers: Collection[str] | None) -> bool:
+    """Whether the layers that were in force in a run are as many as a level asks for.
+
+    None stands for a run in which there was no submitted code to contain.
     """
-    if level == "unsafe" or not described:
+    if level == "unsafe" or layers is None:
         return True
     needed = {"seccomp", level.removeprefix("require-")} - {"auto"}
-    return needed <= set(described.split("+"))  # "rlimits only (unsafe)" and the like name no layer "seccomp"
+    return needed <= set(layers)
 
 
 def choose_containment(level: str, package: Path, *, use_namespaces: bool = True) -> Containment:

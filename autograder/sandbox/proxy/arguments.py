@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 
 import torch
 from torch import Tensor
@@ -35,7 +34,7 @@ def spoil(tensors: list[Tensor]) -> None:
     would then compute it from the submission's choice. Floats become NaN, other values random ones that differ
     somewhere and stay within the range that was there.
     """
-    generator = torch.Generator().manual_seed(int.from_bytes(os.urandom(7), "little"))
+    generator = torch.Generator().manual_seed(draw_seed())
     for tensor in tensors:
         if not tensor.numel() or any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.shape, strict=True)):
             raise BreachError("a change to a tensor that cannot be changed")

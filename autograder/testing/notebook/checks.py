@@ -12,6 +12,7 @@ from foundation.places import COMPONENT_TESTS as TESTS
 from foundation.sources import Locate, Sources
 
 from ...grading.marks import Outcome, TaskResult, explain, judge_task
+from ...grading.states import State
 from ...rules import tell_short_cuts
 from ..in_process import InProcessSubmission
 from ..outcomes import classify
@@ -41,13 +42,13 @@ class Recorder:
             state, message = classify(error, self._describe)
             self.outcomes.append(Outcome(item.name, state, message, item.get_closest_marker("core") is not None))
 
-    def _describe(self, error: BaseException) -> tuple[str, str]:
+    def _describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception of the student's code."""
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename in self._modules]
         places = [(self._locate(self._modules[frame.filename], frame.lineno or 0), frame.line) for frame in own]
         shown = [f"  {place}: {line}" for place, line in places if place]
-        return "error", "\n".join([f"{type(error).__name__}: {error}", *shown])
+        return State.ERROR, "\n".join([f"{type(error).__name__}: {error}", *shown])
 
 
 def run_task(
@@ -78,7 +79,7 @@ def run_task(
     result = judge_task(task, recorder.outcomes, assignment.credit)
     judged = {task.marker: task.components}
     for message in tell_short_cuts(sources, judged, locate).values():
-        result = replace(result, state="refused", score=0.0, message=message)
+        result = replace(result, state=State.REFUSED, score=0.0, message=message)
     return result, printed.getvalue()
 
 

@@ -8,11 +8,11 @@ import torch
 from autograder.diagnosis import explaining
 from autograder.diagnosis.explaining import Explainer
 from autograder.grading import marks
-from autograder.grading.record import diagnosis_of
-from autograder.sandbox import Sandbox
+from autograder.grading.recording import diagnosis_of
+from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.tape import MAX_BYTES, Tape
 from autograder.testing.case import Case, small_cases
-from autograder.testing.collected_tests import with_tests
+from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
@@ -40,21 +40,14 @@ def judge(zygote):
         assert text.count(ROOT_FORMULA) == 1
         sources["layers"] = path, text.replace(ROOT_FORMULA, formula)
         [task] = (task for task in assignment.tasks if task.number == "1.4")
-        found = []
-
-        def work(tests):
-            tape = Tape()
-            with (
-                Explainer(tests, tape, assignment, notes.append) as explainer,
-                Sandbox(sources, assignment, zygote=zygote, tape=tape) as submission,
-            ):
-                [*_, outcomes] = tests.run(submission, 3)
-                [plain] = (result for result in marks.tests_of(assignment, outcomes) if result.task == task)
-                found.extend([plain, *explainer.explain([plain])])
-                found.append(dict(tape.episodes))
-
-        with_tests([task.marker], work)
-        return found
+        tests, tape = CollectedTests([task.marker]), Tape()
+        with (
+            Explainer(tests, tape, assignment, notes.append) as explainer,
+            Sandbox(sources, assignment, zygote=zygote, tape=tape) as submission,
+        ):
+            [*_, outcomes] = tests.run(submission, 3)
+            [plain] = (result for result in marks.tests_of(assignment, outcomes) if result.task == task)
+            return [plain, *explainer.explain([plain]), dict(tape.episodes)]
 
     return run
 
@@ -62,9 +55,9 @@ def judge(zygote):
 def test_misconception_is_named_with_its_hint(judge):
     _, explained, left = judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta")
     content = diagnosis_of(explained.finding)
-    assert content["fault"].startswith("layer-norm-")
-    assert "Hint: " in content["text"]
-    assert "torch." not in content["text"], "no code of the reference"
+    assert content.fault.startswith("layer-norm-")
+    assert "Hint: " in content.text
+    assert "torch." not in content.text, "no code of the reference"
     assert left == {}, "the tape is empty for the next part"
 
 
@@ -77,9 +70,9 @@ def test_what_fails_with_any_sizes_is_said_once(judge):
 def test_unknown_fault_gets_its_smallest_case(judge):
     _, explained, _ = judge("self.gamma * centred / (variance + 1.7) ** 0.3 + self.beta")
     content = diagnosis_of(explained.finding)
-    assert content["fault"] == ""
-    assert "No known misconception fits" in content["text"]
-    assert "(3, 2, 4)" in content["text"], "the sizes are the smallest that the test can draw"
+    assert content.fault == ""
+    assert "No known misconception fits" in content.text
+    assert "(3, 2, 4)" in content.text, "the sizes are the smallest that the test can draw"
 
 
 @pytest.mark.parametrize(

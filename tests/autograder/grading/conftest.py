@@ -6,17 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import grading as class_grading
-from autograder.classroom.grading import ClassGrading, submissions_in
-from autograder.grading.one import grade
-from autograder.grading.record import read_record
+from autograder.classroom.folder import entries_of
+from autograder.classroom.grading import grade_all
+from autograder.classroom.staleness import Conditions
+from autograder.grading.launcher import open_grader
+from autograder.grading.record import Record, read_record
+from autograder.grading.recording import Recorder
+from autograder.grading.seeds import Seeds
+from autograder.grading.submission import events_of
 from autograder.intake import take_in
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 
 REFERENCE, SKELETON = ROOT / "reference", ROOT / "student"
 GRADED = ("embedding", "attention", "layers", "model", "masks", "train", "decode")
-SUITE = "0123456789abcdef"
+VERSION = "0123456789abcdef"
+SEEDS = Seeds(b"a secret")
 PERFECT = "".join(f"the cat number {i} sleeps on the mat .\n" for i in range(4))
 
 FAULTS = {  # one for each of these tasks
@@ -64,25 +69,6 @@ def references(tmp_path_factory) -> Path:
     return path
 
 
-class Shared:
-    """In the place of the class's own zygotes: the one that all tests share."""
-
-    def __init__(self, zygote: object) -> None:
-        self.present = zygote
-
-    def __call__(self, level: str) -> "Shared":
-        return self
-
-    def __enter__(self) -> "Shared":
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        pass
-
-    def renew(self) -> None:
-        pass
-
-
 @pytest.fixture(scope="session")
 def class_folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("class")
@@ -99,24 +85,27 @@ def class_folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def graded(zygote, references, class_folder, tmp_path_factory) -> dict[str, dict]:
+def graded(zygote, references, class_folder, tmp_path_factory) -> dict[str, Record]:
     """The records of the class, by file name."""
-    output = tmp_path_factory.mktemp("marks")
-    submissions = submissions_in(class_folder, output, read_assignment().contract)
+    entries = entries_of(class_folder, tmp_path_factory.mktemp("marks"), read_assignment().contract)
     assignment = in_a_hurry(call_seconds=1.5)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(class_grading, "_Zygotes", Shared(zygote))
-        ClassGrading(assignment, SKELETON, references, SUITE).run(submissions)
-    return {submission.path.name: read_record(submission.record) for submission in submissions}
+    conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
+    with open_grader(assignment, references, zygote=zygote) as grader:
+        grade_all(entries, conditions, grader)
+    found = {entry.path.name: read_record(entry.record) for entry in entries}
+    assert None not in found.values()
+    return found
 
 
 @pytest.fixture
 def grade_folder(zygote, references):
     """Grades one folder."""
 
-    def run(folder: Path, **options: object):
-        assignment = options.pop("assignment", read_assignment())
+    def run(folder: Path, assignment: Assignment | None = None, seeds: Seeds = SEEDS, **options: object) -> Record:
+        assignment = assignment or read_assignment()
         intake = take_in(folder, SKELETON, assignment)
-        return grade(intake, assignment, references, suite=SUITE, zygote=zygote, **options)
+        with open_grader(assignment, references, zygote=zygote) as grader:
+            recorder = Recorder(intake.name, assignment, VERSION)
+            return recorder.add_all(events_of(intake, seeds, grader, **options))
 
     return run

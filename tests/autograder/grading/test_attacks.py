@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.testing import collected_tests as test_run
+from autograder.grading.record import Record
+from autograder.testing import patience
 from autograder.testing.case import Case
 from foundation.assignment_file import read_assignment
 
@@ -70,16 +71,21 @@ KEEPS_FLOAT32 = """
 def grade_tasks(grade_folder):
     """Grades a folder for some of the tasks: points and states by number."""
 
-    def run(folder, *numbers: str, **limits: float) -> tuple[dict[str, float], dict[str, str], dict]:
+    def run(folder, *numbers: str, **limits: float) -> tuple[dict[str, float], dict[str, str], Record]:
         assignment = read_assignment()
         tasks = tuple(task for task in assignment.tasks if task.number in numbers)
         limits = replace(assignment.limits, **limits)
-        record = grade_folder(folder, assignment=replace(assignment, tasks=tasks, limits=limits)).content()
-        assert record["finished"] and [part["number"] for part in record["parts"]] == [task.number for task in tasks]
-        parts = {part["number"]: part for part in record["parts"]}
-        return {n: part["score"] for n, part in parts.items()}, {n: part["state"] for n, part in parts.items()}, parts
+        record = grade_folder(folder, assignment=replace(assignment, tasks=tasks, limits=limits))
+        parts = {part.number: part for part in record.judgement.parts}
+        assert record.is_finished and list(parts) == [task.number for task in tasks]
+        return {n: part.score for n, part in parts.items()}, {n: part.state for n, part in parts.items()}, record
 
     return run
+
+
+def message_of(record: Record, number: str) -> str:
+    [part] = (part for part in record.judgement.parts if part.number == number)
+    return part.message
 
 
 def test_a_stand_in_that_reports_other_parameters_teaches_nothing(grade_tasks, tmp_path):
@@ -90,26 +96,26 @@ def test_a_stand_in_that_reports_other_parameters_teaches_nothing(grade_tasks, t
 
 
 def test_a_parameter_that_training_adds_is_a_fault_of_the_submission(grade_tasks, tmp_path):
-    points, states, parts = grade_tasks(write_submission(tmp_path / "anna", ADDS_A_PARAMETER), "3.1", "1.4")
+    points, states, record = grade_tasks(write_submission(tmp_path / "anna", ADDS_A_PARAMETER), "3.1", "1.4")
     assert points == {"3.1": 0, "1.4": 10} and states["3.1"] == "failed"
-    assert "not which ones it has" in parts["3.1"]["message"]
+    assert "not which ones it has" in message_of(record, "3.1")
 
 
 def test_a_component_that_is_no_module_is_told_so(grade_tasks, tmp_path):
     folder = write_submission(tmp_path / "anna")
     (folder / "embedding.py").write_text(NO_MODULE)
-    points, states, parts = grade_tasks(folder, "1.1", "1.4")
+    points, states, record = grade_tasks(folder, "1.1", "1.4")
     assert points == {"1.1": 0, "1.4": 10} and states["1.1"] == "error"
-    assert "must derive from" in parts["1.1"]["message"]
+    assert "must derive from" in message_of(record, "1.1")
 
 
 def test_parameters_that_are_not_converted_are_a_fault_of_the_submission(grade_tasks, tmp_path):
     folder = write_submission(tmp_path / "anna")
     text = (folder / "model.py").read_text()
     (folder / "model.py").write_text(text.replace("    def forward(", f"{KEEPS_FLOAT32}    def forward("))
-    points, states, parts = grade_tasks(folder, "2.3", "1.4")
+    points, states, record = grade_tasks(folder, "2.3", "1.4")
     assert points == {"1.4": 10, "2.3": 0} and states["2.3"] == "error"
-    assert "follow .to(torch.float64)" in parts["2.3"]["message"]
+    assert "follow .to(torch.float64)" in message_of(record, "2.3")
 
 
 def test_arguments_that_are_changed_through_data_are_seen(grade_tasks, tmp_path):
@@ -131,13 +137,15 @@ def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_pat
         while True:
             pass
 
-    monkeypatch.setattr(test_run, "SECONDS", 0.7)
-    monkeypatch.setattr(test_run, "FEW_SECONDS", 0.3)
+    monkeypatch.setattr(patience, "SECONDS", 0.7)
+    monkeypatch.setattr(patience, "FEW_SECONDS", 0.3)
     monkeypatch.setattr(Case, "padding_mask", loop)
-    points, states, parts = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
+    points, states, record = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
     assert points == {"1.2": 0, "1.4": 10} and states["1.2"] == "timeout"
-    assert "judging this took too long" in parts["1.2"]["message"]
-    assert len(asked) == test_run.MOST_STRIKES
+    assert "checking timed out" in message_of(record, "1.2")
+    assert len(asked) == patience.MOST_STRIKES
+    assert any("test_1_2_attention.py::" in note for note in record.run.notes), "the safety net is noted"
+    assert not any("stopped" in note for note in record.judgement.notes)
 
 
 def test_a_test_that_breaks_is_the_graders_error_and_stops_no_other(grade_tasks, tmp_path, monkeypatch):
@@ -145,6 +153,6 @@ def test_a_test_that_breaks_is_the_graders_error_and_stops_no_other(grade_tasks,
         raise OverflowError("over an odd answer")
 
     monkeypatch.setattr(Case, "padding_mask", break_down)
-    points, states, parts = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4", "3.1")
+    points, states, record = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4", "3.1")
     assert states == {"1.2": "grader error", "1.4": "passed", "3.1": "grader error"} and points["1.4"] == 10
-    assert "OverflowError: over an odd answer" in parts["1.2"]["message"]
+    assert "OverflowError: over an odd answer" in message_of(record, "1.2")

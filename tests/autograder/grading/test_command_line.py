@@ -7,12 +7,14 @@ import json
 import os
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import pytest
 
 from autograder.__main__ import main
 from autograder.grading.marks import Outcome, judge_task
 from autograder.grading.record import read_record
+from autograder.grading.states import State
 from autograder.reports.results import as_results
 from foundation.assignment_file import read_assignment
 from validity.__main__ import main as prove
@@ -63,7 +65,7 @@ def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypa
 
 
 def test_without_the_default_references_grading_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("autograder.__main__.REFERENCES", tmp_path / "none.bpe")
+    monkeypatch.setattr("autograder.commands.arguments.TEST_REFERENCES", tmp_path / "none.bpe")
     (tmp_path / "anna.zip").write_bytes(b"not an archive")
     assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(tmp_path / "new" / "r.json")]) == 0
     assert (tmp_path / "new" / "r.json").is_file()
@@ -94,9 +96,10 @@ def test_a_refusal_is_printed_on_any_terminal(tmp_path):
 
 
 def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("autograder.__main__.take_in", lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
+    interrupt = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("autograder.commands.grade.take_in", interrupt)
     assert main(["grade", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 130
-    assert capsys.readouterr().err == "autograder: stopped; what is finished is kept\n"
+    assert capsys.readouterr().err == "autograder: stopped; finished results are kept\n"
 
 
 def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys):
@@ -138,6 +141,6 @@ TASK = read_assignment().tasks[1]
     ],
 )
 def test_points_of_a_task(outcomes, credit, state, score):
-    made = [Outcome(f"test_{i}", each, "message", core) for i, (each, core) in enumerate(outcomes)]
+    made = [Outcome(f"test_{i}", State(each), "message", core) for i, (each, core) in enumerate(outcomes)]
     result = judge_task(TASK, made, credit)
     assert (result.state, result.score) == (state, score)

@@ -2,65 +2,66 @@
 
 import pytest
 
-from autograder.grading.one import grade_translations
-from autograder.grading.record import Record
+from autograder.grading.record import Part, Record
+from autograder.grading.recording import Recorder
+from autograder.grading.translations import judge_translations
 from autograder.intake import Intake
 from autograder.reports.results import as_results, as_table
 from foundation.assignment_file import read_assignment
 
-from .conftest import FAULTS, PERFECT, in_a_hurry, write_submission
+from .conftest import FAULTS, PERFECT, VERSION, in_a_hurry, write_submission
 
 FULL = {task.number: task.points for task in read_assignment().tasks if task.components}
 
 
-def parts(record: dict) -> dict[str, dict]:
-    return {part["number"]: part for part in record["parts"]}
+def parts(record: Record) -> dict[str, Part]:
+    return {part.number: part for part in record.judgement.parts}
 
 
-def lost(record: dict) -> dict[str, str]:
+def lost(record: Record) -> dict[str, str]:
     """The states of the parts that are judged by tests and not fully passed."""
     found = parts(record)
-    return {number: found[number]["state"] for number in FULL if found[number]["state"] != "passed"}
+    return {number: found[number].state for number in FULL if found[number].state != "passed"}
 
 
 def test_the_reference_earns_every_point(graded):
     record = graded["good"]
     assert lost(record) == {}
-    assert record["score"] == record["max_score"] == 100
-    assert record["bleu"]["value"] == pytest.approx(1)
+    assert record.judgement.score == record.judgement.max_score == 100
+    assert record.judgement.bleu.value == pytest.approx(1)
 
 
 def test_the_skeleton_earns_nothing_and_says_what_to_do(graded):
     record = graded["skeleton"]
-    assert record["score"] == 0
-    for part in record["parts"]:
-        if part["components"] and not part["extension"]:
-            assert part["state"] == "not attempted"
-            assert part["message"].startswith(f"TODO {part['number']}: ")
-            assert "\n" not in part["message"]
+    assert record.judgement.score == 0
+    for part in record.judgement.parts:
+        if part.components and not part.extension:
+            assert part.state == "not attempted"
+            assert part.message.startswith(f"TODO {part.number}: ")
+            assert "\n" not in part.message
 
 
 def test_each_fault_costs_the_points_of_its_own_task_only(graded):
     assert set(lost(graded["faulty"])) == {*FAULTS, "E.2"}  # which judges the broken Encoder too
     assert set(lost(graded["faulty"]).values()) <= {"failed", "error"}
-    assert all(parts(graded["faulty"])[number]["score"] < FULL[number] for number in FAULTS)
+    assert all(parts(graded["faulty"])[number].score < FULL[number] for number in FAULTS)
 
 
 def test_modules_that_fail_cost_their_own_tasks_only(graded):
     assert lost(graded["broken"]) == dict.fromkeys(["1.4", "1.5", "2.1", "2.2", "3.1", "E.2"], "error")
     norm = parts(graded["broken"])["1.4"]
-    assert "SyntaxError" in norm["message"] and norm["traceback"].startswith("layers.py, line 1")
+    assert "SyntaxError" in norm.message and norm.traceback.startswith("layers.py, line 1")
 
 
 def test_missing_files_are_taken_from_the_release(graded):
-    earned = {part["number"] for part in graded["attention only"]["parts"] if part["score"]}
+    earned = {part.number for part in graded["attention only"].judgement.parts if part.score}
     assert earned == {"1.2", "1.3"}
 
 
 def test_what_ends_its_process_costs_its_own_task_only(graded):
     expected = {"1.1": "out of memory", "1.4": "timeout", "1.5": "error", "3.1": "error"}
     assert lost(graded["trouble"]) == expected
-    assert "ended itself with status 0" in parts(graded["trouble"])["1.5"]["message"]
+    assert "ended itself with status 0" in parts(graded["trouble"])["1.5"].message
 
 
 def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_path):
@@ -70,9 +71,9 @@ def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_
     (folder / "attention.py").write_text("import time\n" + loop.format("MultiHeadedAttention"))
     (folder / "embedding.py").write_text((write_submission(tmp_path / "bob") / "embedding.py").read_text())
     assignment = in_a_hurry(call_seconds=0.7, total_seconds=3)
-    record = grade_folder(folder, assignment=assignment).content()
-    assert record["seconds"] < assignment.limits.total_seconds + 3
-    found = {number: part["state"] for number, part in parts(record).items()}
+    record = grade_folder(folder, assignment=assignment)
+    assert record.run.seconds < assignment.limits.total_seconds + 3
+    found = {number: part.state for number, part in parts(record).items()}
     assert [found[number] for number in ("1.1", "1.3", "1.4")] == ["passed", "timeout", "timeout"]
 
 
@@ -88,20 +89,21 @@ def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_
 )
 def test_translations(references, content, state, message):
     intake = Intake("anna", {}, translations=None if content is None else content.encode())
-    record = Record("anna", read_assignment())
-    results = grade_translations(intake, record.assignment, references, record)
-    assert [result.task.threshold for result in results] == ["beginner", "advanced"]
-    for result in results:
-        assert result.state == state
-        assert result.score == (result.task.points if state == "passed" else 0)
-        assert message in result.message
+    assignment = read_assignment()
+    record = Recorder("anna", assignment, VERSION).add_all(judge_translations(intake, assignment, references))
+    judged = [part for part in record.judgement.parts if part.state != "pending"]
+    assert [part.number for part in judged] == ["4.1", "4.2"]
+    for part in judged:
+        assert part.state == state
+        assert part.score == (part.points if state == "passed" else 0)
+        assert message in part.message
 
 
 def test_what_all_parts_are_told_is_printed_once(graded):
     table = as_table(graded["no archive.zip"])
-    reason = graded["no archive.zip"]["parts"][0]["message"]
+    reason = graded["no archive.zip"].judgement.parts[0].message
     assert [line.strip() for line in table.splitlines()].count(reason) == 1
-    assert f"and {len(graded['no archive.zip']['parts']) - 1} more" in table
+    assert f"and {len(graded['no archive.zip'].judgement.parts) - 1} more" in table
 
 
 @pytest.mark.parametrize("name", ["good", "faulty", "no archive.zip"])
@@ -118,4 +120,4 @@ def test_results_have_gradescopes_shape_and_the_table_every_task(graded, name):
         assert test["tags"] == (list(task.components) or ["BLEU"])
         assert isinstance(test["output"], str)
         assert task.title in as_table(record)
-    assert results["extra_data"]["states"] == {part["number"]: part["state"] for part in record["parts"]}
+    assert results["extra_data"]["states"] == {part.number: part.state for part in record.judgement.parts}

@@ -4,26 +4,56 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
+import threading
 import time
+from dataclasses import replace
 
 import jsonschema
 import pytest
 
-from autograder.grading.one import grade, refuse
-from autograder.grading.record import MAX_TEXT, SCHEMA, Record, hash_of, read_record, write_json
-from autograder.intake import take_in
+from autograder.__main__ import main
+from autograder.grading.events import Contained, Finished, GivenUp, Noted, TakenIn, TasksJudged
+from autograder.grading.launcher import open_grader
+from autograder.grading.marks import TaskResult
+from autograder.grading.record import MAX_TEXT, Record, read_record, record_schema, write_json, write_record
+from autograder.grading.recording import Recorder
+from autograder.grading.seeds import content_hash
+from autograder.grading.states import State, worst
+from autograder.grading.submission import events_of, refusal
+from autograder.intake import IntakeRefusedError, take_in
 from autograder.reports.results import as_results, as_table
 from autograder.sandbox import SandboxUnavailableError
 from foundation.assignment_file import read_assignment
 
-from .conftest import SKELETON, SUITE, write_submission
+from .conftest import ROOT, SEEDS, SKELETON, VERSION, write_submission
 
-VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+VALIDATOR = jsonschema.Draft202012Validator(record_schema())
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
-def test_the_schema_is_one():
+def as_json(record: Record) -> dict:
+    """The record's JSON, checked against the schema."""
+    content = json.loads(record.model_dump_json())
+    VALIDATOR.validate(content)
+    return content
+
+
+def new_recorder(name: str = "anna") -> Recorder:
+    return Recorder(name, read_assignment(), VERSION)
+
+
+def test_the_schema_is_printed(capsys):
     jsonschema.Draft202012Validator.check_schema(VALIDATOR.schema)
+    assert main(["record-schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == VALIDATOR.schema
+
+
+def test_a_record_is_what_was_written(graded, tmp_path):
+    for name, record in graded.items():
+        write_record(tmp_path / "record.json", record)
+        assert read_record(tmp_path / "record.json") == record, name
 
 
 @pytest.mark.parametrize(
@@ -31,37 +61,50 @@ def test_the_schema_is_one():
 )
 def test_every_kind_of_submission_gets_a_valid_record(graded, name):
     record = graded[name]
-    VALIDATOR.validate(record)
-    assert record["finished"] and record["suite"] == SUITE
-    for part in record["parts"]:
-        assert part["state"] == "passed" or part["message"], part["number"]
+    as_json(record)
+    assert record.is_finished and record.judgement.grader_version == VERSION
+    for part in record.judgement.parts:
+        assert part.state == "passed" or part.message, part.number
+        assert len({test.nodeid for test in part.tests}) == len(part.tests)
     if name != "no archive.zip":
-        assert record["sandbox"].startswith("seccomp") and re.fullmatch("[0-9a-f]{12}", record["seed_id"])
+        assert record.run.layers[0] == "seccomp" and re.fullmatch("[0-9a-f]{12}", record.judgement.seed_id)
 
 
 def test_what_was_graded_is_named_by_its_hash(graded, class_folder):
     hashes = take_in(class_folder / "good", SKELETON, read_assignment()).hashes
-    assert graded["good"]["graded"] == hash_of(hashes) and graded["good"]["files"] == hashes
-    assert len({record["graded"] for record in graded.values()}) == len(graded)
+    judgement = graded["good"].judgement
+    assert judgement.content_hash == content_hash(hashes) and judgement.files == hashes
+    assert len({record.judgement.content_hash for record in graded.values()}) == len(graded)
 
 
 def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
     record = graded["trouble"]
-    [training] = [part for part in record["parts"] if part["number"] == "3.1"]
-    assert "KeyError" in training["message"] and len(training["message"]) <= MAX_TEXT
-    for text in (json.dumps(record, ensure_ascii=False), as_table(record), json.dumps(as_results(record))):
+    [training] = [part for part in record.judgement.parts if part.number == "3.1"]
+    assert "KeyError" in training.message and len(training.message) <= MAX_TEXT
+    for text in (record.model_dump_json(), as_table(record), json.dumps(as_results(record))):
         assert not CONTROL.search(text)
-    hostile = refuse("\x1b]0;owned\x07\nscore 100\udcff", "because", read_assignment(), {"a\nb": "0" * 64}, SUITE)
-    VALIDATOR.validate(hostile.content())
-    assert not CONTROL.search(json.dumps(hostile.content(), ensure_ascii=False).replace("\\n", ""))
-    assert "\nscore 100" not in as_table(hostile.content())
+    recorder = new_recorder("\x1b]0;owned\x07\nscore 100\udcff")
+    hostile = recorder.add_all(refusal(IntakeRefusedError("x", "be\x1bcause\udcff", {"a\nb\udcff": "0" * 64})))
+    assert not CONTROL.search(json.dumps(as_json(hostile), ensure_ascii=False).replace("\\n", ""))
+    assert "\nscore 100" not in as_table(hostile)
 
 
 def test_a_traceback_shows_the_submissions_own_frames(graded):
-    [training] = [part for part in graded["trouble"]["parts"] if part["number"] == "3.1"]
-    lines = training["traceback"].splitlines()
+    [training] = [part for part in graded["trouble"].judgement.parts if part.number == "3.1"]
+    lines = training.traceback.splitlines()
     assert lines[0].startswith("train.py, line ") and "raise KeyError" in lines[1]
     assert all(line.startswith(("train.py, ", "    ")) for line in lines)
+
+
+def test_long_lines_are_shown_whole():
+    long = "expected: " + "x" * 900
+    assignment = read_assignment()
+    recorder = new_recorder()
+    recorder.add(Noted(long))
+    record = recorder.add(TasksJudged((TaskResult(assignment.tasks[0], State.FAILED, 0.0, f"what\n{long}"),)))
+    assert as_table(record).count(long) == 2
+    results = as_results(record)
+    assert long in results["tests"][0]["output"] and long in results["output"]
 
 
 def test_a_killed_grader_leaves_a_valid_record_of_what_it_had_judged(zygote, references, tmp_path):
@@ -70,27 +113,26 @@ def test_a_killed_grader_leaves_a_valid_record_of_what_it_had_judged(zygote, ref
     pid = os.fork()
     if pid == 0:
         try:
-            intake = take_in(folder, SKELETON, read_assignment())
-            write = lambda record: record.write(path)  # noqa: E731
-            grade(intake, read_assignment(), references, suite=SUITE, zygote=zygote, after_each=write)
+            with open_grader(read_assignment(), references, zygote=zygote) as grader:
+                events = events_of(take_in(folder, SKELETON, read_assignment()), SEEDS, grader)
+                new_recorder().add_all(events, lambda record: write_record(path, record))
         finally:
             os._exit(1)
     deadline, seen = time.monotonic() + 60, set()
     while "passed" not in seen and time.monotonic() < deadline:
         time.sleep(0.01)
         if record := read_record(path):
-            VALIDATOR.validate(record)
-            seen |= {part["state"] for part in record["parts"] if part["number"] == "1.3"}
+            seen |= {part.state for part in record.judgement.parts if part.number == "1.3"}
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     record = read_record(path)
-    VALIDATOR.validate(record)
-    states = {part["number"]: part["state"] for part in record["parts"]}
-    assert not record["finished"] and "grader error" in seen
-    assert [states[number] for number in ("1.1", "1.2", "1.3")] == ["passed"] * 3
-    for part in record["parts"]:
-        if part["number"] in ("1.4", "2.1", "3.1", "E.3"):
-            assert (part["state"], part["score"]) == ("grader error", 0) and "not come that far" in part["message"]
+    as_json(record)
+    parts = {part.number: part for part in record.judgement.parts}
+    assert not record.is_finished and record.run.finished is None and "pending" in seen
+    assert [parts[number].state for number in ("1.1", "1.2", "1.3")] == ["passed"] * 3
+    for number in ("1.4", "2.1", "3.1", "E.3"):
+        part = parts[number]
+        assert (part.state, part.score, part.message) == ("pending", 0, "not graded yet")
     assert [file.name for file in tmp_path.iterdir() if "tmp" in file.name] == []
 
 
@@ -99,34 +141,113 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
         raise SandboxUnavailableError("no processes left")
 
     monkeypatch.setattr(zygote, "fork", fork)
-    written: list[Record] = []
+    recorder = new_recorder()
     intake = take_in(write_submission(tmp_path / "anna"), SKELETON, read_assignment())
-    with pytest.raises(SandboxUnavailableError):
-        grade(intake, read_assignment(), references, suite=SUITE, zygote=zygote, after_each=written.append)
-    content = written[-1].content()
-    VALIDATOR.validate(content)
-    judged = [part for part in content["parts"] if part["components"]]
-    assert not content["finished"] and {part["state"] for part in judged} == {"grader error"}
-    assert all("no processes left" in part["message"] for part in judged)
+    with open_grader(read_assignment(), references, zygote=zygote) as grader:
+        with pytest.raises(SandboxUnavailableError):
+            recorder.add_all(events_of(intake, SEEDS, grader))
+    record = recorder.record
+    as_json(record)
+    judged = [part for part in record.judgement.parts if part.components]
+    assert not record.is_finished and {part.state for part in judged} == {"grader error"}
+    assert all("no processes left" in part.message for part in judged) and "no processes left" in record.run.error
+
+
+def test_a_task_without_tests_is_the_graders_error(grade_folder, tmp_path):
+    assignment = read_assignment()
+    [norm] = (task for task in assignment.tasks if task.number == "1.4")
+    tasks = (norm, replace(norm, number="1.9", name="forgotten", title="Forgotten"))
+    record = grade_folder(write_submission(tmp_path / "anna"), assignment=replace(assignment, tasks=tasks))
+    done, forgotten = record.judgement.parts
+    assert (done.state, done.score) == ("passed", 10)
+    assert (forgotten.state, forgotten.message) == ("grader error", "no test is marked task_1_9")
+    assert record.is_finished and record.needs_the_grader
+
+
+def test_the_same_submission_and_seed_give_the_same_judgement(grade_folder, tmp_path):
+    change = ("layers", "torch.sqrt(variance + self.epsilon)", "(torch.sqrt(variance) + self.epsilon)")
+    folder = write_submission(tmp_path / "anna", change, ("train", "        optimizer.zero_grad()\n", ""))
+    first, second = (grade_folder(folder) for _ in range(2))
+    assert first.judgement.model_dump_json() == second.judgement.model_dump_json()
+    assert first.judgement.score < 90 and first.judgement.parts[3].diagnosis is not None
+
+
+def test_nothing_is_printed_to_and_nothing_is_taken_from_the_callers_streams(grade_folder, tmp_path, capsys):
+    """Callers may print between the events: nothing surrounds them."""
+    grade_folder(write_submission(tmp_path / "anna", modules=("masks",)))
+    print("still here")
+    assert capsys.readouterr().out == "still here\n"
+
+
+def test_limits_are_never_silently_absent(zygote, references, tmp_path):
+    intake = take_in(write_submission(tmp_path / "anna"), SKELETON, read_assignment())
+    raised: list[Exception] = []
+    with open_grader(read_assignment(), references, zygote=zygote) as grader:
+
+        def in_a_thread() -> None:
+            try:
+                next(grader.judge(intake, 1))
+            except RuntimeError as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=in_a_thread)
+        thread.start()
+        thread.join()
+    assert "main thread" in str(raised[0])
+
+
+def test_a_zygote_is_on_its_way_before_pytorch_is_imported():
+    code = "import sys, autograder.__main__, autograder.grading.launcher; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_a_result_without_containment_says_so():
-    unsafe = Record("anna", read_assignment(), suite=SUITE, sandbox="rlimits only (unsafe)", notes=["a note"])
-    first, second = unsafe.content()["notes"]
-    assert "--level unsafe" in first and second == "a note"
-    assert first in as_table(unsafe.content()).replace("\n", " ") and first in as_results(unsafe.content())["output"]
+    recorder = new_recorder()
+    recorder.add(Noted("a note"))
+    unsafe = recorder.add(Contained((), ""))
+    [first] = unsafe.run.notes
+    assert "--level unsafe" in first and unsafe.judgement.notes == ("a note",)
+    assert first in as_table(unsafe).replace("\n", " ") and first in as_results(unsafe)["output"]
+    assert "rlimits only (unsafe)" in as_table(unsafe)
+
+
+def test_what_was_judged_before_the_grader_gave_up_stays():
+    assignment = read_assignment()
+    recorder = new_recorder()
+    recorder.add(TakenIn({"a.py": "0" * 64}, "0" * 12))
+    recorder.add(TasksJudged((TaskResult(assignment.tasks[0], State.PASSED, 4.0, ""),)))
+    record = recorder.add(GivenUp("ended by signal 9"))
+    first, *others = record.judgement.parts
+    assert (first.state, record.judgement.score) == ("passed", 4)
+    assert {(part.state, part.message) for part in others} == {("grader error", "not graded: ended by signal 9")}
+    assert not record.is_finished and record.run.finished is not None
+    assert new_recorder().add(Finished()).is_finished
+
+
+def test_the_worst_state_counts():
+    assert worst([State.PASSED, State.TIMEOUT, State.FAILED]) == State.TIMEOUT
+    assert [state for state in State if not state.has_mark] == [State.GRADER_ERROR, State.PENDING]
 
 
 def test_a_file_is_whole_or_as_it_was(tmp_path):
-    path = tmp_path / "deep" / "record.json"
-    write_json(path, {"schema": 1})
+    path = tmp_path / "deep" / "results.json"
+    write_json(path, {"score": 1})
     with pytest.raises(TypeError):
-        write_json(path, {"schema": object()})
-    assert read_record(path) == {"schema": 1}
-    assert [file.name for file in path.parent.iterdir()] == ["record.json"]
+        write_json(path, {"score": object()})
+    assert json.loads(path.read_text()) == {"score": 1}
+    assert [file.name for file in path.parent.iterdir()] == ["results.json"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 0}', "\udcff"])
-def test_what_is_no_record_is_none(tmp_path, text):
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1}', "\udcff"])
+def test_what_is_not_a_record_is_none(tmp_path, text):
     (tmp_path / "record.json").write_text(text, errors="surrogateescape")
     assert read_record(tmp_path / "record.json") is None
+
+
+def test_a_record_with_an_unknown_key_or_state_is_none(tmp_path):
+    content = as_json(new_recorder().record)
+    content["judgement"]["parts"][0]["state"] = "splendid"
+    for odd in (content, {**content, "more": 1}):
+        (tmp_path / "record.json").write_text(json.dumps(odd))
+        assert read_record(tmp_path / "record.json") is None

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.one import grade
+from autograder.grading.launcher import open_grader
 from autograder.grading.record import Record
+from autograder.grading.recording import Recorder
+from autograder.grading.seeds import Seeds
+from autograder.grading.submission import events_of
 from autograder.intake import take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
@@ -37,8 +40,12 @@ def marks_of(zygote, tmp_path):
     references.write_text("a|||b\n")
 
     def run(path: Path) -> tuple[dict[str, tuple[float, str]], Record]:
-        record = grade(take_in(path, ROOT / "student", read_assignment()), read_assignment(), references, zygote=zygote)
-        return {result.task.number: (result.score, result.state) for result in record.results}, record
+        assignment = read_assignment()
+        intake = take_in(path, ROOT / "student", assignment)
+        with open_grader(assignment, references, zygote=zygote) as grader:
+            recorder = Recorder(intake.name, assignment, "0" * 16)
+            record = recorder.add_all(events_of(intake, Seeds(b"a secret"), grader))
+        return {part.number: (part.score, part.state) for part in record.judgement.parts}, record
 
     return run
 
@@ -67,7 +74,7 @@ def cells_of(folder: Path) -> list[dict]:
 
 def test_every_form_earns_the_same(folder, tmp_path, marks_of):
     expected, record = marks_of(folder)
-    assert record.score == 90
+    assert record.judgement.score == 90
     with zipfile.ZipFile(tmp_path / "anna.zip", "w") as archive:
         for file in folder.iterdir():
             archive.write(file, f"anna/student/{file.name}")
@@ -88,7 +95,7 @@ def test_a_broken_and_a_deleted_cell(folder, tmp_path, marks_of):
     found, record = marks_of(tmp_path / "anna.ipynb")
     lost = {number: state for number, (points, state) in found.items() if state != "passed" and number < "4"}
     assert lost == {"1.4": "error", "3.1": "not attempted"}
-    [norm] = [result for result in record.results if result.task.number == "1.4"]
+    [norm] = [part for part in record.judgement.parts if part.number == "1.4"]
     assert "(task_layers_LayerNorm), line" in norm.message and "return self gamma" in norm.traceback
 
 
@@ -100,7 +107,7 @@ def test_an_error_names_the_cell_and_its_line(folder, tmp_path, marks_of):
     line = norm["source"][: norm["source"].index("0 / 0")].count("\n") + 1
     (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells))
     _, record = marks_of(tmp_path / "anna.ipynb")
-    [result] = [result for result in record.results if result.task.number == "1.4"]
+    [result] = [part for part in record.judgement.parts if part.number == "1.4"]
     assert result.state == "error"
     where = f"anna.ipynb, cell {number} (task_layers_LayerNorm), line {line}, in forward"
     assert result.traceback.splitlines()[-2] == where
@@ -120,7 +127,7 @@ def test_a_short_cut_costs_its_task(folder, marks_of, use):
     found, record = marks_of(folder)
     assert found["1.4"] == (0.0, "refused")
     assert {number for number, (_, state) in found.items() if state != "passed" and number < "4"} == {"1.4"}
-    [norm] = [result for result in record.results if result.task.number == "1.4"]
+    [norm] = [part for part in record.judgement.parts if part.number == "1.4"]
     text = f"{norm.message}\n{norm.traceback}"
     assert use[:30] in text and "layers.py, line" in text
 
@@ -129,4 +136,4 @@ def test_a_trial_at_the_top_of_a_module_costs_nothing(folder, marks_of):
     text = (folder / "layers.py").read_text()
     text += "\n\nx = torch.randn(2, 8)\nassert torch.allclose(LayerNorm(8)(x), nn.LayerNorm(8)(x), atol=1e-3)\n"
     (folder / "layers.py").write_text(text)
-    assert marks_of(folder)[1].score == 90
+    assert marks_of(folder)[1].judgement.score == 90

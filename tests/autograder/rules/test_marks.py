@@ -2,8 +2,9 @@
 
 import pytest
 
+from autograder.grading.judging import refuse_short_cuts, short_cuts_of
 from autograder.grading.marks import TaskResult
-from autograder.grading.one import refuse_short_cuts, short_cuts_of
+from autograder.grading.states import State
 from autograder.intake import Intake
 from autograder.rules import explain_short_cuts, find_short_cuts
 from foundation.assignment_file import read_assignment
@@ -29,7 +30,7 @@ class EncoderLayer:
 
 def marks(text: str, state: str = "passed", origins: dict | None = None) -> dict[str, TaskResult]:
     """Results after the search, by task number, where all tests ended in one state."""
-    results = [TaskResult(task, state, task.points, "") for task in ASSIGNMENT.tasks if task.components]
+    results = [TaskResult(task, State(state), task.points, "") for task in ASSIGNMENT.tasks if task.components]
     intake = Intake("anna", {"layers": ("layers.py", text)}, origins=origins or {})
     found = short_cuts_of(intake, ASSIGNMENT, [])
     return {result.task.number: result for result in refuse_short_cuts(results, found, intake)}

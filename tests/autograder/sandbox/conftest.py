@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import Limits, Sandbox, Zygote
+from autograder.sandbox import Limits, Zygote
 from autograder.sandbox.containment.layers import choose_containment
 from autograder.sandbox.containment.zygote import WORKER_PACKAGE
+from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
 
 EXAMPLE = Path(__file__).with_name("example")

@@ -7,8 +7,9 @@ import time
 import pytest
 import torch
 
-from autograder.sandbox import Limits, Sandbox, SubmissionDiedError, SubmissionError, SubmissionTimeoutError, errors
+from autograder.sandbox import Limits, SubmissionDiedError, SubmissionError, SubmissionTimeoutError, errors
 from autograder.sandbox.errors import MAX_MESSAGE, MIRRORED
+from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.worker import failures
 from foundation.assignment_file import read_assignment
 

@@ -18,14 +18,17 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import jsonschema
 import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
 
-from autograder.classroom.grading import ClassGrading, submissions_in
-from autograder.grading.record import SCHEMA as SCHEMA_FILE
-from autograder.sandbox import Limits, Sandbox, SubmissionError, Zygote
+from autograder.classroom.folder import entries_of
+from autograder.classroom.grading import grade_class
+from autograder.classroom.staleness import Conditions
+from autograder.grading.record import Record, read_record
+from autograder.grading.seeds import Seeds
+from autograder.sandbox import Limits, SubmissionError, Zygote
+from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
@@ -33,7 +36,6 @@ HOSTILE = sorted(Path(__file__).with_name("hostile").glob("*.py"))
 NAIVE = Path(__file__).with_name("naive_grader.py")
 LIMITS = Limits(call_seconds=0.5, total_seconds=3, cpu_seconds=3, memory_mb=1024, output_kb=64)
 GRACE_SECONDS = 3.0
-SCHEMA = jsonschema.Draft202012Validator(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
 POINTS = {"1.2": 14, "1.3": 14, "1.4": 10}
 """Of LayerNorm, which is attacked with, and of what stands beside it."""
 SECRET = "TOKEN-[0-9a-f]{32}"
@@ -185,7 +187,7 @@ def test_a_naive_grader_is_beaten(path: Path, naive_results):
 
 
 @pytest.fixture(scope="module")
-def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[Scene, dict]]:
+def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[Scene, Record]]:
     """The whole corpus, graded as a class: its scenes and records."""
     folder, output = tmp_path_factory.mktemp("class"), tmp_path_factory.mktemp("marks")
     scenes = {}
@@ -198,26 +200,25 @@ def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[S
     limits = dataclasses.replace(LIMITS, call_seconds=1.0, total_seconds=5)
     tasks = tuple(task for task in assignment.tasks if task.number in POINTS)
     assignment = dataclasses.replace(assignment, limits=limits, tasks=tasks)
-    submissions = submissions_in(folder, output, read_assignment().contract)
+    entries = entries_of(folder, output, assignment.contract)
     os.environ["SECRET"] = secret = f"TOKEN-{secrets.token_hex(16)}"
     try:
-        ClassGrading(assignment, ROOT / "student", folder, "0" * 16).run(submissions)
+        grade_class(entries, Conditions(assignment, ROOT / "student", folder, "0" * 16, Seeds(b"hostile")))
     finally:
         del os.environ["SECRET"]
-    assert secret not in "".join(submission.record.read_text() for submission in submissions)
-    return {one.path.name: (scenes[one.path.name], json.loads(one.record.read_text())) for one in submissions}
+    assert secret not in "".join(entry.record.read_text() for entry in entries)
+    return {entry.path.name: (scenes[entry.path.name], read_record(entry.record)) for entry in entries}
 
 
 @pytest.mark.parametrize("path", HOSTILE, ids=lambda path: path.stem)
 def test_it_is_graded_for_what_it_computes(path: Path, graded):
     scene, record = graded[path.stem]
-    SCHEMA.validate(record)
-    parts = {part["number"]: part for part in record["parts"]}
-    earned = {number: part["score"] for number, part in parts.items()}
-    assert earned == {**POINTS, "1.4": POINTS["1.4"] if is_right(path) else 0}, parts["1.4"]["message"]
-    assert record["finished"] and parts["1.4"]["state"] != "grader error"
-    assert is_right(path) or parts["1.4"]["message"]
-    assert scene.secret not in json.dumps(record) and "REACHED" not in record["printed"]
+    parts = {part.number: part for part in record.judgement.parts}
+    earned = {number: part.score for number, part in parts.items()}
+    assert earned == {**POINTS, "1.4": POINTS["1.4"] if is_right(path) else 0}, parts["1.4"].message
+    assert record.is_finished and parts["1.4"].state != "grader error"
+    assert is_right(path) or parts["1.4"].message
+    assert scene.secret not in record.model_dump_json() and "REACHED" not in record.run.printed
     assert [entry.name for entry in scene.folder.iterdir()] == ["expected.txt"]
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.sandbox import Limits, Sandbox, SandboxUnavailableError, Zygote
+from autograder.sandbox import Limits, SandboxUnavailableError, Zygote
 from autograder.sandbox.containment import layers as containment
 from autograder.sandbox.containment import namespaces, seccomp
 from autograder.sandbox.containment.layers import LEVELS, Containment, choose_containment
 from autograder.sandbox.containment.seccomp_policy import ALLOWED, ALLOWED_WITH, compile_filter, policy_digest
 from autograder.sandbox.containment.zygote import WORKER_PACKAGE
+from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
 
 PROBE = """

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.sandbox import Sandbox, SubmissionError
+from autograder.sandbox import SubmissionError
+from autograder.sandbox.proxy.submission import Sandbox
 from autograder.testing.in_process import InProcessSubmission
 from foundation.assignment_file import read_assignment
 

@@ -27,7 +27,7 @@ def main() -> None:
         return
     (output / "records").mkdir(parents=True)
     for entry in path.iterdir():
-        (output / "records" / f"{entry.name}.json").write_text(json.dumps({"parts": grade(entry)}))
+        (output / "records" / f"{entry.name}.json").write_text(json.dumps({"judgement": {"parts": grade(entry)}}))
 
 
 def grade(folder: Path) -> list[dict]:

@@ -1,0 +1,5 @@
+"""The commands of `python -m autograder`, one module each.
+
+    arguments.py  what several commands take            grade.py        one submission
+    replay.py     a disputed mark, graded again         grade_class.py  a folder of submissions
+"""

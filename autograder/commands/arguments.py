@@ -1,0 +1,71 @@
+"""Arguments that several commands share, and the checks of their paths before anything is graded."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from foundation.assignment_file import DEFAULT_PATH, Assignment
+from foundation.command_line import Parser
+from foundation.places import SKELETON, TEST_REFERENCES
+from foundation.whole_files import check_file
+
+from ..grading.grader_version import grader_version
+from ..grading.record import Record
+from ..sandbox.containment.layers import LEVELS
+from ..scoring import read_references
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def shared_arguments() -> argparse.ArgumentParser:
+    """What every command takes that grades."""
+    parser = Parser(add_help=False)
+    seed = "seed for the tests' random inputs (default: derived from the term's secret and the submission's content)"
+    parser.add_argument("--seed", type=int, help=seed)
+    parser.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
+    parser.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
+    parser.add_argument("--release", type=Path, default=SKELETON, help="the skeleton; default: student/")
+    parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help="default: data/private/fren.test.bpe")
+    level = "level of containment (default: auto, the best that works)"
+    parser.add_argument("--level", default="auto", choices=LEVELS, help=level)
+    return parser
+
+
+def add_gradebook(parser: argparse.ArgumentParser) -> None:
+    """Where marks go besides files."""
+    text = "write the marks into nbgrader's gradebook too: the folder of its course, or the URL of its database"
+    parser.add_argument("--to-nbgrader", metavar="COURSE", help=text)
+
+
+def check_files(paths: Iterable[Path | None]) -> None:
+    """Finds a mistyped output path before anything is graded.
+
+    Raises:
+        OutputError: where a file could not be written.
+    """
+    for path in paths:
+        if path is not None:
+            check_file(path)
+
+
+def check_references(references: Path) -> None:
+    """Finds references that cannot be read. Only the default ones may be missing: the tasks that need them say so.
+
+    Raises:
+        ScoringError: where they cannot be read.
+    """
+    if references != TEST_REFERENCES or references.exists():
+        read_references(references)
+
+
+def version_of(options: argparse.Namespace, assignment: Assignment) -> str:
+    """The version of everything that decides the marks of a command."""
+    return grader_version(assignment, options.release, options.references)
+
+
+def status_of(records: Iterable[Record]) -> int:
+    """The exit status: 1 where the grader itself failed somewhere."""
+    return int(any(record.needs_the_grader for record in records))

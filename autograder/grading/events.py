@@ -1,0 +1,95 @@
+"""What a grading tells while it goes on. Whoever asked for it folds the events into a record; see `recording`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..scoring import Score
+from .marks import TaskResult
+from .record import Training
+
+
+@dataclass(frozen=True)
+class TakenIn:
+    """The submission was read.
+
+    Attributes:
+        files: file name -> sha256 of what was taken in.
+        seed_id: names the seed of the tests' inputs; empty where no test runs.
+    """
+
+    files: Mapping[str, str]
+    seed_id: str = ""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The submission is of a kind that is not graded: no points, and the reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class TasksJudged:
+    """Results of some tasks; later ones of the same task replace earlier ones."""
+
+    results: tuple[TaskResult, ...]
+
+
+@dataclass(frozen=True)
+class TranslationsScored:
+    """BLEU of translations.txt."""
+
+    score: Score
+
+
+@dataclass(frozen=True)
+class TrainingTried:
+    """The short training run of the whole is over."""
+
+    training: Training
+
+
+@dataclass(frozen=True)
+class Contained:
+    """Submitted code has run.
+
+    Attributes:
+        layers: of containment that were in force.
+        printed: what it has printed so far.
+    """
+
+    layers: tuple[str, ...]
+    printed: str
+
+
+@dataclass(frozen=True)
+class Noted:
+    """Something that a person should know.
+
+    Attributes:
+        text: in a sentence.
+        is_about_run: whether another run of the same submission may lack it.
+    """
+
+    text: str
+    is_about_run: bool = False
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """The grader failed; what is pending will not be judged in this run."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """All parts are judged."""
+
+
+Event: TypeAlias = (
+    TakenIn | Refused | TasksJudged | TranslationsScored | TrainingTried | Contained | Noted | GivenUp | Finished
+)

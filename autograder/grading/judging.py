@@ -1,0 +1,164 @@
+"""Judges one submission: its translations by BLEU, its components by their tests in the sandbox.
+
+    for event in judge(intake, assignment, seed, grader):
+        record = recorder.add(event)
+
+Nothing here imports, unpickles or evaluates any part of the submission. The judgement is a function of the
+submission, the assignment, the seed and the grader's version. What a clock decides is what the assignment's limits
+say about submitted code, and a safety net around our own, which is noted when it strikes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from foundation.assignment_file import Assignment
+from foundation.time_limit import check_main_thread
+
+from ..assignment.training_check import Trainability, missing_for, try_training
+from ..diagnosis.explaining import Explainer
+from ..intake import Intake
+from ..rules import ShortCut, explain_short_cuts, find_short_cuts
+from ..sandbox.containment.layers import layers_of
+from ..sandbox.containment.zygote import Zygote
+from ..sandbox.proxy.submission import Sandbox
+from ..sandbox.tape import Tape
+from ..testing.collected_tests import CollectedTests
+from .events import Contained, Event, Finished, Noted, TasksJudged, TrainingTried
+from .marks import TaskResult, judge_task
+from .record import Training
+from .states import State
+from .translations import judge_translations
+
+
+@dataclass
+class Grader:
+    """What all submissions of an assignment are judged with; see `launcher.open_grader`.
+
+    Attributes:
+        assignment: tasks, points, thresholds, limits.
+        references: of the test split.
+        tests: collected.
+        zygote: that workers are forked from.
+        level: of containment.
+    """
+
+    assignment: Assignment
+    references: Path
+    tests: CollectedTests
+    zygote: Zygote
+    level: str = "auto"
+
+    def judge(
+        self, submission: Intake, seed: int, *, tries_training: bool = False, show_progress: bool = False
+    ) -> Iterator[Event]:
+        """Judges one submission; see `judge`."""
+        return judge(
+            submission, self.assignment, seed, self, tries_training=tries_training, show_progress=show_progress
+        )
+
+    def renew(self) -> None:
+        """Starts another zygote where the present one has ended."""
+        if not self.zygote.is_alive():
+            self.zygote.close()
+            self.zygote = Zygote(self.level)
+
+
+def judge(
+    submission: Intake,
+    assignment: Assignment,
+    seed: int,
+    grader: Grader,
+    *,
+    tries_training: bool = False,
+    show_progress: bool = False,
+) -> Iterator[Event]:
+    """Judges one submission that has been taken in.
+
+    Args:
+        submission: its files.
+        assignment: tasks, points, thresholds, limits.
+        seed: for the tests' random inputs.
+        grader: references, tests and zygote.
+        tries_training: whether to try a short training run of the whole; it takes some seconds and earns no points.
+        show_progress: shows a progress bar.
+
+    Yields:
+        What becomes known, in order; `Finished` at last.
+
+    Raises:
+        SandboxUnavailableError: where the machine cannot contain the submission as asked.
+        RuntimeError: outside the main thread of a process, where limits do not work.
+    """
+    check_main_thread()
+    yield from map(Noted, submission.notes)
+    yield from judge_translations(submission, assignment, grader.references)
+    notes: list[str] = []
+    short_cuts = short_cuts_of(submission, assignment, notes)
+    yield from map(Noted, notes)
+    tested = [task for task in assignment.tasks if task.components]
+    known: dict[str, TaskResult] = {}
+    tape = Tape()
+    broken: list[str] = []
+    with (
+        Explainer(grader.tests, tape, assignment, broken.append) as explainer,
+        Sandbox(
+            submission.sources, assignment, zygote=grader.zygote, tape=tape, locate=submission.locate
+        ) as sandbox,
+    ):
+        for outcomes in grader.tests.run(sandbox, seed, show_progress):
+            done = [t for t in tested if t.marker in outcomes and t.number not in known]
+            results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
+            results = explainer.explain(refuse_short_cuts(results, short_cuts, submission))
+            known |= {result.task.number: result for result in results}
+            yield from contained(sandbox)
+            if results:
+                yield TasksJudged(tuple(results))
+        exhausted = [f"the grader stopped checking answers in {nodeid}" for nodeid in grader.tests.exhausted_by]
+        for note in [*exhausted, *broken]:
+            yield Noted(note, is_about_run=True)
+        untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
+        if untested:
+            yield TasksJudged(tuple(untested))
+        if tries_training:
+            yield TrainingTried(try_whole(sandbox, [*known.values(), *untested]))
+            yield from contained(sandbox)
+    yield Finished()
+
+
+def contained(sandbox: Sandbox) -> Iterator[Contained]:
+    """How submitted code was contained and what it printed, if any has run."""
+    if sandbox.level:
+        yield Contained(layers_of(sandbox.level), sandbox.output)
+
+
+def try_whole(sandbox: Sandbox, results: list[TaskResult]) -> Training:
+    """The verdict on the whole submission, where all parts are there."""
+    reason = missing_for(results)
+    found = Trainability("not run", reason) if reason else try_training(sandbox)
+    losses = tuple(round(loss, 4) if math.isfinite(loss) else None for loss in found.losses)
+    return Training.model_validate(
+        {"state": found.state, "message": found.message, "accuracy": found.accuracy, "losses": losses}
+    )
+
+
+def short_cuts_of(intake: Intake, assignment: Assignment, notes: list[str]) -> dict[str, list[ShortCut]]:
+    """What the judged components use of that which students are to write themselves."""
+    judged = dict.fromkeys(component for task in assignment.tasks for component in task.components)
+    return find_short_cuts(intake.sources, judged, notes)
+
+
+def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]], intake: Intake) -> list[TaskResult]:
+    """Takes the points of the tasks whose components use short-cuts, and says where."""
+
+    def judge_again(result: TaskResult) -> TaskResult:
+        short_cuts = [(component, found[component]) for component in result.task.components if component in found]
+        if short_cuts:
+            message = explain_short_cuts(short_cuts, intake.locate)
+            return replace(result, state=State.REFUSED, score=0.0, message=message)
+        return replace(result, score=0.0) if result.state == State.REFUSED else result  # caught when it ran
+
+    return [judge_again(result) for result in results]

@@ -1,0 +1,225 @@
+"""Folds the events of a grading into its record.
+
+    recorder = Recorder("anna", assignment, version)
+    for event in judge(...):
+        store(recorder.add(event))
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterable
+
+from foundation.assignment_file import Assignment, Task
+from foundation.printable_text import clean
+
+from ..diagnosis.findings import Finding, Misconception
+from ..scoring import Score
+from .events import (
+    Contained,
+    Event,
+    Finished,
+    GivenUp,
+    Noted,
+    Refused,
+    TakenIn,
+    TasksJudged,
+    TrainingTried,
+    TranslationsScored,
+)
+from .marks import Outcome, TaskResult
+from .record import (
+    MAX_FILES,
+    MAX_NAME,
+    MAX_NOTES,
+    Bleu,
+    Diagnosis,
+    Judgement,
+    Part,
+    Record,
+    Run,
+    Test,
+    now,
+)
+from .seeds import content_hash
+from .states import State
+
+NOT_YET = "not graded yet"
+UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"
+
+
+class Recorder:
+    """Keeps the record of one grading up to date.
+
+    Attributes:
+        record: as of the last event.
+    """
+
+    def __init__(self, submission: str, assignment: Assignment, grader_version: str) -> None:
+        """Starts with every part pending."""
+        self._started = time.perf_counter()
+        run = Run(
+            started=now(),
+            finished=None,
+            host=socket.gethostname(),
+            seconds=0.0,
+            seconds_of_parts={},
+            layers=None,
+            printed="",
+            notes=(),
+            error="",
+        )
+        self.record = Record(submission=submission, judgement=blank(assignment, grader_version), run=run)
+
+    def add(self, event: Event) -> Record:
+        """Takes one event in; the new record."""
+        record = self.record
+        seconds = round(time.perf_counter() - self._started, 2)
+        run = fold_run(record.run, event)
+        if isinstance(event, (Finished, GivenUp)):
+            run = run.changed(finished=now())
+        run = run.changed(seconds=seconds)
+        self.record = record.changed(judgement=fold_judgement(record.judgement, event), run=run)
+        return self.record
+
+    def add_all(self, events: Iterable[Event], store: Callable[[Record], None] = lambda record: None) -> Record:
+        """Takes all events in and stores the record after each.
+
+        Raises:
+            Exception: whatever the grading raised, once the record says so.
+        """
+        try:
+            for event in events:
+                store(self.add(event))
+        except Exception as error:
+            store(self.add(GivenUp(str(error) or type(error).__name__)))
+            raise
+        return self.record
+
+
+def blank(assignment: Assignment, grader_version: str) -> Judgement:
+    """A judgement in which every part is pending."""
+    parts = tuple(part_of(TaskResult(task, State.PENDING, 0.0, NOT_YET)) for task in assignment.tasks)
+    return Judgement(
+        assignment=assignment.title,
+        content_hash="",
+        files={},
+        grader_version=grader_version,
+        seed_id="",
+        score=0.0,
+        max_score=assignment.max_score,
+        parts=parts,
+        bleu=None,
+        training=None,
+        notes=(),
+    )
+
+
+def fold_judgement(judgement: Judgement, event: Event) -> Judgement:
+    """The judgement after an event."""
+    match event:
+        case TakenIn():
+            files = {clean(name, MAX_NAME): digest for name, digest in sorted(event.files.items())[:MAX_FILES]}
+            return judgement.changed(files=files, content_hash=content_hash(event.files), seed_id=event.seed_id)
+        case TasksJudged():
+            known = {result.task.number: part_of(result) for result in event.results}
+            return with_parts(judgement, [known.get(part.number, part) for part in judgement.parts])
+        case Refused():
+            refused = [replaced(part, State.REFUSED, event.reason) for part in judgement.parts]
+            return with_note(with_parts(judgement, refused), f"not graded: {event.reason}")
+        case GivenUp():
+            reason = f"not graded: {event.reason}"
+            parts = judgement.parts
+            return with_parts(
+                judgement,
+                [replaced(p, State.GRADER_ERROR, reason) if p.state == State.PENDING else p for p in parts],
+            )
+        case TranslationsScored():
+            return judgement.changed(bleu=bleu_of(event.score))
+        case TrainingTried():
+            return judgement.changed(training=event.training)
+        case Noted(is_about_run=False):
+            return with_note(judgement, event.text)
+    return judgement
+
+
+def fold_run(run: Run, event: Event) -> Run:
+    """The run after an event; its clock is not looked at."""
+    match event:
+        case Contained():
+            is_unsafe = "seccomp" not in event.layers
+            notes = (UNSAFE, *run.notes) if is_unsafe and UNSAFE not in run.notes else run.notes
+            return run.changed(layers=event.layers, printed=event.printed, notes=notes[:MAX_NOTES])
+        case TasksJudged():
+            seconds = {result.task.number: round(result.seconds, 3) for result in event.results if result.outcomes}
+            return run.changed(seconds_of_parts={**run.seconds_of_parts, **seconds})
+        case Noted(is_about_run=True):
+            return run.changed(notes=(*run.notes, event.text)[:MAX_NOTES])
+        case GivenUp():
+            return run.changed(error=event.reason)
+    return run
+
+
+def with_parts(judgement: Judgement, parts: Iterable[Part]) -> Judgement:
+    """The judgement with these parts and their score."""
+    parts = tuple(parts)
+    return judgement.changed(parts=parts, score=round(sum(part.score for part in parts), 2))
+
+
+def with_note(judgement: Judgement, note: str) -> Judgement:
+    """The judgement with one more note."""
+    return judgement.changed(notes=(*judgement.notes, note)[:MAX_NOTES])
+
+
+def replaced(part: Part, state: State, message: str) -> Part:
+    """The part without points, for a reason that has nothing to do with its tests."""
+    return part.changed(state=state, score=0.0, message=message)
+
+
+def part_of(result: TaskResult) -> Part:
+    """One task's result as it stands in the record."""
+    task: Task = result.task
+    return Part(
+        number=task.number,
+        title=task.title,
+        components=task.components,
+        extension=task.extension,
+        visibility=task.visibility,
+        state=result.state,
+        score=result.score,
+        points=task.points,
+        message=result.message,
+        traceback=result.traceback,
+        diagnosis=None if result.finding is None else diagnosis_of(result.finding),
+        tests=tuple(map(test_of, result.outcomes)),
+    )
+
+
+def test_of(outcome: Outcome) -> Test:
+    """One test's outcome as it stands in the record."""
+    return Test(
+        name=outcome.test,
+        nodeid=outcome.nodeid,
+        core=outcome.is_core,
+        state=outcome.state,
+        message=outcome.message,
+    )
+
+
+def diagnosis_of(found: Finding) -> Diagnosis:
+    """What the diagnosis found as it stands in the record; a counterexample has no fault."""
+    if isinstance(found, Misconception):
+        return Diagnosis(fault=found.fault, others=found.others, text=found.text)
+    return Diagnosis(fault="", others=(), text=found.text)
+
+
+def bleu_of(score: Score) -> Bleu:
+    """BLEU as it stands in the record."""
+    return Bleu(
+        value=round(score.bleu, 6),
+        low=round(score.low, 6),
+        high=round(score.high, 6),
+        sentences=score.n,
+        signature=score.signature,
+    )

@@ -1,0 +1,50 @@
+"""Which seed each submission's random inputs come from, and how a record names it.
+
+The seed follows from the term's secret and the submission's content, so that a disputed mark can be replayed and the
+same files always earn the same marks. A record holds only an id of the seed.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from foundation.term_secret import NoSecretError, draw_secret, seed_for, seed_id, term_secret
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The seeds of a term.
+
+    Attributes:
+        secret: of the term.
+        fixed: used for every submission instead of its own seed; None = none.
+    """
+
+    secret: bytes
+    fixed: int | None = None
+
+    def seed_of(self, content: str) -> int:
+        """The seed of a submission with this content hash."""
+        return seed_for(self.secret, content) if self.fixed is None else self.fixed
+
+    def id_of(self, content: str) -> str:
+        """How a record names that seed."""
+        return seed_id(self.secret, self.seed_of(content))
+
+
+def seeds_of_term(root: Path, fixed: int | None = None) -> Seeds:
+    """The seeds of the project in this folder. Where there is no secret yet, one is drawn, kept and announced."""
+    try:
+        return Seeds(term_secret(root), fixed)
+    except NoSecretError:
+        path = draw_secret(root)
+        print(f"note: a secret for this term's random inputs was drawn; keep {path} to replay marks", file=sys.stderr)
+        return Seeds(term_secret(root), fixed)
+
+
+def content_hash(files: Mapping[str, str]) -> str:
+    """One hash for all files of a submission: file name -> sha256."""
+    return hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()

@@ -1,0 +1,54 @@
+"""Judges the tasks that are scored by BLEU of translations.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from foundation.assignment_file import Assignment
+
+from ..intake import Intake
+from ..scoring import ScoringError, explain, judge, parse_translations, read_references, score
+from .events import Event, Noted, TasksJudged, TranslationsScored
+from .marks import TaskResult
+from .states import State
+
+TRANSLATIONS = "translations.txt"
+
+
+def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Iterator[Event]:
+    """Scores the translations against the references, `source|||target` lines."""
+    tasks = [task for task in assignment.tasks if task.threshold]
+
+    def all_in(state: State, message: str) -> TasksJudged:
+        return TasksJudged(tuple(TaskResult(task, state, 0.0, message) for task in tasks))
+
+    if intake.translations_problem:
+        yield all_in(State.REFUSED, intake.translations_problem)
+        return
+    if intake.translations is None:
+        message = f"no {TRANSLATIONS}: expected one line for each test sentence, in order"
+        yield all_in(State.NOT_ATTEMPTED, message)
+        return
+    try:
+        targets = read_references(references)
+    except ScoringError as error:
+        yield all_in(State.GRADER_ERROR, f"the references cannot be read: {error}")
+        return
+    notes: list[str] = []
+    try:
+        lines = parse_translations(intake.translations, TRANSLATIONS, expected=len(targets), note=notes.append)
+        found = score(lines, targets)
+    except ScoringError as error:
+        yield from map(Noted, notes)
+        yield all_in(State.ERROR, str(error))
+        return
+    yield from map(Noted, notes)
+    yield TranslationsScored(found)
+    results = []
+    for task in tasks:
+        name = task.threshold or ""
+        [verdict] = judge(found, {name: assignment.thresholds[name]})
+        state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
+        results.append(TaskResult(task, state, points, explain(verdict, found)))
+    yield TasksJudged(tuple(results))

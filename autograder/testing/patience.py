@@ -1,0 +1,64 @@
+"""How long trusted code may take to check what a submission returned; an odd answer could keep it busy for ever.
+
+This is a safety net in CPU time, far above what the tests need (about six seconds together). It strikes for hostile
+answers alone, and the record says so when it does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from foundation.time_limit import CPU, time_limit
+
+SECONDS, SECONDS_IN_ALL, FEW_SECONDS = 20.0, 40.0, 2.0
+"""CPU time of this process for one test, for all tests, and for one test once all of it is used up or another test of
+the same file took too long."""
+MOST_STRIKES = 2
+"""After this many tests of a file that took too long, its other tests are skipped."""
+
+TOO_LONG = "checking timed out: the returned value is too large, or has too many parts, to compare"
+
+
+class CheckingTimeoutError(Exception):
+    """The test itself took too long, over answers that came in time."""
+
+
+class Patience:
+    """The time that checking one submission may take.
+
+    Attributes:
+        exhausted_by: ids of the tests that took too long.
+    """
+
+    def __init__(self) -> None:
+        """Starts with all of the time left."""
+        self.exhausted_by: list[str] = []
+        self._seconds = 0.0
+        self._strikes: Counter[Path] = Counter()
+
+    @contextlib.contextmanager
+    def limit(self, file: Path, nodeid: str) -> Iterator[None]:
+        """Limits the time of a block in which one test of a file runs.
+
+        Raises:
+            CheckingTimeoutError: where it takes too long, or others of the file have.
+        """
+        strikes = self._strikes[file]
+        if strikes >= MOST_STRIKES:
+            raise CheckingTimeoutError(TOO_LONG)
+        began = time.process_time()
+        seconds = FEW_SECONDS if strikes or self._seconds > SECONDS_IN_ALL else SECONDS
+        struck: list[float] = []
+        try:
+            with time_limit(seconds, CPU) as struck:
+                yield
+        finally:
+            self._seconds += time.process_time() - began
+            if struck:
+                self._strikes[file] += 1
+                self.exhausted_by.append(nodeid)
+                raise CheckingTimeoutError(TOO_LONG)

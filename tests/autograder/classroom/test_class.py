@@ -1,0 +1,452 @@
+"""A class: nothing that one submission does stops it, and what is done is kept."""
+
+import json
+import os
+import shutil
+import signal
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.classroom import grading as class_grading
+from autograder.classroom import record_names
+from autograder.classroom.errors import ClassError
+from autograder.classroom.folder import entries_of
+from autograder.classroom.grading import grade_class
+from autograder.classroom.record_names import file_name
+from autograder.classroom.records import earlier
+from autograder.classroom.staleness import Conditions
+from autograder.commands import grade_class as command
+from autograder.grading.events import Contained, Finished, TasksJudged
+from autograder.grading.judging import Grader
+from autograder.grading.launcher import open_grader
+from autograder.grading.marks import TaskResult
+from autograder.grading.record import Record, read_record, write_record
+from autograder.grading.recording import Recorder
+from autograder.grading.seeds import Seeds
+from autograder.grading.states import State
+from autograder.grading.submission import refusal
+from autograder.intake import IntakeRefusedError
+from autograder.reports.class_summary import as_class_table, harmless, parts_of, rows_of, write_summary
+from autograder.sandbox import SandboxUnavailableError
+from autograder.sandbox.containment.layers import layers_of, satisfies
+from foundation.assignment_file import read_assignment
+from foundation.places import SKELETON
+
+VERSION = "0123456789abcdef"
+SEEDS = Seeds(b"a secret")
+CONTRACT = read_assignment().contract
+
+
+class StubGrader:
+    """In the place of a true one: notes who is graded in a file, and gives every point."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+
+    def renew(self) -> None:
+        pass
+
+    def judge(self, intake, seed, **options):
+        with self.log.open("a") as file:
+            file.write(f"{intake.name}\n")
+        yield Contained(("seccomp", "uid"), "")
+        yield from self.parts(intake)
+        yield Finished()
+
+    def parts(self, intake):
+        tasks = read_assignment().tasks
+        yield TasksJudged(tuple(TaskResult(task, State.PASSED, task.points, "") for task in tasks))
+
+    def names(self) -> list[str]:
+        """Who has been graded since the last call."""
+        found = sorted(self.log.read_text().split())
+        self.log.write_text("")
+        return found
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three submissions of one line each."""
+    for name in ("anna", "bob", "carl"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "layers.py").write_text(f"# by {name}\n")
+    return tmp_path / "class"
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / "marks"
+
+
+@pytest.fixture
+def use(tmp_path, monkeypatch):
+    """Lets classes be graded by a stub of this kind."""
+
+    def install(kind: type[StubGrader]) -> StubGrader:
+        (tmp_path / "log").touch()
+        stub = kind(tmp_path / "log")
+
+        @contextmanager
+        def open_stub(*arguments):
+            yield stub
+
+        monkeypatch.setattr(class_grading, "open_grader", open_stub)
+        monkeypatch.setattr(command, "seeds_of_term", lambda root, fixed: replace(SEEDS, fixed=fixed))
+        return stub
+
+    return install
+
+
+@pytest.fixture
+def log(use):
+    """Returns who has been graded, and forgets it."""
+    return use(StubGrader).names
+
+
+def run(folder, output, again=False, version=VERSION, seed=None, **options) -> dict[str, Record]:
+    """Grades a class; its records by file name."""
+    entries = entries_of(folder, output, CONTRACT)
+    seeds = replace(SEEDS, fixed=seed)
+    conditions = Conditions(read_assignment(), SKELETON, folder / "references", version, seeds, **options)
+    grade_class(entries, conditions, again)
+    found = {entry.path.name: read_record(entry.record) for entry in entries}
+    assert None not in found.values()
+    return found
+
+
+def states_of(record: Record) -> set[str]:
+    return {part.state for part in record.judgement.parts}
+
+
+def test_finished_records_are_kept_until_something_that_decides_marks_changes(folder, output, log):
+    everyone = ["anna", "bob", "carl"]
+    assert list(run(folder, output)) == everyone and log() == everyone
+    run(folder, output)
+    assert log() == []
+    (folder / "bob" / "layers.py").write_text("# changed\n")
+    run(folder, output)
+    assert log() == ["bob"]
+    path = output / "records" / "carl.json"
+    record = read_record(path)
+    write_record(path, record.changed(run=record.run.changed(finished=None)))
+    (output / "records" / "anna.json").write_text("{")
+    run(folder, output)
+    assert log() == ["anna", "carl"]
+    run(folder, output, again=True)
+    assert log() == everyone
+    run(folder, output, version="f" * 16)
+    assert log() == everyone
+
+
+def test_a_record_is_kept_only_where_its_level_and_its_seed_are_as_asked(folder, output, log):
+    def who(**options):
+        run(folder, output, **options)
+        return log()
+
+    everyone = ["anna", "bob", "carl"]
+    assert who() == everyone
+    assert who(level="require-uid") == who(level="unsafe") == []
+    for layers, level in ((("uid", "landlock"), "auto"), (("seccomp", "uid"), "require-namespaces")):
+        path = output / "records" / "anna.json"
+        record = read_record(path)
+        write_record(path, record.changed(run=record.run.changed(layers=layers)))
+        assert "anna" in who(level=level)
+    assert who(seed=7) == everyone and who(seed=7) == []
+    assert who(seed=8) == everyone
+    assert who() == everyone and who() == [], "one policy: without a seed, each submission's own"
+
+
+@pytest.mark.parametrize(
+    "level, described, is_enough",
+    [
+        ("auto", "seccomp", True),
+        ("auto", "rlimits only (unsafe)", False),
+        ("auto", "namespaces+uid (unsafe)", False),
+        ("unsafe", "rlimits only (unsafe)", True),
+        ("require-namespaces", "seccomp+namespaces+uid+landlock", True),
+        ("require-namespaces", "seccomp+uid+landlock", False),
+        ("require-landlock", "uid+landlock (unsafe)", False),
+        ("require-uid", "seccomp+uid", True),
+        ("require-uid", None, True),
+    ],
+)
+def test_which_containment_is_enough(level, described, is_enough):
+    assert satisfies(level, None if described is None else layers_of(described)) == is_enough
+
+
+class FatalGrader(StubGrader):
+    """Ends its process over anna, and raises over bob; both after the first part."""
+
+    def parts(self, intake):
+        tasks = read_assignment().tasks
+        yield TasksJudged((TaskResult(tasks[0], State.PASSED, 4.0, ""),))
+        if intake.name == "anna":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if intake.name == "bob":
+            raise RuntimeError("a bug of ours")
+        yield from super().parts(intake)
+
+
+def test_a_grader_that_is_killed_stops_no_other_and_takes_no_points(folder, output, use, capfd):
+    use(FatalGrader)
+    records = run(folder, output, n_children=2)
+    assert records["carl"].judgement.score == 100
+    for name, reason in (("anna", "ended by signal 9"), ("bob", "RuntimeError: a bug of ours")):
+        first, *others = records[name].judgement.parts
+        assert (first.state, first.score) == ("passed", 4), "what was judged before stays"
+        assert {part.state for part in others} == {"grader error"}
+        assert all(reason in part.message for part in others) and reason in records[name].run.error
+        assert not records[name].is_finished
+    printed = capfd.readouterr().err
+    assert "Traceback" in printed and "a bug of ours" in printed
+
+
+def test_a_child_that_takes_too_long_is_named_as_the_reason(folder, output, use, monkeypatch):
+    class Slow(StubGrader):
+        def parts(self, intake):
+            if intake.name == "bob":
+                signal.pause()
+            yield from super().parts(intake)
+
+    use(Slow)
+    assignment = read_assignment()
+    short = replace(assignment, limits=replace(assignment.limits, total_seconds=0.5))
+    monkeypatch.setattr(class_grading, "GRACE_SECONDS", 0.5)
+    entries = entries_of(folder, output, CONTRACT)
+    grade_class(entries, Conditions(short, SKELETON, folder, VERSION, SEEDS))
+    anna, bob, _ = (read_record(entry.record) for entry in entries)
+    assert anna.judgement.score == 100
+    assert states_of(bob) == {"grader error"} and "longer than 1 s" in bob.judgement.parts[0].message
+
+
+def test_no_record_is_deleted_before_its_successor_exists(folder, output, log, use, monkeypatch):
+    """Neither where grading cannot start, nor where it is interrupted or fails."""
+    before = run(folder, output)
+
+    @contextmanager
+    def unavailable(*arguments):
+        raise SandboxUnavailableError("no namespaces")
+        yield
+
+    monkeypatch.setattr(class_grading, "open_grader", unavailable)
+    with pytest.raises(SandboxUnavailableError):
+        run(folder, output, again=True)
+    entries = entries_of(folder, output, CONTRACT)
+    assert {entry.path.name: read_record(entry.record) for entry in entries} == before
+
+    class Interrupted(StubGrader):
+        def renew(self) -> None:
+            if "anna" in self.log.read_text():
+                raise KeyboardInterrupt
+
+    use(Interrupted).names()
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, output, again=True)
+    assert {entry.path.name: read_record(entry.record) for entry in entries} == before
+
+    use(FatalGrader)
+    after = run(folder, output, again=True)
+    assert not after["anna"].is_finished
+    path = next(entry.record for entry in entries if entry.path.name == "anna")
+    assert read_record(earlier(path)) == before["anna"]
+    run(folder, output, again=True)
+    assert read_record(earlier(path)) == before["anna"], "a failed record does not replace the last finished one"
+
+
+def test_a_zygote_that_ends_is_replaced(folder, output, monkeypatch, tmp_path):
+    class Zygote:
+        """The first one ends as soon as it is used."""
+
+        made: list["Zygote"] = []
+
+        def __init__(self, level: str) -> None:
+            self.made.append(self)
+            self.number = len(self.made)
+
+        def is_alive(self) -> bool:
+            return self.number != 1 or not (tmp_path / "log").exists()
+
+        def close(self) -> None:
+            pass
+
+    class Breaking(Grader):
+        def judge(self, intake, seed, **options):
+            yield from StubGrader(tmp_path / "log").judge(intake, seed)
+            if self.zygote.number == 1:
+                raise SandboxUnavailableError("the zygote did not start a worker")
+
+    @contextmanager
+    def open_breaking(assignment, references, level):
+        yield Breaking(assignment, references, None, Zygote(level), level)
+
+    monkeypatch.setattr("autograder.grading.judging.Zygote", Zygote)
+    monkeypatch.setattr(class_grading, "open_grader", open_breaking)
+    records = run(folder, output)
+    assert [zygote.number for zygote in Zygote.made] == [1, 2]
+    assert {record.judgement.score for record in records.values()} == {100}
+    assert all(record.is_finished for record in records.values())
+
+
+def test_a_sandbox_that_stays_unavailable_is_told(folder, output, use):
+    class Unavailable(StubGrader):
+        def parts(self, intake):
+            raise SandboxUnavailableError("no processes left")
+            yield
+
+    stub = use(Unavailable)
+    records = run(folder, output)
+    assert stub.names() == sorted(["anna", "bob", "carl"] * 2), "each is tried twice"
+    assert all("no processes left" in record.run.error for record in records.values())
+
+
+def test_every_entry_gets_a_record(folder, output, log):
+    (folder / "notes.txt").write_text("not a submission")
+    (folder / "-=2+3\n\x1b[2J.zip").write_bytes(b"no archive")
+    (folder / ".hidden").write_text("")
+    (folder / "dan").mkdir()
+    records = run(folder, output)
+    assert len(records) == 6 and log() == ["anna", "bob", "carl"]
+    for name in ("notes.txt", "-=2+3\n\x1b[2J.zip", "dan"):
+        assert states_of(records[name]) == {"refused"} and records[name].is_finished
+
+
+def test_names_of_records_are_files_and_differ():
+    names = ["anna", "a b", "a_b", "a\nb", "x" * 300, "x" * 301, "..", ".a", "é", "a/b", "anna.zip", "\udcff"]
+    made = [file_name(name) for name in names]
+    assert len(set(made)) == len(made) and made[0] == "anna" and made[-2] == "anna.zip"
+    assert all(len(name) <= 100 and name.isascii() and "/" not in name and name[0] != "." for name in made)
+
+
+def test_no_entrys_record_is_that_of_another(folder, output, log):
+    victim = "Jörg Müller"
+    for name in (victim, file_name(victim), file_name(file_name(victim)), "Anna", "ANNA", "a.b", "a.B"):
+        (folder / name).mkdir()
+        (folder / name / "layers.py").write_text(f"# by {name}\n")
+    entries = entries_of(folder, output, CONTRACT)
+    assert len({entry.record.name.casefold() for entry in entries}) == len(entries) == 10
+    assert len(run(folder, output)) == 10 and len(list((output / "records").iterdir())) == 10
+    again = {entry.path.name: entry.record.name for entry in entries_of(folder, output, CONTRACT)}
+    assert again == {entry.path.name: entry.record.name for entry in entries}
+    assert again["bob"] == "bob.json"
+
+
+def test_names_that_come_to_the_same_record_are_refused(folder, output, monkeypatch):
+    monkeypatch.setattr(record_names, "with_digest", lambda name: "made")
+    (folder / "a b").mkdir()
+    assert len(entries_of(folder, output, CONTRACT)) == 4
+    (folder / "a c").mkdir()
+    with pytest.raises(ClassError, match="a b and a c would have the same record"):
+        entries_of(folder, output, CONTRACT)
+
+
+def test_hidden_entries_are_named(folder, output, capsys):
+    entries_of(folder, output, CONTRACT)
+    (folder / ".DS_Store").touch()
+    assert capsys.readouterr().err == ""
+    for name in (".dan", "__eve__"):
+        (folder / name).mkdir()
+    assert [entry.path.name for entry in entries_of(folder, output, CONTRACT)] == ["anna", "bob", "carl"]
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "not graded" in printed and ".dan, __eve__" in printed
+
+
+def test_a_name_with_line_ends_stays_in_one_row(folder, output, log):
+    (folder / "dan\nanna,100\r\u2028.zip").write_bytes(b"no archive")
+    records = run(folder, output)
+    write_summary(records, output)
+    assert len((output / "summary.csv").read_text().splitlines()) == 5
+
+
+@pytest.mark.parametrize("entry, words", [(None, "expected one folder"), ("layers.py", "grade it with `grade ")])
+def test_what_is_not_a_class_is_said(tmp_path, entry, words, capsys):
+    if entry:
+        (tmp_path / entry).touch()
+    assert main(["grade-class", str(tmp_path), "--output", str(tmp_path / "marks")]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and words in printed
+    with pytest.raises(ClassError, match="No such file"):
+        entries_of(tmp_path / "nowhere", tmp_path, CONTRACT)
+
+
+def test_the_command_writes_records_and_summaries_and_resumes(folder, output, log, capsys):
+    arguments = ["grade-class", str(folder), "--output", str(output)]
+    assert main(arguments) == 0
+    table = capsys.readouterr().out
+    assert "3 submissions, mean 100.0" in table and "Layer normalisation" in table
+    assert sorted(path.name for path in output.iterdir()) == [
+        "histogram.png",
+        "records",
+        "summary.csv",
+        "summary.json",
+    ]
+    log()
+    assert main([*arguments, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["submission"] for row in rows] == ["anna", "bob", "carl"] and log() == []
+    assert (output / "summary.csv").read_text().splitlines()[0].startswith("submission,file,score,max_score,bleu,1.1,")
+    assert main([*arguments, "--again", "--jobs", "2"]) == 0 and log() == ["anna", "bob", "carl"]
+
+
+def test_the_summary_tells_all_kinds_apart(folder, output, use):
+    class Mixed(StubGrader):
+        def parts(self, intake):
+            yield from super().parts(intake)
+            state = {"anna": State.TIMEOUT, "bob": State.FAILED}.get(intake.name)
+            if state:
+                yield TasksJudged((TaskResult(read_assignment().tasks[3], state, 0.0, "why"),))
+
+    use(Mixed)
+    (folder / "dan.zip").write_bytes(b"no archive")
+    records = run(folder, output)
+    table = as_class_table(records)
+    assert f"{len(records)} submissions" in table and "timeout: anna" in table and "refused: dan.zip" in table
+    assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 120
+    for part in parts_of(records):
+        assert sum(part["states"].values()) == len(records)
+    write_summary(records, output)
+    assert {row["file"]: row["1.4 state"] for row in rows_of(records)}["bob"] == "failed"
+    assert (output / "histogram.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x"])
+def test_a_name_is_not_a_formula(text):
+    assert harmless(text) == f"'{text}" and harmless(text.lstrip("=+-@")) == text.lstrip("=+-@")
+
+
+def test_a_refused_submission_is_looked_at_again(folder, output, log):
+    shutil.rmtree(folder / "bob")
+    (folder / "bob").write_bytes(b"no archive")
+    assert run(folder, output)["bob"].judgement.score == 0
+    recorder = Recorder("bob", read_assignment(), VERSION)
+    write_record(output / "records" / "bob.json", recorder.add_all(refusal(IntakeRefusedError("bob", "because"))))
+    assert "because" not in run(folder, output)["bob"].judgement.parts[0].message
+
+
+def test_a_look_at_an_odd_submission_that_breaks_is_shown_and_regrades(folder, output, log, monkeypatch, capfd):
+    run(folder, output)
+    log()
+
+    def broken(*arguments):
+        raise KeyError("a bug in intake")
+
+    monkeypatch.setattr("autograder.classroom.staleness.take_in", broken)
+    run(folder, output)
+    assert log() == ["anna", "bob", "carl"] and "a bug in intake" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_class_graded_for_real(folder, output, zygote, monkeypatch):
+    """The stub above is no other than the true grader."""
+
+    @contextmanager
+    def with_shared_zygote(assignment, references, level):
+        with open_grader(assignment, references, level, zygote) as grader:
+            yield grader
+
+    monkeypatch.setattr(class_grading, "open_grader", with_shared_zygote)
+    records = run(folder, output, n_children=2)
+    assert all(record.is_finished and record.judgement.seed_id for record in records.values())

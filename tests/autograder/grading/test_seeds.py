@@ -1,0 +1,106 @@
+"""One policy for seeds: every mark can be replayed, and no seed foretold or guessed from its id."""
+
+import json
+import stat
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.commands import replay
+from autograder.commands.replay import differences
+from autograder.grading.launcher import open_grader
+from autograder.grading.record import read_record, write_record
+from autograder.grading.seeds import Seeds, content_hash, seeds_of_term
+from autograder.grading.states import State
+from foundation.term_secret import REFERENCES, SECRET, draw_secret
+from foundation.whole_files import OutputError
+
+from .conftest import FAULTS, write_submission
+
+
+def test_a_seed_follows_from_secret_and_content():
+    content = content_hash({"a.py": "1", "b.py": "2"})
+    assert content == content_hash({"b.py": "2", "a.py": "1"}) != content_hash({"a.py": "2", "b.py": "1"})
+    seeds = Seeds(b"secret")
+    assert seeds.seed_of(content) == Seeds(b"secret").seed_of(content) < 2**128
+    others = [Seeds(b"other").seed_of(content), seeds.seed_of(content_hash({}))]
+    assert len({seeds.seed_of(content), *others}) == 3
+    assert Seeds(b"secret", fixed=7).seed_of(content) == 7
+
+
+def test_an_id_names_a_seed_only_to_those_who_have_the_secret():
+    content = content_hash({})
+    first, second = (Seeds(secret, fixed=7).id_of(content) for secret in (b"secret", b"other"))
+    assert first != second and first == Seeds(b"secret", fixed=7).id_of("whatever") and len(first) == 12
+
+
+def test_a_secret_is_drawn_where_there_is_none_and_kept(tmp_path, capsys):
+    seeds = seeds_of_term(tmp_path)
+    assert str(tmp_path / SECRET) in capsys.readouterr().err
+    assert seeds == seeds_of_term(tmp_path) and len(seeds.secret) == 65
+    assert capsys.readouterr().err == ""
+    assert stat.S_IMODE((tmp_path / SECRET).stat().st_mode) == 0o600
+    assert [path.name for path in (tmp_path / SECRET).parent.iterdir()] == [SECRET.name]
+    draw_secret(tmp_path)
+    assert seeds == seeds_of_term(tmp_path), "another process's secret is never replaced"
+
+
+def test_a_secret_that_cannot_be_kept_is_one_line(tmp_path):
+    (tmp_path / "data").write_text("a file")
+    with pytest.raises(OutputError, match="secret cannot be kept"):
+        seeds_of_term(tmp_path)
+
+
+def test_with_references_nothing_is_drawn(tmp_path, capsys):
+    (tmp_path / REFERENCES).parent.mkdir(parents=True)
+    (tmp_path / REFERENCES).write_text("a|||b\n")
+    seeds_of_term(tmp_path)
+    assert not (tmp_path / SECRET).exists() and capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def disputed(tmp_path, grade_folder, zygote, monkeypatch):
+    """A submission and its record, as `grade --record` has written it; the secret is the test's own."""
+    folder = write_submission(tmp_path / "anna", FAULTS["1.4"])
+    seeds = Seeds(b"of this term")
+    path = tmp_path / "anna.json"
+    write_record(path, grade_folder(folder, seeds=seeds))
+    monkeypatch.setattr(replay, "seeds_of_term", lambda root, fixed: Seeds(seeds.secret, fixed))
+    monkeypatch.setattr(replay, "open_grader", lambda *arguments: open_grader(*arguments, zygote))
+    return path, folder
+
+
+@pytest.mark.slow
+def test_a_disputed_mark_is_replayed(disputed, references, capsys):
+    path, folder = disputed
+    arguments = ["replay", str(path), str(folder), "--references", str(references)]
+    assert main(arguments) == 0
+    assert "the marks are those of" in capsys.readouterr().out
+    record = read_record(path)
+    parts = list(record.judgement.parts)
+    parts[3] = parts[3].changed(state=State.PASSED, score=10.0)
+    write_record(path, record.changed(judgement=record.judgement.changed(parts=tuple(parts))))
+    assert main(arguments) == 1
+    assert "1.4 Layer normalisation: passed, 10 points in the record; now failed" in capsys.readouterr().out
+
+
+def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, capsys):
+    path, folder = disputed
+    record = read_record(path)
+    assert differences(record, record) == []
+    rest = ["--references", str(references)]
+
+    def refused(*arguments: str) -> str:
+        assert main(["replay", *arguments, *rest]) == 2
+        printed = capsys.readouterr().err
+        assert printed.count("\n") == 1
+        return printed
+
+    assert "not a record" in refused(str(folder / "layers.py"), str(folder))
+    assert "another seed" in refused(str(path), str(folder), "--seed", "7")
+    judgement = record.judgement.changed(seed_id="0" * 12)
+    write_record(tmp_path / "other.json", record.changed(judgement=judgement))
+    assert "--seed N" in refused(str(tmp_path / "other.json"), str(folder))
+    (folder / "train.py").write_text("# changed\n")
+    assert "train.py" in refused(str(path), str(folder))
+    assert json.loads(path.read_text())["judgement"]["seed_id"] == record.judgement.seed_id
