@@ -1,7 +1,7 @@
 """What goes to Gradescope: the two programs that it runs, the grader, the skeleton, the references and the secret.
 
-`setup.sh` and `run_autograder` lie beside this file and travel as they are. Which packages the image gets stands in
-`requirements.txt`, where `release.pins` writes the versions that the gates have just been passed with.
+`setup.sh` and `run_autograder` lie in `gradescope_files/` and are packed as they are. `requirements.txt` lists the
+packages for the image, in the versions that are installed here, with which the gates have passed.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which modules of a package some files need, followed through their imports."""
+"""Finds the modules that some files need, by following imports."""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence

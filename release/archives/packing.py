@@ -35,7 +35,7 @@ def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> byte
 
 
 def make_tar_xz(files: Mapping[str, bytes]) -> bytes:
-    """A solid archive: of many small files half as large as a zip archive. Sorted names, no time, no owner."""
+    """A solid archive with sorted names, no times, no owners; for many small files half as large as a zip archive."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for path in sorted(files):
@@ -50,7 +50,7 @@ OPENED = (".zip", ".tar.xz")
 
 
 def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Every file in a .zip or .tar.xz archive and in archives within it, as `archive!member`; none of other files."""
+    """Every file in a .zip or .tar.xz archive and in archives within it, as `archive!member`; nothing for other files."""
     if path.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             found = [(member.filename, archive.read(member)) for member in archive.infolist()]

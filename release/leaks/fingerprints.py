@@ -1,7 +1,7 @@
 """Code as token sequences, so that two pieces can be compared whatever their layout and names.
 
 `lex` drops what reformatting changes: white space, line breaks, quotes, parentheses, semicolons, commas
-before a closing bracket. It reads any text, also prose, JSON or a fragment, because a solution may survive
+before a closing bracket. It reads any text, even prose, JSON or a fragment, because a solution may survive
 anywhere. An attribute is one token with its dot: `x.size(0)` is `x .size 0`.
 
 Two comparisons are made with it:

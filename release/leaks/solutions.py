@@ -22,7 +22,7 @@ TELLTALE_MIN = 4
 
 @dataclass(frozen=True)
 class Sieve:
-    """How renamed code of one size is told from code that is merely alike.
+    """How renamed code of one size is told from code that is merely similar.
 
     Args:
         length: tokens of a window; 0: a statement as a whole.
@@ -50,7 +50,7 @@ SLACK = 4
 
 @dataclass(frozen=True)
 class Solutions:
-    """All that is compared.
+    """Everything that other files are compared with.
 
     Args:
         statements: tokens joined by spaces -> the statement.
@@ -65,7 +65,7 @@ class Solutions:
 
     @cached_property
     def heads(self) -> frozenset[tuple[str, ...]]:
-        """The first tokens of every window, for a quick look."""
+        """The first tokens of every window, for a quick first comparison."""
         return frozenset(window[:STATEMENT_MIN] for group in self.windows.values() for window in group)
 
 

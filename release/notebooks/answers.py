@@ -13,7 +13,7 @@ from ..skeleton.source import Source, parse_source
 Import = ast.Import | ast.ImportFrom
 
 EVERYWHERE = "import torch"
-"""What every notebook imports: none does without it."""
+"""What every notebook imports."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Definition:
 
 
 def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definition]:
-    """All of them, in the order of the modules' texts."""
+    """All definitions with TODOs, in the order of the modules' texts."""
     order = [task.number for task in assignment.tasks]
     found = []
     for path, regions in skeleton.regions.items():
@@ -118,7 +118,7 @@ def _is_relative(statement: Import) -> bool:
 
 
 def _as_statement(statement: Import, name: str, package: str = "") -> str:
-    """The import of one name; a relative one as seen from outside of the package."""
+    """The import of one name; a relative one as seen from outside the package."""
     alias = next(alias for alias in statement.names if (alias.asname or alias.name.partition(".")[0]) == name)
     shown = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
     if isinstance(statement, ast.Import):
@@ -146,7 +146,7 @@ def _names(source: Source, first: int, last: int) -> set[str]:
 
 
 def merge_imports(statements: Iterable[str], local: set[str]) -> list[str]:
-    """One statement a module, in order: the standard library, packages, the assignment's own; `local` names left out.
+    """One statement for each module, in order: whole modules, then names; `local` names are left out.
 
     Args:
         statements: `import a` or `from a import b`, each of one name.

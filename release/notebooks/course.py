@@ -39,7 +39,7 @@ class Course:
     """Both versions of the assignment's folder.
 
     Args:
-        source: files by path, solutions in them; never leaves.
+        source: files by path, with solutions; they stay with the instructor.
         release: files by path, as students get them.
         definitions: what the answer cells hold.
     """
@@ -65,10 +65,10 @@ def has_notebooks(root: Path) -> bool:
 
 
 def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements) -> Course:
-    """Everything, in memory.
+    """The whole course, in memory.
 
     Raises:
-        ReleaseError: with what is wrong in the prose, or what nbgrader does not take.
+        ReleaseError: with the faults of the prose, or nbgrader's reason to refuse.
     """
     definitions = find_definitions(skeleton, assignment)
     support = collect_support(root, assignment, skeleton, requirements)
@@ -106,8 +106,8 @@ def collect_support(
 ) -> dict[str, bytes]:
     """What notebooks need beside them: helper, tests, skeleton and corpus.
 
-    The skeleton's folder is not called like the package and lies two levels down: beside modules, a submission's
-    notebooks would not be looked at.
+    The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
+    lie beside modules.
     """
     files = read_packages(root)
     tests = [path for path in files if path.startswith(TESTS)]
@@ -142,17 +142,17 @@ def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
         config.CourseDirectory.root = str(folder)
         config.CourseDirectory.assignment_id = NAME
         config.GenerateAssignment.no_database, config.SaveCells.enabled = True, False
-        said = _Said()
-        coursedir = CourseDirectory(config=config, log=said.log)
+        refusal = _Refusal()
+        coursedir = CourseDirectory(config=config, log=refusal.log)
         try:
-            GenerateAssignment(coursedir=coursedir, config=config, log=said.log).start()
+            GenerateAssignment(coursedir=coursedir, config=config, log=refusal.log).start()
         except (NbGraderException, SystemExit) as error:
-            raise ReleaseError(f"{FOLDER}: nbgrader refuses the assignment: {said.cause or error}") from None
+            raise ReleaseError(f"{FOLDER}: nbgrader refuses the assignment: {refusal.cause or error}") from None
         notebooks = read_folder(folder / "release" / NAME)
     return {**notebooks, **{path: content for path, content in source.items() if not path.endswith(".ipynb")}}
 
 
-class _Said(logging.Handler):
+class _Refusal(logging.Handler):
     """Keeps the cause of nbgrader's refusal, and prints nothing."""
 
     def __init__(self) -> None:

@@ -62,7 +62,7 @@ def pair_markers(path: str, markers: list[Marker]) -> tuple[list[tuple[Marker, M
 
 
 def _read_comment(source: Source, token: tokenize.TokenInfo) -> tuple[list[Marker], list[Problem]]:
-    """At most one marker and one problem. A misspelled marker is both, so that its partner is no orphan."""
+    """At most one marker and one problem. A misspelled marker is both, so that its partner is not an orphan."""
     line = token.start[0]
     indent = token.line[: token.start[1]]
     is_exact = token.string in (BEGIN, END)

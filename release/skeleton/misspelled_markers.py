@@ -1,4 +1,4 @@
-"""Recognises what was meant as a solution marker but is not spelled like one.
+"""Recognises comments that were meant as solution markers but are misspelled.
 
 A misspelled marker would leave the solution in the students' copy, so it has to be found even where BEGIN
 and END are both wrong. This module only says whether a comment or a line of a string resembles a marker;
@@ -52,7 +52,7 @@ def meant_in_comment(comment: str) -> str | None:
 
 
 def meant_in_string(line: str) -> str | None:
-    """Names the marker that a line of a string resembles; the exact spelling is a mention and no fault."""
+    """Names the marker that a line of a string resembles; the exact spelling is a mention, not a fault."""
     line = _MENTION.sub("", line)
     if line.lstrip().startswith("#"):
         return meant_in_comment(line.strip())

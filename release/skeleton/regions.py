@@ -122,7 +122,7 @@ def _shape(source: Source, begin: Marker, end: Marker) -> tuple[str | None, list
     if indent_of(source.lines[_first_line(top) - 1]) != begin.indent:
         return refuse(begin.line, "the marker is not indented like the solution", "indent both alike")
     if not any(isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef)) for owner in owners):
-        what = "the region stands outside of any function"
+        what = "the region stands outside any function"
         return refuse(begin.line, what, "the skeleton could not be imported: mark the statements inside functions")
     if isinstance([owner for owner in owners if isinstance(owner, _DEFINITION)][-1], ast.ClassDef):
         what = "the region stands in the body of a class"
