@@ -50,7 +50,7 @@ OPENED = (".zip", ".tar.xz")
 
 
 def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Every file in a .zip or .tar.xz archive and in archives within it, as `archive!member`; nothing for other files."""
+    """Every file in a .zip or .tar.xz archive and in archives within it, as `archive!member`; other files give none."""
     if path.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             found = [(member.filename, archive.read(member)) for member in archive.infolist()]
