@@ -245,7 +245,7 @@ def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, assignme
     run_versions([hangs, warns, raises, norm_that("import os; os._exit(7)")], reference, assignment, runs.append)
     outcomes, unharmed, *others, [crash] = [run.outcomes["task_1_4"] for run in runs]
     assert {outcome.state for outcome in unharmed} == {"passed"}
-    assert (crash.state, crash.message) == ("error", "the tests' process ended with status 7")
+    assert (crash.state, crash.message) == ("error", "the tests' process was lost: ended with status 7")
     assert {outcome.test for outcome in outcomes if outcome.state == "timeout"} == {"test_population_variance"}
     assert len([outcome for outcome in outcomes if outcome.state == "passed"]) == len(outcomes) - 1
     for only in others:  # one a seed

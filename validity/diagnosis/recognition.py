@@ -20,12 +20,12 @@ from autograder.sandbox.tape import Tape
 from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, Task
-from foundation.limits import Limits
 from foundation.sources import Sources
+
+from ..run_tests import UNHURRIED
 
 ENOUGH = 0.9
 """The share of the faults that must be recognised."""
-UNHURRIED = Limits(total_seconds=600.0, cpu_seconds=600)
 
 
 Case = tuple[Fault, str, Sources]

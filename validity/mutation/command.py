@@ -38,7 +38,6 @@ def add_mutate(commands: "argparse._SubParsersAction[Parser]") -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Returns 0 where no mutant survives, 1 where one does, 2 where mutants cannot be made."""
-    from ..run_tests import TestRunError
     from .mutants import MutationError
     from .report import as_data, mutation_page, report_lines
     from .survivors import mutate
@@ -51,8 +50,5 @@ def run(options: argparse.Namespace) -> int:
     except (MutationError, OSError) as error:
         print(f"mutate: {error}", file=sys.stderr)
         return 2
-    except TestRunError as error:
-        print(f"mutate: {error}", file=sys.stderr)
-        return 1
     print(json.dumps(as_data(mutation), indent=1) if options.json else "\n".join(report_lines(mutation)))
     return 0 if mutation.holds else 1

@@ -74,7 +74,7 @@ def mutate(options: argparse.Namespace) -> Mutation:
 
     Raises:
         MutationError: where mutants cannot be made, or the list of equivalents cannot be used.
-        TestRunError: where the tests cannot be run.
+        CollectionError: where the tests cannot be collected.
     """
     assignment = read_assignment(options.assignment)
     reference = read_sources(options.reference, options.reference)

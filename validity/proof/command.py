@@ -43,7 +43,6 @@ def run(options: argparse.Namespace) -> int:
     """Returns 0 where the proof holds, 1 where it does not, 2 where catalogue or variants cannot be used."""
     from autograder.diagnosis.catalogue import CatalogueError
 
-    from ..run_tests import TestRunError
     from .pages import write_pages
     from .prove import run_proof
     from .terminal_tables import as_data, report_lines
@@ -56,9 +55,6 @@ def run(options: argparse.Namespace) -> int:
     except (CatalogueError, VariantError, OSError) as error:
         print(f"prove: {error}", file=sys.stderr)
         return 2
-    except TestRunError as error:
-        print(f"prove: {error}", file=sys.stderr)
-        return 1
     if options.json:
         print(json.dumps(as_data(proof), indent=1))
     else:

@@ -23,7 +23,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
     Raises:
         CatalogueError: naming the fault that cannot be used.
         VariantError: naming the variant that cannot be used.
-        TestRunError: where the tests cannot be run.
+        CollectionError: where the tests cannot be collected.
     """
     assignment = read_assignment(options.assignment)
     reference = read_sources(options.reference, options.reference)

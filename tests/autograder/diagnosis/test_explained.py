@@ -11,6 +11,7 @@ from autograder.grading import marks
 from autograder.grading.recording import diagnosis_of
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.tape import MAX_BYTES, Tape
+from autograder.sandbox.worker import shortcuts
 from autograder.testing.case import Case, small_cases
 from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
@@ -59,6 +60,11 @@ def test_misconception_is_named_with_its_hint(judge):
     assert "Hint: " in content.text
     assert "torch." not in content.text, "no code of the reference"
     assert left == {}, "the tape is empty for the next part"
+
+
+def test_the_graders_own_layers_stay_usable(judge):
+    judge("self.gamma * centred")
+    assert shortcuts._KEPT == [], "the trip-wire is for workers"
 
 
 def test_what_fails_with_any_sizes_is_said_once(judge):

@@ -1,0 +1,108 @@
+"""Collects the component tests with pytest once, and runs any of them later, in a plain function.
+
+pytest collects and is done; later each test runs by pytest's protocol for single items. So nothing of pytest surrounds
+the caller: neither its loop nor its streams.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from foundation.places import COMPONENT_TESTS as TESTS
+
+from ..grading.marks import Outcome
+from ..grading.states import State
+from .errors import CollectionError
+from .stash import SEED, SUBMISSION
+from .under_test import SubmissionUnderTest
+
+UNUSED = (
+    "terminal",
+    "cacheprovider",
+    "logging",
+    "faulthandler",
+    "capture",
+    "unraisableexception",
+    "threadexception",
+)
+"""Plugins of pytest that report, or look after what happens in its own process."""
+
+
+class Collection:
+    """A pytest plugin: keeps the tests that were collected, and notes the outcome of each test that runs.
+
+    Attributes:
+        items: the tests.
+        outcomes: outcomes by node id.
+    """
+
+    def __init__(self) -> None:
+        """Collects all tests.
+
+        Raises:
+            CollectionError: where they cannot be collected.
+        """
+        self.items: list[pytest.Item] = []
+        self.outcomes: dict[str, Outcome] = {}
+        self._problems: list[str] = []
+        # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
+        arguments = [str(TESTS), "-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
+        arguments += ["--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]
+        with _without_environment("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+            status = pytest.main(arguments, plugins=[self])
+        if self._problems or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            why = "\n".join(self._problems)[-500:]
+            raise CollectionError(f"the component tests could not be collected ({status!r}): {why}")
+
+    def classify(self, error: BaseException | None) -> tuple[State, str]:
+        """State and message of a test that ended with this exception, or with none."""
+        raise NotImplementedError
+
+    def hand_over(self, submission: SubmissionUnderTest, seed: int) -> None:
+        """The tests that run from now on get this submission and this seed."""
+        if self.items:
+            stash = self.items[0].config.stash
+            stash[SUBMISSION], stash[SEED] = submission, seed
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Notes why a file cannot be collected."""
+        if report.failed:
+            self._problems.append(str(report.longrepr))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Keeps the tests, and runs none yet."""
+        self.items = list(session.items)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Notes the outcome. pytest's own report would quote our source and our inputs, at length."""
+        error = None if call.excinfo is None else call.excinfo.value
+        when = call.when if call.when != "collect" else "setup"
+        if when == "call" or error is not None:
+            state, message = self.classify(error)
+            is_core = item.get_closest_marker("core") is not None
+            frames = getattr(error, "student_traceback", "")
+            seconds = round(call.duration, 3)
+            self.outcomes[item.nodeid] = Outcome(item.name, state, message, is_core, seconds, frames, item.nodeid)
+        return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
+
+
+def run_items(items: Sequence[pytest.Item]) -> None:
+    """Runs tests by pytest's protocol; fixtures of modules live as long as the next test uses them."""
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        runtestprotocol(item, log=False, nextitem=following)
+
+
+@contextlib.contextmanager
+def _without_environment(*names: str) -> Iterator[None]:
+    """These variables are not set for the length of a with-block."""
+    before = {name: os.environ.pop(name) for name in names if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(before)
