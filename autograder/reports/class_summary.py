@@ -104,12 +104,18 @@ def as_class_table(records: Mapping[str, Record]) -> str:
             continue
         names = [file for file, record in records.items() if any(p.state == state for p in record.judgement.parts)]
         if names:
-            shown = ", ".join(printable(name, 40) for name in names[:MOST_NAMES])
-            more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-            lines += ["", f"{state}: {shown}{more}"]
+            lines += ["", f"{state}: {_shortened(names)}"]
+    noted = [file for file, record in records.items() if record.run.notes]
+    if noted:
+        lines += ["", f"{len(noted)} with notes on the grading itself: {_shortened(noted)}"]
     levels = Counter(containment_of(record.run) for record in records.values() if record.run.layers is not None)
     lines += ["", "sandbox: " + (", ".join(levels) or "none")]
     return "\n".join(lines)
+
+
+def _shortened(names: list[str]) -> str:
+    shown = ", ".join(printable(name, 40) for name in names[:MOST_NAMES])
+    return shown + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
 
 
 def histogram(records: Mapping[str, Record]) -> bytes:

@@ -20,7 +20,7 @@ from autograder.classroom.record_names import file_name
 from autograder.classroom.records import earlier
 from autograder.classroom.staleness import Conditions
 from autograder.commands import grade_class as command
-from autograder.grading.events import Contained, Finished, TasksJudged
+from autograder.grading.events import Contained, Finished, Noted, TasksJudged
 from autograder.grading.judging import Grader
 from autograder.grading.launcher import open_grader
 from autograder.grading.marks import TaskResult
@@ -398,12 +398,15 @@ def test_the_summary_tells_all_kinds_apart(folder, output, use):
             state = {"anna": State.TIMEOUT, "bob": State.FAILED}.get(intake.name)
             if state:
                 yield TasksJudged((TaskResult(read_assignment().tasks[3], state, 0.0, "why"),))
+            if state == State.FAILED:
+                yield Noted("task 1.4: the diagnosis broke", is_about_run=True)
 
     use(Mixed)
     (folder / "dan.zip").write_bytes(b"no archive")
     records = run(folder, output)
     table = as_class_table(records)
     assert f"{len(records)} submissions" in table and "timeout: anna" in table and "refused: dan.zip" in table
+    assert "1 with notes on the grading itself: bob" in table
     assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 120
     for part in parts_of(records):
         assert sum(part["states"].values()) == len(records)
