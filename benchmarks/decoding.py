@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from reference.cached_decode import cached_greedy_decode
-from reference.checkpoint import Checkpoint
 from reference.data import read_lines
 from reference.decode import greedy_decode
-from reference.experiment import build_model
 from reference.masks import causal_mask
-from reference.translate import translate
+from reference.running.building import build_model
+from reference.running.cached_decode import cached_greedy_decode
+from reference.running.checkpoint import Checkpoint
+from reference.running.translate import translate
 
 
 @torch.no_grad()

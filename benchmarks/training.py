@@ -16,9 +16,9 @@ from torch import Tensor
 
 from foundation.whole_files import write_whole
 from reference import attention, data, embedding, layers
-from reference.config import PRESETS, Config
 from reference.data import Pair, read_pairs
-from reference.experiment import Experiment
+from reference.running.config import PRESETS, Config
+from reference.running.experiment import Experiment
 
 torch_attention = attention.scaled_dot_product_attention
 

@@ -1,6 +1,11 @@
-"""Files that are written whole or not at all, and checks of a destination before the work begins."""
+"""Files that are written whole or not at all, and checks of a destination before the work begins.
+
+The students' package depends on nothing of the grader and has a copy of what it needs, `running/whole_files.py`.
+A test compares the two.
+"""
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -23,15 +28,22 @@ class OutputError(ValueError):
 def in_one_piece(path: Path) -> Iterator[Path]:
     """Yields a path to write to; the file takes the place of `path` once the block has ended without an error.
 
-    It is on the disk before it counts, so that neither an interrupt nor a power failure leaves half a file.
-    Missing folders are made. A link stays a link: its target is replaced. Pipes, devices and this process's own
-    descriptors (`/dev/stdout`) are written to, never replaced.
+        with in_one_piece(Path("translations.txt")) as unfinished:
+            unfinished.write_text(…)
+
+    It is created at once, with its folder: if it cannot be written, that is known before the work inside begins. It is
+    on the disk before it counts, so that neither an interrupt nor a power failure leaves half a file. A link stays a
+    link: its target is replaced. Pipes, devices and this process's own descriptors (`/dev/stdout`) are written to at
+    the end, never replaced.
 
     Args:
         path: the destination.
 
+    Yields:
+        The path to write to. It has the same ending, which may decide on the format.
+
     Raises:
-        OSError: where it cannot be written.
+        OSError: if it cannot be written; its `filename` is set.
     """
     if is_stream(path):
         with tempfile.TemporaryDirectory() as folder:
@@ -39,16 +51,39 @@ def in_one_piece(path: Path) -> Iterator[Path]:
             yield unfinished
             _copy_to_stream(unfinished, path)
         return
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(8)}.tmp")
+    make_folder(target.parent)
+    unfinished = target.with_name(f".unfinished-{os.getpid()}-{secrets.token_hex(8)}{path.suffix}")
     try:
+        unfinished.touch()
         yield unfinished
         with unfinished.open("rb") as file:
             os.fsync(file.fileno())
         unfinished.replace(target)
+    except OSError as error:
+        if error.errno and error.filename is None:  # for example, if the disk is full
+            error.filename = str(path)
+        raise
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> None:
+    """Creates a folder, with those above it, unless it exists; checks that files can be created in it.
+
+    Raises:
+        OSError: if it cannot be created, is a file, or does not accept files.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
+    try:
+        tempfile.TemporaryFile(dir=path).close()  # permissions alone do not tell
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def write_whole(path: Path, content: bytes | str) -> None:

@@ -6,7 +6,7 @@ Shapes: b batch · s source length · t target length (with bos or eos).
 import hashlib
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from .masks import causal_mask, padding_mask
 from .vocab import BOS_ID, EOS_ID, PAD_ID, Vocabulary
 
 SEPARATOR = "|||"
-LONGEST = {"source": 512, "target": 511}  # tokens; positions are encoded up to 512, and bos takes one of the target's
+LONGEST = {"source": 512, "target": 511}  # tokens; there are 512 positions, and bos takes one of the target's
 
 Pair = tuple[list[str], list[str]]
 
@@ -28,10 +28,10 @@ class DataError(ValueError):
 
 
 def read_lines(path: Path | str) -> list[str]:
-    """Reads the lines of a UTF-8 text file; only "\\n" (or "\\r\\n") ends a line.
+    r"""Reads the lines of a UTF-8 text file; only "\n" (or "\r\n") ends a line.
 
     Raises:
-        DataError: where the file is missing, is not UTF-8, or has no lines.
+        DataError: if the file is missing, is not UTF-8, or has no lines.
     """
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
@@ -49,7 +49,7 @@ def read_pairs(path: Path | str) -> list[Pair]:
     """Reads lines `source|||target`, each side's tokens separated by spaces.
 
     Raises:
-        DataError: where a line has not exactly two sides, an empty one, or one that is too long.
+        DataError: if a line does not have exactly two sides, or one is empty or too long.
     """
     pairs = []
     for number, line in enumerate(read_lines(path), start=1):
@@ -63,10 +63,10 @@ def read_pairs(path: Path | str) -> list[Pair]:
 
 
 def read_sources(path: Path | str) -> list[list[str]]:
-    """Reads one source a line; pairs are welcome as well: what stands after ||| is not looked at.
+    """Reads one source per line; of `source|||target` lines it takes the source.
 
     Raises:
-        DataError: where a source is too long.
+        DataError: if a source is too long.
     """
     sources = [line.split(SEPARATOR)[0].split() for line in read_lines(path)]
     for number, tokens in enumerate(sources, start=1):
@@ -75,33 +75,35 @@ def read_sources(path: Path | str) -> list[list[str]]:
 
 
 def check_length(place: str, side: str, tokens: list[str]) -> None:
-    """Raises a DataError where a `source` or `target` has more tokens than the model can read."""
+    """Raises a DataError if a `source` or `target` has more tokens than the model can read."""
     if len(tokens) > LONGEST[side]:
         raise DataError(f"{place}: a {side} of {len(tokens)} tokens, expected at most {LONGEST[side]}")
 
 
 def fingerprint(pairs: list[Pair]) -> str:
-    """The same for the same pairs in the same order."""
+    """Returns a hash that only the same pairs in the same order have."""
     return hashlib.sha256(json.dumps(pairs).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What one training step needs.
+    """Sentence pairs as padded tensors, with their masks.
 
-    The model reads `tgt_input` (bos, then the sentence) and learns to say `labels` (the sentence, then eos).
+    The model reads `tgt_input` (bos, then the sentence) and learns to predict `labels` (the sentence, then eos).
     """
 
     src: Tensor  # int64 (b, s)
     src_mask: Tensor  # bool (b, 1, 1, s): no attention to padding
-    encoder_mask: Tensor  # src_mask, or with a diagonal mask (b, 1, s, s): for the encoder's self-attention
+    encoder_mask: Tensor  # for the encoder's self-attention: src_mask or, with a diagonal mask, (b, 1, s, s)
     tgt_input: Tensor  # int64 (b, t)
-    tgt_mask: Tensor  # bool (b, 1, t, t): neither padding nor later positions
+    tgt_mask: Tensor  # bool (b, 1, t, t): no attention to padding and later positions
     labels: Tensor  # int64 (b, t)
 
     @classmethod
-    def from_ids(cls, sources: list[list[int]], targets: list[list[int]], diagonal: Tensor | None = None) -> "Batch":
-        """Pads sentences (ids without bos and eos) to one length and makes the masks."""
+    def from_ids(
+        cls, sources: Sequence[list[int]], targets: Sequence[list[int]], diagonal: Tensor | None = None
+    ) -> "Batch":
+        """Pads sentences (ids without bos and eos) to one length and creates the masks."""
         src = pad_ids(sources)
         tgt_input = pad_ids([[BOS_ID, *target] for target in targets])
         labels = pad_ids([[*target, EOS_ID] for target in targets])
@@ -116,25 +118,28 @@ class Batch:
         )
 
     def to(self, device: torch.device | str) -> "Batch":
-        """The same batch on `device`."""
+        """Returns the same batch on `device`."""
         return replace(self, **{field.name: getattr(self, field.name).to(device) for field in fields(self)})
 
 
-def pad_ids(sequences: list[list[int]]) -> Tensor:
-    """Lists of ids to one int64 tensor (b, longest), filled up with PAD_ID."""
+def pad_ids(sequences: Sequence[list[int]]) -> Tensor:
+    """Converts lists of ids to one int64 tensor (b, longest), filled up with PAD_ID."""
     return pad_sequence([torch.tensor(ids, dtype=torch.int64) for ids in sequences], True, PAD_ID)
 
 
 def restrict_to_diagonal(src_mask: Tensor, diagonal: Tensor | None) -> Tensor:
-    """The mask of the encoder's self-attention.
+    """Makes the mask of the encoder's self-attention.
 
     Args:
         src_mask: (b, 1, 1, s).
-        diagonal: one mask drawn at the greatest length, bool (n, n) with n >= s, or None. It is cut
+        diagonal: one mask drawn for the greatest length, bool (n, n) with n >= s, or None. It is cut
             to size, so that a position sees the same neighbours in training and in decoding.
 
     Returns:
-        src_mask itself, or (b, 1, s, s). A padded position may have nothing left to attend to.
+        src_mask itself, or bool (b, 1, s, s), where padding may have nothing left to attend to.
+
+    Raises:
+        DataError: if the diagonal mask is too small.
     """
     if diagonal is None:
         return src_mask
@@ -145,13 +150,13 @@ def restrict_to_diagonal(src_mask: Tensor, diagonal: Tensor | None) -> Tensor:
 
 
 class BatchLoader:
-    """Cuts a corpus into batches; each pass over it yields them in a new order.
+    """Cuts a corpus into batches, in a new order for each epoch.
 
-    The order depends on the seed and the number of the pass alone, so that a resumed run sees what an
-    uninterrupted one would have seen.
+    The order depends only on the seed and the number of the epoch, so that a resumed run sees the same batches
+    as an uninterrupted one.
     """
 
-    POOL = 20  # batches that are sorted by length together
+    POOL = 20  # this many batches are sorted by length together
 
     def __init__(
         self,
@@ -164,7 +169,7 @@ class BatchLoader:
         diagonal: Tensor | None = None,
         seed: int = 0,
     ) -> None:
-        """Takes the corpus; with `bucketing` sentences of like length share a batch, which saves padding."""
+        """Takes the corpus; with `bucketing`, sentences of similar length share a batch, which saves padding."""
         self.examples = [(src_vocab.encode(src), tgt_vocab.encode(tgt)) for src, tgt in pairs]
         self.batch_size = batch_size
         self.bucketing = bucketing
@@ -172,12 +177,12 @@ class BatchLoader:
         self.seed = seed
 
     def __len__(self) -> int:
-        """Batches in one pass."""
+        """Returns the number of batches in an epoch."""
         return -(-len(self.examples) // self.batch_size)
 
     def epoch(self, number: int) -> Iterator[Batch]:
-        """Yields the batches of pass `number` (0 is the first)."""
-        shuffler = random.Random(f"{self.seed}/{number}")
+        """Yields the batches of epoch `number` (0 is the first)."""
+        shuffler = random.Random(f"{self.seed}/{number}")  # noqa: S311  # shuffles; nothing depends on its secrecy
         order = shuffler.sample(range(len(self.examples)), len(self.examples))
         if self.bucketing:
             pool = self.POOL * self.batch_size
@@ -187,7 +192,8 @@ class BatchLoader:
         if self.bucketing:
             shuffler.shuffle(chunks)
         for chunk in chunks:
-            yield Batch.from_ids(*zip(*(self.examples[index] for index in chunk), strict=True), self.diagonal)
+            sources, targets = zip(*(self.examples[index] for index in chunk), strict=True)
+            yield Batch.from_ids(sources, targets, self.diagonal)
 
     def _length(self, index: int) -> tuple[int, int]:
         source, target = self.examples[index]

@@ -1,6 +1,6 @@
 """The vocabulary of one language: tokens to ids and back.
 
-A vocabulary is built from the training split alone. Whatever it has not seen there is `<unk>`.
+A vocabulary is built from the training split alone. Any token that does not occur there is `<unk>`.
 """
 
 from collections import Counter
@@ -10,29 +10,29 @@ PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
 SPECIAL_TOKENS = (PAD, BOS, EOS, UNK)
 PAD_ID, BOS_ID, EOS_ID, UNK_ID = range(len(SPECIAL_TOKENS))
 
-CONTINUES = "@@"  # ends a subword that the next one continues: `trans@@ la@@ tion`
+CONTINUES = "@@"  # marks a subword that the next one continues: `trans@@ la@@ tion`
 
 
 class Vocabulary:
-    """A fixed list of tokens; the special ones come first and have the ids above."""
+    """A fixed list of tokens; the special ones come first and have the ids given above."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
         """Takes the ordinary tokens, in the order of their ids.
 
         Raises:
-            ValueError: where a token stands twice or is a special one.
+            ValueError: if a token occurs twice or is a special one.
         """
         self.tokens = [*SPECIAL_TOKENS, *tokens]
         self.ids = {token: index for index, token in enumerate(self.tokens)}
         if len(self.ids) != len(self.tokens):
             twice = next(token for token, count in Counter(self.tokens).items() if count > 1)
-            raise ValueError(f"the token {twice!r} stands twice in the vocabulary")
+            raise ValueError(f"the token {twice!r} occurs twice in the vocabulary")
 
     @classmethod
     def build(cls, sentences: Iterable[list[str]], min_count: int = 1) -> "Vocabulary":
         """Collects the tokens that occur at least `min_count` times, the most frequent first.
 
-        A special token that stands in the text is not taken for what it says there: it becomes UNK_ID.
+        A special token in the text has no special meaning there: it becomes UNK_ID.
         """
         counts = Counter(token for sentence in sentences for token in sentence)
         frequent = [token for token, count in counts.items() if count >= min_count and token not in SPECIAL_TOKENS]
@@ -42,12 +42,12 @@ class Vocabulary:
         return len(self.tokens)
 
     def encode(self, sentence: list[str]) -> list[int]:
-        """Tokens to ids; an unknown token becomes UNK_ID."""
+        """Converts tokens to ids; an unknown token becomes UNK_ID."""
         ids = (self.ids.get(token, UNK_ID) for token in sentence)
         return [index if index >= len(SPECIAL_TOKENS) else UNK_ID for index in ids]
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """Ids to tokens, special ones included."""
+        """Converts ids to tokens, special ones included."""
         return [self.tokens[index] for index in ids]
 
 

@@ -1,4 +1,4 @@
-"""Attention: every position asks all others what they have to tell it.
+"""Attention: each position gathers what it needs from the others.
 
 Shapes: b batch · h heads · q query positions · k key positions · d = d_model · d_k = d_head = d / h.
 Masks are boolean, True = may attend, (q, k) or broadcastable to (b, h, q, k).
@@ -16,13 +16,13 @@ def scaled_dot_product_attention(
     Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V
 
     A key that the mask forbids has weight 0. A query that may attend to nothing still gets finite
-    output, weights and gradients; which numbers they are is free.
+    output, weights and gradients; the numbers are your choice.
 
     Args:
         query: (b, h, q, d_k).
         key: (b, h, k, d_k).
         value: (b, h, k, d_k).
-        mask: True = may attend, broadcastable to (b, h, q, k); None = everything may be attended to.
+        mask: True = may attend, broadcastable to (b, h, q, k); None = no restriction.
 
     Returns:
         context (b, h, q, d_k), and the weights after the softmax (b, h, q, k).
@@ -38,15 +38,15 @@ class MultiHeadedAttention(nn.Module):
     MultiHead(Q, K, V) = Concat(head_1, …, head_h) W^O
     head_i             = Attention(Q W_i^Q, K W_i^K, V W_i^V)
 
-    The h projections of a kind may be one d x d matrix, whose output is split into heads, or a smaller one for
-    each head; with biases or, as in the paper, without.
+    The h projections of the queries (likewise of the keys, and of the values) may be one d x d matrix whose
+    output is split into heads, or one smaller matrix per head. Biases are optional; the paper has none.
     """
 
     def __init__(self, d_model: int, n_heads: int) -> None:
-        """Makes the four projections.
+        """Creates the four projections.
 
         Raises:
-            ValueError: where d_model is no multiple of n_heads.
+            ValueError: if d_model is not a multiple of n_heads.
         """
         super().__init__()
         # TODO 1.3: refuse a d_model that n_heads does not divide, and create the projections of
@@ -54,7 +54,7 @@ class MultiHeadedAttention(nn.Module):
         raise NotImplementedError("TODO 1.3")
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Attends from each position of `query` to the positions of `key` and `value`.
+        """Lets each position of `query` attend to the positions of `key` and `value`.
 
         Args:
             query: (b, q, d).

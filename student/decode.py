@@ -1,18 +1,23 @@
 """From the model's predictions to a translation: greedy search and beam search.
 
-Both work with any model that offers the contract's `encode`, `decode` and `get_predictions`.
+Both work with any model that offers `encode`, `decode` and `get_predictions`.
 Shapes: b batch · s source length · t target length so far.
 """
 
+from typing import TYPE_CHECKING
+
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from .masks import causal_mask
+
+if TYPE_CHECKING:  # only annotations name it: any model with the same methods will do
+    from .model import Transformer
 
 
 @torch.no_grad()
 def greedy_decode(
-    model: nn.Module,
+    model: "Transformer",
     src: Tensor,
     src_mask: Tensor,
     encoder_mask: Tensor | None = None,
@@ -27,15 +32,17 @@ def greedy_decode(
     A sentence that has ended leaves the batch; the search stops when none is left.
 
     Args:
-        model: is put into eval mode, and back into the mode it was in.
+        model: it is put into eval mode, and back into its former mode at the end.
         src: ids, int64, (b, s).
         src_mask: (b, 1, 1, s).
         encoder_mask: for the encoder's self-attention, broadcastable to (b, 1, s, s); None = src_mask.
-        bos_id, eos_id, pad_id: the special ids of the target vocabulary.
-        max_length: greatest number of tokens, eos included.
+        bos_id: begins every target sentence.
+        eos_id: ends every target sentence.
+        pad_id: fills up a batch.
+        max_length: the most tokens of a translation, eos included.
 
     Returns:
-        For each sentence its ids, without bos and eos.
+        The ids of each sentence, without bos and eos.
     """
     was_training = model.training
     model.eval()
@@ -56,7 +63,7 @@ def greedy_decode(
 
 
 def cut_sentence(ids: list[int], eos_id: int, pad_id: int) -> list[int]:
-    """Drops eos and what follows it, and the padding of a sentence that never ended."""
+    """Drops eos and everything after it, or the padding of a sentence that never ended."""
     if eos_id in ids:
         return ids[: ids.index(eos_id)]
     while ids and ids[-1] == pad_id:
@@ -66,7 +73,7 @@ def cut_sentence(ids: list[int], eos_id: int, pad_id: int) -> list[int]:
 
 @torch.no_grad()
 def beam_decode(
-    model: nn.Module,
+    model: "Transformer",
     src: Tensor,
     src_mask: Tensor,
     encoder_mask: Tensor | None = None,
@@ -80,15 +87,26 @@ def beam_decode(
 ) -> list[list[int]]:
     """Keeps the `beam_size` best beginnings of each sentence instead of one.
 
-    Beginnings are compared by log p: at each step the best extensions fill the `beam_size` places that are free, and
-    one that ends keeps its place. A hypothesis that has ended is scored by log p / length ** length_penalty, where eos
+    The beam of a sentence has `beam_size` places. At each step the extensions with the highest log p fill the free
+    places; a hypothesis that ends keeps its place and gets the score log p / length ** length_penalty, where eos
     counts as a token (Wu et al. 2016, section 7, with a simpler penalty). The search for a sentence ends when
-    `beam_size` hypotheses have ended, or at `max_length`, where all that are left count as ended; `beam_size=1` gives
-    what `greedy_decode` gives.
+    `beam_size` hypotheses have ended, or at `max_length`, where all remaining ones count as ended. `beam_size=1`
+    gives the same result as `greedy_decode`.
 
-    Args, returns: as `greedy_decode`, and
-        beam_size: beginnings that are kept, at least 1.
-        length_penalty: 0 = compare bare log-probabilities; larger values favour longer sentences.
+    Args:
+        model: as in `greedy_decode`.
+        src: likewise.
+        src_mask: likewise.
+        encoder_mask: likewise.
+        bos_id: likewise.
+        eos_id: likewise.
+        pad_id: likewise.
+        max_length: likewise.
+        beam_size: places in the beam, at least 1.
+        length_penalty: 0 = compare plain log-probabilities; larger values favour longer sentences.
+
+    Returns:
+        The ids of the best hypothesis of each sentence, without bos and eos.
     """
     # TODO E.3: (extension) extend every live beginning by every token, keep the best, set the ended
     # ones aside, and return the hypothesis with the best score of each sentence.

@@ -11,16 +11,16 @@ from torch import Tensor, nn
 
 
 class InputEmbedding(nn.Module):
-    """One learned vector a token, scaled up (section 3.4).
+    """One learned vector per token, scaled up (section 3.4).
 
     embedding(token) = E[token] * sqrt(d_model)
 
-    The factor brings learned vectors of small variance up to the size of the positional encoding
-    that is added to them afterwards.
+    The learned vectors have a small variance; the factor brings them to the scale of the positional
+    encoding that is added next.
     """
 
     def __init__(self, vocab_size: int, d_model: int) -> None:
-        """Makes the table of `vocab_size` vectors of `d_model` features."""
+        """Creates the table: `vocab_size` vectors of `d_model` features."""
         super().__init__()
         self.d_model = d_model
         # TODO 1.1: create the learned table with one vector of d_model features for each of the
@@ -28,7 +28,7 @@ class InputEmbedding(nn.Module):
         raise NotImplementedError("TODO 1.1")
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Looks up and scales.
+        """Looks the tokens up and scales their vectors.
 
         Args:
             tokens: ids, int64, (b, s).
@@ -41,11 +41,13 @@ class InputEmbedding(nn.Module):
 
 
 class PositionalEncoding(nn.Module):
-    """Adds to each vector a code of its position, which nothing else in the model knows (section 3.5).
+    """Adds to each vector a code for its position, which nothing else tells the model (section 3.5).
 
     PE[p, 2i]     = sin(p / 10000^(2i / d))
     PE[p, 2i + 1] = cos(p / 10000^(2i / d))
     """
+
+    code: Tensor  # (max_length, d)
 
     def __init__(self, d_model: int, dropout: float = 0.1, max_length: int = 512) -> None:
         """Computes the codes of `max_length` positions once; `dropout` acts on the sum."""
@@ -57,14 +59,14 @@ class PositionalEncoding(nn.Module):
         code = torch.zeros(max_length, d_model, dtype=torch.float64)
         code[:, 0::2] = torch.sin(angle)
         code[:, 1::2] = torch.cos(angle[:, : d_model // 2])  # an odd d has one cosine less
-        # A buffer moves with the model (device, dtype) but is no parameter; it need not be saved either.
+        # A buffer follows the model to its device and dtype, but is not trained. It need not be saved either.
         self.register_buffer("code", code.to(torch.get_default_dtype()), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Adds the codes of the first s positions to x, (b, s, d), and applies dropout.
+        """Adds the codes of the first s positions to x (b, s, d), then applies dropout.
 
         Raises:
-            ValueError: where x is longer than `max_length`.
+            ValueError: if x is longer than `max_length`.
         """
         length, max_length = x.size(1), self.code.size(0)
         if length > max_length:

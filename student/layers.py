@@ -1,4 +1,4 @@
-"""One layer of the encoder, one of the decoder, and what they are made of.
+"""The encoder layer, the decoder layer, and their parts: LayerNorm and the feed-forward network.
 
 Shapes: b batch · s source length · t target length · h heads · d = d_model.
 Masks are boolean, True = may attend.
@@ -11,41 +11,41 @@ from torch import Tensor, nn
 
 
 class LayerNorm(nn.Module):
-    """Gives the features of every position mean 0 and variance 1, then a learned gain and shift (Ba et al.).
+    """Gives the features of each position mean 0 and variance 1, then applies a learned gain and shift (Ba et al.).
 
     y = gamma * (x - mu) / sqrt(var + epsilon) + beta
 
-    mu and var are taken over the last axis, for each position by itself; var is the population
-    variance (divided by d, not by d - 1).
+    mu and var are computed over the last axis, separately for each position; var is the population
+    variance (the sum is divided by d, not by d - 1).
     """
 
     def __init__(self, d_model: int, epsilon: float = 1e-6) -> None:
-        """Makes one gain and one shift for each of `d_model` features."""
+        """Creates one gain and one shift for each of the `d_model` features."""
         super().__init__()
         self.epsilon = epsilon
         # TODO 1.4: create the learned gain (1 at first) and shift (0 at first) of each feature.
         raise NotImplementedError("TODO 1.4")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Normalises x, (..., d), over its last axis; the shape stays."""
+        """Normalises x (..., d) over its last axis and returns the same shape."""
         # TODO 1.4: normalise over the last axis, then apply gain and shift.
         raise NotImplementedError("TODO 1.4")
 
 
 class FeedForward(nn.Module):
-    """The same small network for every position by itself (section 3.3, equation 2).
+    """A small network applied to each position separately (section 3.3, equation 2).
 
     FFN(x) = W_2 relu(W_1 x + b_1) + b_2
     """
 
     def __init__(self, d_model: int, d_ff: int) -> None:
-        """Makes the two affine maps, d_model -> d_ff -> d_model, both with bias."""
+        """Creates the two affine maps, d_model -> d_ff -> d_model, both with a bias."""
         super().__init__()
         # TODO 1.5: create the two affine maps.
         raise NotImplementedError("TODO 1.5")
 
     def forward(self, x: Tensor) -> Tensor:
-        """(b, s, d) -> (b, s, d)."""
+        """Applies the network: (b, s, d) -> (b, s, d)."""
         # TODO 1.5: apply the first map, the nonlinearity, and the second map.
         raise NotImplementedError("TODO 1.5")
 
@@ -56,11 +56,11 @@ class EncoderLayer(nn.Module):
     post-norm, as in the paper:  x <- LayerNorm(x + dropout(sublayer(x)))
     pre-norm (`norm_first`):     x <- x + dropout(sublayer(LayerNorm(x)))
 
-    Each sublayer has a LayerNorm of its own.
+    Each sublayer has its own LayerNorm.
     """
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False) -> None:
-        """Makes both sublayers (`MultiHeadedAttention`, `FeedForward`), their `LayerNorm`s and the dropout."""
+        """Creates both sublayers (`MultiHeadedAttention`, `FeedForward`), a `LayerNorm` for each, and the dropout."""
         super().__init__()
         self.norm_first = norm_first
         # TODO 2.1: create the attention, the feed-forward network, a LayerNorm for each of the two,
@@ -89,12 +89,12 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention to the source, then feed-forward (section 3.1).
 
-    Residual connections, dropout and LayerNorm are placed as in the `EncoderLayer`. In cross-attention the
-    query comes from the decoder, key and value are the `memory`, which is not normalised again in pre-norm.
+    Residual connections, dropout and LayerNorm stand where they do in the `EncoderLayer`. In cross-attention
+    the query comes from the decoder; key and value are the `memory`, which pre-norm does not normalise again.
     """
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm_first: bool = False) -> None:
-        """Makes the three sublayers, a `LayerNorm` for each, and the dropout."""
+        """Creates the three sublayers, a `LayerNorm` for each, and the dropout."""
         super().__init__()
         self.norm_first = norm_first
         # TODO 2.2: create both attentions, the feed-forward network, a LayerNorm for each of the

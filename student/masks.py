@@ -1,7 +1,7 @@
-"""Who may attend to whom.
+"""Masks: which positions may attend to which.
 
 Masks are boolean, True = may attend, of shape (q, k) or broadcastable to (b, h, q, k).
-Combine two of them with `&`: what either forbids is forbidden.
+Combine two masks with `&`: the result forbids whatever either of them forbids.
 """
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def padding_mask(tokens: Tensor, pad_id: int) -> Tensor:
-    """Forbids attention to padding: tokens, int64, (b, s) -> bool (b, 1, 1, s)."""
+    """Forbids attention to padding: int64 tokens (b, s) -> bool (b, 1, 1, s)."""
     return (tokens != pad_id)[:, None, None, :]
 
 
@@ -23,13 +23,13 @@ def diagonal_mask(
 ) -> Tensor:
     """Lets each position attend to its neighbours, and to a few others drawn at random.
 
-    The encoder's self-attention in this assignment may be restricted so; compare the window and random
-    attention of Zaheer et al. 2020, "Big Bird", section 2. Cross-attention is not restricted.
+    It can restrict the encoder's self-attention, but not cross-attention. Compare the window and random
+    attention of Zaheer et al. 2020, "Big Bird", section 2.
 
     Args:
         length: number of positions.
-        width: position i may attend to j where abs(i - j) < width; 1 is the diagonal alone, 0 no band at all.
-        random_prob: every other cell is allowed with this probability, independently of all others.
+        width: position i may attend to j if abs(i - j) < width; 1 = the diagonal only, 0 = no band at all.
+        random_prob: each other cell is allowed with this probability, independently of the rest.
         generator: the source of randomness; None = torch's global one.
 
     Returns:

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 
 class Encoder(nn.Module):
-    """A stack of `n_layers` encoder layers, each with parameters of its own.
+    """A stack of `n_layers` encoder layers, each with its own parameters.
 
-    A pre-norm stack ends with a LayerNorm: the sum that its residual connections build up is
-    normalised nowhere else (Xiong et al. 2020, section 3.1).
+    A pre-norm stack ends with a LayerNorm, because nothing else normalises the sum that its residual
+    connections build up (Xiong et al. 2020, section 3.1).
     """
 
     def __init__(
@@ -24,7 +24,7 @@ class Encoder(nn.Module):
         dropout: float = 0.1,
         norm_first: bool = False,
     ) -> None:
-        """Makes the layers, and the last LayerNorm where `norm_first`."""
+        """Creates the layers and, if `norm_first`, the last LayerNorm."""
         super().__init__()
         # TODO 2.3: create the stack of layers in an nn.ModuleList.
         raise NotImplementedError("TODO 2.3")
@@ -41,7 +41,7 @@ class Encoder(nn.Module):
             mask: broadcastable to (b, h, s, s).
 
         Returns:
-            x (b, s, d), and a list of the layers' weights, each (b, h, s, s), first layer first.
+            x (b, s, d), and the attention weights of each layer, (b, h, s, s), first layer first.
         """
         # TODO 2.3: apply the layers in turn and collect their weights in the list `all_weights`.
         raise NotImplementedError("TODO 2.3")
@@ -52,7 +52,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of `n_layers` decoder layers; with a last LayerNorm where `norm_first`, as in the `Encoder`."""
+    """A stack of `n_layers` decoder layers; if `norm_first`, it ends with a LayerNorm as the `Encoder` does."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Decoder(nn.Module):
         dropout: float = 0.1,
         norm_first: bool = False,
     ) -> None:
-        """Makes the layers, and the last LayerNorm where `norm_first`."""
+        """Creates the layers and, if `norm_first`, the last LayerNorm."""
         super().__init__()
         # TODO 2.3: create the stack of layers in an nn.ModuleList.
         raise NotImplementedError("TODO 2.3")
@@ -84,7 +84,7 @@ class Decoder(nn.Module):
             tgt_mask: broadcastable to (b, h, t, t).
 
         Returns:
-            x (b, t, d), and two lists with the weights of each layer, first layer first:
+            x (b, t, d), and two lists with the attention weights of each layer, first layer first:
             self-attention (b, h, t, t) and cross-attention (b, h, t, s).
         """
         # TODO 2.3: apply the layers in turn and collect their weights in the lists `all_self_weights`
@@ -99,7 +99,7 @@ class Decoder(nn.Module):
 class Transformer(nn.Module):
     """The sequence-to-sequence model (figure 1): embeddings, encoder, decoder, output projection.
 
-    Training and decoding call `encode`, `decode` and `get_predictions`; nobody calls `forward`.
+    Training and decoding call `encode`, `decode` and `get_predictions`; nothing calls `forward`.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Transformer(nn.Module):
         dropout: float = 0.1,
         norm_first: bool = False,
     ) -> None:
-        """Makes all parts; `dropout` reaches the positional encodings and every layer."""
+        """Creates all parts; `dropout` reaches the positional encodings and every layer."""
         super().__init__()
         # TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder`
         # and the `Decoder`; `dropout` goes to the positional encodings too.
@@ -125,10 +125,10 @@ class Transformer(nn.Module):
 
         Args:
             src: ids, int64, (b, s).
-            encoder_mask: what each source position may attend to, broadcastable to (b, h, s, s).
+            encoder_mask: which source positions may attend to which, broadcastable to (b, h, s, s).
 
         Returns:
-            memory (b, s, d), and the encoder's weights by layer, each (b, h, s, s).
+            memory (b, s, d), and the attention weights of each layer, (b, h, s, s).
         """
         # TODO 2.4: embed the source, add positions, and apply the encoder.
         raise NotImplementedError("TODO 2.4")
@@ -145,15 +145,15 @@ class Transformer(nn.Module):
             tgt_mask: broadcastable to (b, h, t, t).
 
         Returns:
-            output (b, t, d), of which position i predicts the token after tgt[:, i]; the weights by layer
-            of self-attention, each (b, h, t, t), and of cross-attention, each (b, h, t, s).
+            output (b, t, d), whose position i predicts the token after tgt[:, i], and two lists with the
+            weights of each layer: self-attention (b, h, t, t) and cross-attention (b, h, t, s).
         """
         # TODO 2.4: embed the target, add positions, and apply the decoder.
         raise NotImplementedError("TODO 2.4")
 
     def get_predictions(self, output: Tensor) -> Tensor:
-        """Log-probabilities of the next token: (b, t, d) -> (b, t, tgt_vocab_size).
+        """Computes the log-probabilities of the next token: (b, t, d) -> (b, t, tgt_vocab_size).
 
-        `nn.CrossEntropyLoss` takes them as it takes unnormalised scores: normalising twice changes nothing.
+        `nn.CrossEntropyLoss` accepts them like unnormalised scores: normalising twice changes nothing.
         """
         return self.output_projection(output).log_softmax(dim=-1)

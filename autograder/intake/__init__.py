@@ -12,10 +12,9 @@
     bounds.py             how much is read
     errors.py             why a submission is refused
 
-What counts: the contract's modules, further `.py` files *beside them* that they import relatively, and
-`translations.txt`. Helpers in other folders are ignored, and a note says so. Missing modules are taken from the
-release, the package's `__init__` always. Without any module, notebooks count. A folder that holds only an archive is
-read as that archive.
+What counts: the contract's modules, further `.py` files that they import relatively, beside them (`.helpers`) or in
+folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are taken from the release, the package's
+`__init__` always. Without any module, notebooks count. A folder that holds only an archive is read as that archive.
 """
 
 from .errors import IntakeError, IntakeRefusedError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 from foundation.contract import Contract
-from foundation.sources import Source, Sources, failing_module
+from foundation.sources import Source, Sources, failing_module, file_of
 
 from .assignment_folder import Place, all_places, has_modules, some
 from .bounds import MAX_MODULES, MAX_SOURCE_BYTES
@@ -56,7 +56,7 @@ def read_release(release: Path, contract: Contract) -> Sources:
     Raises:
         IntakeError: where it is missing or cannot be read.
     """
-    found = {module: (f"{module}.py", text) for module, (_, text) in read_modules(release).items()}
+    found = {module: (file_of(module, path), text) for module, (path, text) in read_modules(release).items()}
     missing = [module for module in contract.modules if module not in found]
     if missing:
         raise IntakeError(f"{release}: not the assignment's skeleton: {missing[0]}.py is missing")
@@ -76,10 +76,10 @@ def select_modules(tree: Tree, place: Place, release: Sources, assignment: Assig
         module = wanted.popleft()
         if module in selection.sources:
             continue
-        if f"{module}.py" in place.files:
+        if file := find_module(tree, place, module):
             if len(selection.submitted) == MAX_MODULES:
                 raise RefusedError(f"more than {MAX_MODULES} modules are imported; hand in only what is asked for")
-            n_bytes += add_module(selection, tree, place, module)
+            n_bytes += add_module(selection, tree, place, module, file)
             if n_bytes > MAX_SOURCE_BYTES:
                 raise RefusedError(TOO_MUCH)
         elif module in release:
@@ -100,12 +100,25 @@ def complete(selection: Selection, release: Sources, contract: Contract) -> None
             selection.sources[module] = release[module]
         tree = parse(selection.sources[module][1]) if module in selection.sources else None
         if isinstance(tree, ast.Module):
-            wanted += [found.name for found in relative_imports(tree) if found.name not in selection.sources]
+            imports = relative_imports(tree, module, selection.sources[module][0])
+            wanted += [found.name for found in imports if found.name not in selection.sources]
 
 
-def add_module(selection: Selection, tree: Tree, place: Place, module: str) -> int:
+def find_module(tree: Tree, place: Place, module: str) -> str | None:
+    """The file of a module of the submission, relative to its place: "layers.py", "tools/soft.py"; None without."""
+    if f"{module}.py" in place.files:
+        return f"{module}.py"
+    folder, _, name = module.replace(".", "/").rpartition("/")
+    for inside, file in ((folder, f"{name}.py"), (f"{folder}/{name}".strip("/"), "__init__.py")):
+        if inside:
+            tree.look_into(place.path(inside))
+            if place.path(f"{inside}/{file}") in tree.sizes:
+                return f"{inside}/{file}"
+    return None
+
+
+def add_module(selection: Selection, tree: Tree, place: Place, module: str, file: str) -> int:
     """Reads one module of the submission; returns its size."""
-    file = f"{module}.py"
     try:
         content = tree.read(place.path(file))
         selection.hashes[file] = hashlib.sha256(content).hexdigest()
@@ -122,25 +135,19 @@ def imports_of(selection: Selection, module: str, place: Place, package: str) ->
     tree = parse(selection.sources[module][1])
     if isinstance(tree, SyntaxError):
         return []  # the tests of its components report it
-    siblings = []
-    for imported in relative_imports(tree):
-        siblings.append(imported.name)
-        if imported.is_folder and module in selection.submitted:
-            where = f"{module}.py, line {imported.line}"
-            selection.notes.append(f"{where}: {quote(imported.name + '/')} is a folder; put helpers beside {module}.py")
+    path = selection.sources[module][0]
+    siblings = [imported.name for imported in relative_imports(tree, module, path)]
     if module in selection.submitted:
         for name, line in absolute_imports(tree):
             first, _, rest = name.partition(".")
             if first == package or (not rest and f"{first}.py" in place.files):
                 wanted = "." + (rest or ("" if first == package else first))
                 what = f"imports {name}, which grading does not find; write `from {wanted} import …`"
-                selection.notes.append(f"{module}.py, line {line} {what}")
+                selection.notes.append(f"{path}, line {line} {what}")
     return siblings
 
 
-def notes_on_others(
-    tree: Tree, place: Place, selection: Selection, release: Sources, contract: Contract
-) -> list[str]:
+def notes_on_others(tree: Tree, place: Place, selection: Selection, release: Sources, contract: Contract) -> list[str]:
     """Notes on files that have no effect although someone may expect one."""
     python = {file for file in place.files if file.endswith(".py")} - {f"{name}.py" for name in selection.submitted}
     idle = {file for file in python if file in NEVER_OURS}
@@ -157,12 +164,14 @@ def notes_on_others(
         notes.append(f"ignored, since the assignment's modules do not import them: {some(others)}")
     if any(file.endswith(".ipynb") for file in place.files):
         notes.append("the .py files were graded; the notebook beside them was ignored")
-    return notes + notes_on_places(tree, place, contract)
+    return notes + notes_on_places(tree, place, selection, contract)
 
 
-def notes_on_places(tree: Tree, place: Place, contract: Contract) -> list[str]:
+def notes_on_places(tree: Tree, place: Place, selection: Selection, contract: Contract) -> list[str]:
     """Notes on modules in other folders."""
-    elsewhere = [other for other in all_places(tree.sizes) if has_modules(other, contract) and other != place]
+    used = {place.folder, *(place.path(file).rpartition("/")[0] for file in selection.hashes)}
+    having = [other for other in all_places(tree.sizes) if has_modules(other, contract)]
+    elsewhere = [other for other in having if other.folder not in used]
     if not elsewhere:
         return []
     return [f"graded: the files in {place}; ignored: those in {', '.join(map(str, elsewhere[:3]))}"]

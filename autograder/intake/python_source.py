@@ -40,16 +40,29 @@ def decode(content: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that everyone counts the same lines
 
 
+def module_files(folder: Path) -> list[tuple[str, Path]]:
+    """The name and path of each module: "layers", and "tools.soft" for `tools/soft.py`."""
+    found = []
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if all(part.isidentifier() and part != "__pycache__" for part in parts):
+            is_package = len(parts) > 1 and parts[-1] == "__init__"
+            found.append((".".join(parts[:-1] if is_package else parts), path))
+    return found
+
+
 def read_modules(folder: Path) -> dict[str, Source]:
-    """The modules of a folder, by name, as grading reads them: a byte order mark and Windows line ends are accepted.
+    """The modules of a folder and of folders in it, by name, as grading reads them.
+
+    A byte order mark and Windows line ends are accepted.
 
     Raises:
         IntakeError: where a file cannot be read or is not text.
     """
     modules = {}
-    for path in sorted(folder.glob("*.py")):
+    for name, path in module_files(folder):
         try:
-            modules[path.stem] = (str(path), decode(path.read_bytes()))
+            modules[name] = (str(path), decode(path.read_bytes()))
         except (RefusedError, OSError) as error:
             raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     return modules
@@ -83,28 +96,50 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
 
 @dataclass(frozen=True)
 class Imported:
-    """One import of a module that is, or should be, a sibling.
+    """A name that is imported relatively: it is a module of the submission, or is defined in one.
 
     Attributes:
-        name: of the module, or of the folder.
+        name: within the submission: "helpers", "tools.soft".
         line: of the import.
-        is_folder: the module is in a folder beside the modules (`from .folder.name import …`).
     """
 
     name: str
     line: int
-    is_folder: bool = False
 
 
-def relative_imports(tree: ast.Module) -> Iterator[Imported]:
-    """The sibling modules that a module imports: `from .name import …`, `from . import name`."""
+def resolve(importer: str, is_package: bool, level: int, name: str | None) -> str | None:
+    """The module that `from .name import …` means.
+
+    Args:
+        importer: name of the module that the line stands in, within the submission: "layers", "tools.soft".
+        is_package: whether that is the `__init__.py` of a folder.
+        level: number of dots.
+        name: after the dots, or None.
+
+    Returns:
+        Its name within the submission, "" for the submission itself; None if the dots lead out of it.
+    """
+    parts = importer.split(".") if is_package else importer.split(".")[:-1]
+    if level > len(parts) + 1:
+        return None
+    return ".".join([*parts[: len(parts) + 1 - level], *filter(None, [name])])
+
+
+def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterator[Imported]:
+    """All that may be modules of the submission and that one of them imports, folders before what is in them.
+
+    Args:
+        tree: of the module.
+        importer: its name within the submission.
+        path: where it was read from.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            if node.module:
-                first, dot, _ = node.module.partition(".")
-                yield Imported(first, node.lineno, bool(dot))
-            else:
-                yield from (Imported(alias.name, node.lineno) for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.level:
+            origin = resolve(importer, path.endswith("/__init__.py"), node.level, node.module)
+            if origin is not None:
+                parts = origin.split(".") if origin else []
+                yield from (Imported(".".join(parts[:length]), node.lineno) for length in range(1, len(parts) + 1))
+                yield from (Imported(".".join([*parts, alias.name]), node.lineno) for alias in node.names)
 
 
 def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:

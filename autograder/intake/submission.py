@@ -8,7 +8,7 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 from foundation.contract import Contract
-from foundation.sources import Sources
+from foundation.sources import Sources, file_of
 
 from .assignment_folder import (
     FAR,
@@ -66,7 +66,7 @@ class Intake:
         """Where the student finds a line: "layers.py, line 12", "work.ipynb, cell 7, line 3"."""
         origins = self.origins.get(module, [])
         origin = origins[line - 1] if 0 < line <= len(origins) else ""
-        return origin or f"{module}.py, line {line}"
+        return origin or f"{file_of(module, self.sources.get(module, ('', ''))[0])}, line {line}"
 
 
 def take_in(path: Path, release: Path, assignment: Assignment) -> Intake:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from foundation.sources import Sources
 
-from ..intake.python_source import parse
+from ..intake.python_source import parse, resolve
 from .folding import fold, texts
 from .forbidden import star_brings
 from .module_names import ModuleNames
@@ -146,20 +146,30 @@ class Evaluator:
             return NOTHING
         if isinstance(statement, ast.Import):
             return frozenset([Library(alias.name if alias.asname else alias.name.partition(".")[0])])
-        if not isinstance(statement, ast.ImportFrom) or statement.level > 1:
+        if not isinstance(statement, ast.ImportFrom):
             return NOTHING
         if statement.level == 0:
             return frozenset([Library(f"{statement.module}.{alias.name}")])
-        if statement.module:
-            return self.look_up(statement.module, alias.name, None, depth + 1)
-        return frozenset([OwnModule(alias.name)])
+        origin = self._origin(statement, scope.module)
+        if origin is None:
+            return NOTHING
+        inner = f"{origin}.{alias.name}" if origin else alias.name
+        if not origin or inner in self.sources:
+            return frozenset([OwnModule(inner)])
+        return self.look_up(origin, alias.name, None, depth + 1)
+
+    def _origin(self, statement: ast.ImportFrom, importer: str) -> str | None:
+        """The module of the submission that a relative import names; "" for the submission itself."""
+        path, _ = self.sources.get(importer, ("", ""))
+        return resolve(importer, path.endswith("/__init__.py"), statement.level, statement.module)
 
     def _from_star(self, binding: Binding, name: str, depth: int) -> Values:
         statement = binding.node
         if depth > MAX_DEPTH or not isinstance(statement, ast.ImportFrom) or name == "*":
             return NOTHING
-        if statement.level == 1 and statement.module and not name.startswith("_"):
-            return self.look_up(statement.module, name, None, depth + 1)
+        if statement.level and not name.startswith("_"):
+            origin = self._origin(statement, binding.module)
+            return self.look_up(origin, name, None, depth + 1) if origin else NOTHING
         if statement.level == 0 and star_brings(statement.module or "", name):
             return frozenset([Library(f"{statement.module}.{name}")])
         return NOTHING

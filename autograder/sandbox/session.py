@@ -9,7 +9,7 @@ from typing import Any
 
 from foundation.contract import Contract
 from foundation.limits import Limits
-from foundation.sources import Locate, Sources, in_module
+from foundation.sources import Locate, Sources, file_of, in_module
 from foundation.todo_comments import with_comment
 
 from .connection import Connection, DeadlineError, Output, WorkerGoneError
@@ -71,7 +71,7 @@ class Session:
             layers = self._start(zygote, limits, output, [])
         try:
             self.level = zygote.containment.describe(layers)
-            named = {name: (f"{name}.py", text) for name, (_, text) in sources.items()}
+            named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
             self.request("load", {"sources": named, "contract": contract.modules}, Encoder(), START_SECONDS)
         except SubmissionError as error:
             raise SandboxUnavailableError(f"the worker could not load the submission: {error.message}") from error
@@ -213,9 +213,10 @@ class Session:
     def _quote(self, frames: list[tuple[str, int, str]]) -> str:
         """A traceback made from our own copy of the sources; the worker only sends line numbers."""
         lines = []
+        modules = {file_of(name, path): name for name, (path, _) in self.sources.items()}
         for file, number, function in frames:
-            module = file.removesuffix(".py")
-            if module not in self.sources:
+            module = modules.get(file)
+            if module is None:
                 continue
             source = self.sources[module][1].split("\n")  # as Python counts; splitlines() also splits at form feeds
             line = source[number - 1].strip()[:200] if 1 <= number <= len(source) else ""

@@ -64,13 +64,15 @@ def import_faults(folder: Path, name: str) -> list[str]:
         spec.loader.exec_module(package)
     except Exception as error:
         return [f"import {name}: {type(error).__name__}: {error}"]
-    for path in sorted(folder.glob("*.py")):
-        if path.stem in ("__init__", "__main__"):
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if parts[-1] in ("__init__", "__main__"):
             continue
+        module = ".".join([name, *parts])
         try:
-            importlib.import_module(f"{name}.{path.stem}")
+            importlib.import_module(module)
         except Exception as error:
-            faults.append(f"import {name}.{path.stem}: {type(error).__name__}: {error}")
+            faults.append(f"import {module}: {type(error).__name__}: {error}")
     return faults
 
 

@@ -9,10 +9,10 @@ import sys
 import pytest
 import torch
 
-from reference.__main__ import main, make_parser
-from reference.checkpoint import Checkpoint
-from reference.compare import read_run
-from reference.experiment import Experiment
+from reference.commands.comparing import read_run
+from reference.commands.main import main, make_parser
+from reference.running.checkpoint import Checkpoint
+from reference.running.experiment import Experiment
 
 LINES = [
     f"{s} {v} .|||{t} {w} ."
@@ -74,10 +74,10 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
     "arguments, message",
     [
         (["train", "--train", "nowhere"], "nowhere: No such file"),
-        (["train", "--d-model", "30"], "d_model = 30 is no multiple of n_heads = 4"),
+        (["train", "--d-model", "30"], "d_model = 30 is not a multiple of n_heads = 4"),
         (["train", "--dropout", "7"], "dropout = 7.0: expected between 0.0 and 1.0"),
-        (["train", "--resume", "--epochs", "9"], "--resume goes on with the settings of the run; leave out --epochs"),
-        (["train", "--resume", "--preset", "fast"], "goes on with the settings of the run; leave out --preset"),
+        (["train", "--resume", "--epochs", "9"], "--resume keeps the settings of the run; leave out --epochs"),
+        (["train", "--resume", "--preset", "fast"], "--resume keeps the settings of the run; leave out --preset"),
         (["translate", "--cached", "--beam-size", "2"], "--cached searches greedily, not with beam_size = 2: add"),
         (["translate", "--beam-size", "1000000"], "beam_size = 1000000: expected between 1 and 100"),
         (["train", "--threads", "0"], "--threads 0: expected 1 to 1024"),
@@ -85,7 +85,7 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
         (["translate", "--device", "meta"], "--device meta: it cannot be used here: "),
         (["train", "--seed", "9" * 20], f"seed = {'9' * 20}: expected between 0 and {2**64 - 1}"),
         (["train", "--learning-rate", "inf"], "learning_rate = inf: expected a finite number"),
-        (["train", "--diagonal-random", "0.5"], "diagonal_random = 0.5 does nothing with diagonal_width = 0"),
+        (["train", "--diagonal-random", "0.5"], "diagonal_random = 0.5 has no effect with diagonal_width = 0"),
         (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
         (["train", "--output", "{folder}/dev/run"], "{folder}/dev/run: Not a directory"),
         (["train", "--dev", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
@@ -107,7 +107,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained,
     for flag in files.get(arguments[0], ()):
         if f"--{flag}" not in given:
             given += [f"--{flag}", str(trained / ours.get(flag, flag))]
-    for function in ("reference.experiment.train_epoch", "reference.__main__.translate"):
+    for function in ("reference.running.experiment.train_epoch", "reference.commands.translating.translate"):
         monkeypatch.setattr(function, lambda *arguments, **options: pytest.fail("the work was begun"))
     assert main(given) == 2
     printed = capsys.readouterr().err
@@ -137,7 +137,7 @@ def test_a_console_without_the_letter_is_no_reason_to_stop():
     assert b"cpu, cuda, \\u2026" in done.stdout
 
 
-def test_who_stops_training_is_told_how_to_go_on(trained, tmp_path, monkeypatch, capsys):
+def test_who_stops_training_is_told_how_to_resume(trained, tmp_path, monkeypatch, capsys):
     run_epoch, n_epochs = Experiment.run_epoch, 0
 
     def stop(run, progress):
@@ -153,7 +153,7 @@ def test_who_stops_training_is_told_how_to_go_on(trained, tmp_path, monkeypatch,
     assert capsys.readouterr().err == "\nreference: stopped\n"
     n_epochs = 1
     assert main(train) == 130
-    advice = capsys.readouterr().err.partition("stopped; go on with: ")[2]
+    advice = capsys.readouterr().err.partition("stopped; resume with: ")[2]
     words = shlex.split(advice)
     assert words == ["python", "-m", "reference", "train", "--resume", *output, *corpus, *keep]
     assert vars(make_parser().parse_args(words[3:]))["device"] == "cpu:0"
@@ -169,7 +169,7 @@ def test_who_stops_training_is_told_how_to_go_on(trained, tmp_path, monkeypatch,
 def test_text_that_the_checkpoint_does_not_know_is_noted(trained, tmp_path, capsys):
     (tmp_path / "src").write_text("je dors .\nel@@ le mange rien\n")
     files = ["--checkpoint", str(trained / "out/best.pt"), "--output", str(tmp_path / "t.png")]
-    note = "of the tokens are unknown to the checkpoint's vocabulary: text of another corpus, or not split into"
+    note = "of the tokens are not in the checkpoint's vocabulary; is the text from another corpus, or not split into"
     assert main(["translate", *files, "--input", str(tmp_path / "src")]) == 0
     assert f"reference: note: {tmp_path / 'src'}: 43% {note}" in capsys.readouterr().err
     assert main(["attention", *files, "--sentence", "je dors", "--target", r"$\bad$"]) == 0

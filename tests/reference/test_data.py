@@ -34,7 +34,7 @@ def test_special_tokens_in_the_text_are_unknown_ones():
 
 
 def test_a_token_cannot_stand_twice():
-    with pytest.raises(ValueError, match="'a' stands twice"):
+    with pytest.raises(ValueError, match="'a' occurs twice"):
         Vocabulary(["a", "b", "a"])
 
 

@@ -12,12 +12,14 @@ import pytest
 import torch
 from torch import nn
 
-from reference.checkpoint import Checkpoint, CheckpointError
-from reference.compare import read_run
-from reference.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags
-from reference.experiment import Experiment, build_model, embedding_tables, generators
+from reference.commands.comparing import read_run
+from reference.commands.setting_flags import add_config_flags, config_from_flags
 from reference.model import Transformer
-from reference.schedule import learning_rate_factor
+from reference.running.building import build_model, embedding_tables
+from reference.running.checkpoint import Checkpoint, CheckpointError
+from reference.running.config import PRESETS, Config, ConfigError
+from reference.running.experiment import Experiment, generators
+from reference.running.schedule import learning_rate_factor
 from reference.train import batch_loss
 
 PAIRS = [
@@ -32,12 +34,12 @@ SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=16, epochs=3, batch_size=4, dr
     "settings, message",
     [
         ({"d_modle": 8}, "unknown setting 'd_modle'; did you mean 'd_model'?"),
-        ({"d_model": 10}, "d_model = 10 is no multiple of n_heads = 4"),
+        ({"d_model": 10}, "d_model = 10 is not a multiple of n_heads = 4"),
         ({"dropout": 1.5}, "dropout = 1.5: expected between 0.0 and 1.0"),
         ({"dropout": float("nan")}, "dropout = nan: expected between"),
         ({"learning_rate": float("inf")}, "learning_rate = inf: expected a finite number"),
         ({"length_penalty": float("nan")}, "length_penalty = nan: expected a finite number"),
-        ({"diagonal_random": 0.5}, "diagonal_random = 0.5 does nothing with diagonal_width = 0: give both or neither"),
+        ({"diagonal_random": 0.5}, "diagonal_random = 0.5 has no effect with diagonal_width = 0: give both or neither"),
         ({"seed": 2**64}, f"seed = {2**64}: expected between 0 and {2**64 - 1}"),
         ({"beam_size": 1000000}, "beam_size = 1000000: expected between 1 and 100"),
         ({"epochs": "10"}, "epochs = '10': expected int"),
@@ -88,7 +90,7 @@ def test_initialisation_and_tying_need_no_layout(monkeypatch):
             self.reader, self.tgt_embedding = nn.Sequential(source), nn.Sequential(target)
             self.gain = nn.Parameter(torch.ones(1, SMALL.d_model))
 
-    monkeypatch.setattr("reference.experiment.Transformer", Unusual)
+    monkeypatch.setattr("reference.running.building.Transformer", Unusual)
     model = build_model(replace(SMALL, tie_output=True, initialisation="xavier"), 9, 9)
     assert model.output_projection.weight is model.tgt_embedding[0].table.weight
     assert torch.equal(model.gain, torch.ones(1, SMALL.d_model))
@@ -141,7 +143,7 @@ def test_a_student_may_leave_batch_loss_unwritten(tmp_path, monkeypatch):
         raise NotImplementedError("TODO 3.1")
 
     monkeypatch.setattr("reference.train.batch_loss", unwritten)
-    monkeypatch.setattr("reference.experiment.train_epoch", lambda *arguments, **options: 1.0)
+    monkeypatch.setattr("reference.running.experiment.train_epoch", lambda *arguments, **options: 1.0)
     Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     assert Checkpoint.load(tmp_path / "best.pt").epoch == 1
 
@@ -150,8 +152,8 @@ def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatc
     def unwritten(*arguments, **options):
         raise NotImplementedError("TODO E.3")
 
-    monkeypatch.setattr("reference.translate.beam_decode", unwritten)
-    monkeypatch.setattr("reference.experiment.train_epoch", lambda *arguments, **options: pytest.fail("trained"))
+    monkeypatch.setattr("reference.running.translate.beam_decode", unwritten)
+    monkeypatch.setattr("reference.running.experiment.train_epoch", lambda *inputs, **options: pytest.fail("trained"))
     with pytest.raises(NotImplementedError, match="TODO E.3"):
         Experiment(replace(SMALL, beam_size=2), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
 
@@ -167,7 +169,7 @@ def test_a_run_that_is_stopped_between_two_files_loses_none(tmp_path, monkeypatc
         save(checkpoint, path)
 
     scores = {1: 0.2, 2: 0.4}
-    monkeypatch.setattr("reference.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
+    monkeypatch.setattr("reference.running.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
     monkeypatch.setattr(Checkpoint, "save", stop_after)
     run = Experiment(config, PAIRS, PAIRS[:4])
     with pytest.raises(KeyboardInterrupt):
@@ -184,7 +186,7 @@ def test_a_run_that_is_stopped_between_two_files_loses_none(tmp_path, monkeypatc
 
 def test_a_lost_best_checkpoint_is_made_again(tmp_path, monkeypatch):
     scores = {1: 0.9, 2: 0.1, 3: 0.2}
-    monkeypatch.setattr("reference.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
+    monkeypatch.setattr("reference.running.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
     run = Experiment(SMALL, PAIRS, PAIRS[:4])
     run_epochs(run, 2).checkpoint().save(tmp_path / "last.pt")
     seen, run_epoch = [], Experiment.run_epoch
@@ -205,12 +207,12 @@ def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monke
     (tmp_path / "translations.txt").touch()
     older = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert "older run" not in capsys.readouterr().out
-    monkeypatch.setattr("reference.experiment.train_epoch", lambda *arguments, **options: 1 / 0)
+    monkeypatch.setattr("reference.running.experiment.train_epoch", lambda *arguments, **options: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == older
     assert f"{tmp_path} holds an older run; it is removed when" in capsys.readouterr().out
-    monkeypatch.setattr("reference.experiment.train_epoch", lambda *arguments, **options: 1.0)
+    monkeypatch.setattr("reference.running.experiment.train_epoch", lambda *arguments, **options: 1.0)
     Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
     assert names == {"best.pt", "last.pt", "history.jsonl", "curves.png", "translations.txt"}
@@ -218,7 +220,7 @@ def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monke
 
 
 def test_of_equal_epochs_the_first_is_the_best(tmp_path, monkeypatch):
-    monkeypatch.setattr("reference.experiment.bleu", lambda *texts: 0.0)
+    monkeypatch.setattr("reference.running.experiment.bleu", lambda *texts: 0.0)
     Experiment(replace(SMALL, epochs=2), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     assert Checkpoint.load(tmp_path / "best.pt").epoch == read_run(tmp_path)["best_epoch"] == 1
 
@@ -257,7 +259,7 @@ def test_other_checkpoints_are_refused(tmp_path):
     [
         ({"history": "missing"}, "missing 1 required positional argument: 'history'"),
         ({"colour": 1}, "got an unexpected keyword argument 'colour'"),
-        ({"src_vocab": ["a", "a"]}, "the token 'a' stands twice"),
+        ({"src_vocab": ["a", "a"]}, "the token 'a' occurs twice"),
         ({"config": 7}, "not iterable"),
     ],
 )

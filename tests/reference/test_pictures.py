@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from reference.pictures import plot_attention, save_figure
+from reference.running.pictures import plot_attention, save_figure
 
 
 def test_tokens_are_no_formulas(tmp_path):

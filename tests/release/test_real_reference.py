@@ -61,6 +61,7 @@ def test_no_import_is_left_over(real: Skeleton) -> None:
             continue
         tree = ast.parse(real.files[path])
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        used |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}  # quoted annotations
         bound = {
             (alias.asname or alias.name).partition(".")[0]
             for node in ast.walk(tree)
@@ -133,7 +134,8 @@ def test_unbalanced_and_nested_markers_stop_with_file_and_line(real: Skeleton) -
         for region in found:
             for kind, spoiled in spoilings(lines, region).items():
                 with pytest.raises(ReleaseError) as caught:
-                    make_skeleton({path: "".join(spoiled).encode(), "cached_decode.py": b""}, assignment, "reference")
+                    files = {path: "".join(spoiled).encode(), "running/cached_decode.py": b""}
+                    make_skeleton(files, assignment, "reference")
                 problems = [problem for problem in caught.value.problems if problem.path == f"reference/{path}"]
                 assert problems and all(problem.line for problem in problems), f"{path}:{region.begin} {kind}"
                 n_stopped += 1
@@ -150,7 +152,7 @@ def test_misspelled_markers_stop_with_file_and_line(real: Skeleton, data: st.Dat
     for number in which:
         lines[number - 1] = data.draw(misspelled(lines[number - 1]))
     with pytest.raises(ReleaseError) as caught:
-        make_skeleton({path: "".join(lines).encode(), "cached_decode.py": b""}, read_assignment(), "reference")
+        make_skeleton({path: "".join(lines).encode(), "running/cached_decode.py": b""}, read_assignment(), "reference")
     shown = [problem for problem in caught.value.problems if problem.path == f"reference/{path}" and problem.line]
     assert shown, "".join(lines[region.begin - 2 : region.end + 1])
 

@@ -57,7 +57,8 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
 def version_of(arguments: Sequence[str], references: Path) -> str:
     """Eight hex digits that identify the settings, the reference, the corpus and the test split."""
     digest = hashlib.sha256(json.dumps(list(arguments)).encode())
-    for path in [*sorted((ROOT / "reference").glob("*.py")), *sorted((ROOT / "data" / "corpus").glob("*")), references]:
+    code, corpus = (ROOT / "reference").rglob("*.py"), (ROOT / "data" / "corpus").glob("*")
+    for path in [*sorted(code), *sorted(corpus), references]:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:8]
 

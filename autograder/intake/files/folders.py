@@ -1,13 +1,13 @@
 """A submission that is a folder. No link is followed at any level, not even one that appears while we read.
 
 Only folders that may hold the assignment's files are listed: the submission's own, those in it, and the package's
-folder in each of these.
+folder in each of these; and folders beside the modules if a module imports from them.
 """
 
 import errno
 import os
 import stat
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from ..bounds import MAX_LISTED, limit_of
@@ -41,10 +41,17 @@ class Folder:
         self.sizes: dict[str, int] = {}
         self.others: dict[str, str] = {}
         self._n_entries = 0
+        self._listed: set[str] = set()
         for name in self._list(""):
             for inner in self._list(name):
                 if inner.rpartition("/")[2] == package:
                     self._list(inner)
+
+    def look_into(self, folder: str) -> None:
+        """Lists one more folder; one that is not there, or is a link, has no files."""
+        if folder not in self._listed:
+            with suppress(IntakeError, RefusedError):
+                self._list(folder)
 
     def read(self, name: str, limit: int | None = None) -> bytes:
         """The content of a file, of at most `limit` bytes; see `tree.Tree`."""
@@ -58,6 +65,7 @@ class Folder:
     def _list(self, folder: str) -> list[str]:
         """Adds the files of a folder to `sizes`; returns the folders in it."""
         inner = []
+        self._listed.add(folder)
         with ExitStack() as stack:
             try:
                 entries = stack.enter_context(os.scandir(self._open(folder, stack)))

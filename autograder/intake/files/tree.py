@@ -17,6 +17,10 @@ class Tree(Protocol):
 
     sizes: dict[str, int]
 
+    def look_into(self, folder: str) -> None:
+        """Completes `sizes` with the files of a folder, if it is there and has not been listed yet."""
+        ...
+
     def read(self, name: str) -> bytes:
         """The content of a file of at most `bounds.limit_of(name)` bytes.
 

@@ -36,7 +36,7 @@ class Package(MetaPathFinder, Loader):
         """Makes the package importable.
 
         Args:
-            sources: module name ("layers", "__init__") -> path for tracebacks, source text.
+            sources: module name ("layers", "tools.soft", "__init__") -> path for tracebacks, source text.
             contract: module name -> names of its components.
             stand_ins: has the stand-in for a component, if there is one, as an attribute of the same name.
             name: of the package; no other package of the process may have it.
@@ -60,8 +60,10 @@ class Package(MetaPathFinder, Loader):
         """Part of the import system: knows the package and its modules, nothing else."""
         if fullname == self.name:
             return ModuleSpec(fullname, self, origin=self._source(fullname)[0], is_package=True)
-        if fullname.startswith(self.name + ".") and fullname.removeprefix(self.name + ".") in self.sources:
-            return ModuleSpec(fullname, self, origin=self._source(fullname)[0])
+        if fullname.startswith(self.name + "."):
+            found = describe(fullname.removeprefix(self.name + "."), self.sources)
+            if found:
+                return ModuleSpec(fullname, self, origin=found[0], is_package=found[1])
         return None
 
     def get_source(self, fullname: str) -> str:
@@ -152,6 +154,16 @@ class Package(MetaPathFinder, Loader):
             setattr(module, attribute, value)
         self._replaced.clear()
         self._isolated = None
+
+
+def describe(module: str, sources: Mapping[str, tuple[str, str]]) -> tuple[str, bool] | None:
+    """The path of a module, and whether it is a package; None if there is no such module.
+
+    A folder need not have an `__init__.py`.
+    """
+    path, _ = sources.get(module, ("", ""))
+    is_folder = any(name.startswith(f"{module}.") for name in sources)
+    return (path, is_folder or path.endswith("/__init__.py")) if module in sources or is_folder else None
 
 
 def _bindings(module: ModuleType) -> Iterator[tuple[object, str, object]]:

@@ -9,6 +9,8 @@ from types import ModuleType
 
 from foundation.sources import Source, Sources
 
+from ...sandbox.worker.loading import describe
+
 
 class AnswerPackage(MetaPathFinder, Loader):
     """Finds and loads the package and its modules; each has the text that it had when first imported."""
@@ -35,11 +37,17 @@ class AnswerPackage(MetaPathFinder, Loader):
         package, _, module = fullname.partition(".")
         if package != self.name:
             return None
-        source = self._collect().get(module or "__init__")
-        if source is None:
+        sources = self._collect()
+        if not module:
+            if "__init__" not in sources:
+                return None
+            self._imported[fullname] = sources["__init__"]
+            return ModuleSpec(fullname, self, origin=sources["__init__"][0], is_package=True)
+        found = describe(module, sources)
+        if found is None:
             return None
-        self._imported[fullname] = source
-        return ModuleSpec(fullname, self, origin=source[0], is_package=not module)
+        self._imported[fullname] = sources.get(module, ("", ""))
+        return ModuleSpec(fullname, self, origin=found[0], is_package=found[1])
 
     def get_source(self, fullname: str) -> str:
         """Lets tracebacks show lines."""

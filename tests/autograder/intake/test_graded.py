@@ -72,6 +72,25 @@ def cells_of(folder: Path) -> list[dict]:
     return [*cells, code("print(undefined)\nplt.plot([1])")]
 
 
+def test_helpers_in_a_folder_earn_the_same(folder, marks_of):
+    (folder / "tools").mkdir()
+    (folder / "tools" / "soft.py").write_text(
+        "from ..masks import causal_mask\ndef softmax(scores):\n    return scores.softmax(-1)\n"
+    )
+    attention = (folder / "attention.py").read_text()
+    changed = attention.replace("torch.softmax(scores, dim=-1)", "softmax(scores)")
+    assert changed != attention
+    (folder / "attention.py").write_text(
+        changed.replace("import math", "import math\nfrom .tools.soft import softmax", 1)
+    )
+    found, record = marks_of(folder)
+    assert record.score == 90
+    (folder / "tools" / "soft.py").write_text("def softmax(scores):\n    raise ValueError('in a folder')\n")
+    found, record = marks_of(folder)
+    assert 0 < record.score < 90
+    assert any("tools/soft.py, line 2, in softmax" in result.traceback for result in record.results)
+
+
 def test_every_form_earns_the_same(folder, tmp_path, marks_of):
     expected, record = marks_of(folder)
     assert record.judgement.score == 90

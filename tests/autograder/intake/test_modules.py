@@ -1,10 +1,17 @@
 """Which Python files count, and what is said of the others."""
 
+import importlib
+import shutil
+
 import pytest
 
+from autograder.intake import take_in
 from autograder.intake.bounds import MAX_MODULES, MAX_SOURCE_BYTES
 from autograder.intake.modules import misnamed
+from autograder.rules import find_short_cuts
+from autograder.sandbox.worker.loading import Package
 from foundation.assignment_file import read_assignment
+from foundation.places import SKELETON
 
 from .conftest import LAYERS
 
@@ -68,9 +75,53 @@ def test_imports_that_will_not_work(write_folder, take, line, name, right):
     assert take(write_folder({"layers.py": f"{line}\n{LAYERS}", "attention.py": ""})).notes == [note]
 
 
-def test_helpers_in_folders_of_their_own(write_folder, take):
-    intake = take(write_folder({"layers.py": f"from .tools.more import x\n{LAYERS}", "tools/more.py": "x = 1\n"}))
-    assert intake.notes == ["layers.py, line 1: 'tools/' is a folder; put helpers beside layers.py"]
+def test_helpers_in_folders_of_their_own(write_folder, write_zip, take):
+    files = {
+        "layers.py": f"from .tools.more import x\nfrom . import kit\n{LAYERS}",
+        "tools/more.py": "from ..other import y\nfrom .layers import z\nx = y\n",
+        "tools/layers.py": "z = 1\n",
+        "tools/unused.py": "1 / 0\n",
+        "kit/__init__.py": "from .inner import w\n",
+        "kit/inner.py": "w = 1\n",
+        "other.py": "y = 1\n",
+    }
+    for packed in (write_folder(files), write_zip(list(files.items()))):
+        intake = take(packed)
+        assert intake.notes == []
+        assert intake.submitted == {"layers", "tools.more", "tools.layers", "kit", "kit.inner", "other"}
+        assert intake.locate("tools.more", 2) == "tools/more.py, line 2"
+        assert intake.locate("kit", 1) == "kit/__init__.py, line 1"
+        package = Package(dict(intake.sources), {}, None, "with_folders")
+        layers = importlib.import_module("with_folders.layers")
+        assert layers.x == layers.kit.w == importlib.import_module("with_folders.tools.layers").z == 1
+        package.close()
+
+
+def test_short_cuts_in_folders_are_found(write_folder, take):
+    helper = "from torch import nn\nfrom . import own\nclass Norm(nn.LayerNorm):\n    pass\n"
+    files = {"layers.py": "from .tools import norm\nLayerNorm = norm.own.Norm\n", "tools/norm.py": helper}
+    files["tools/own.py"] = "from .deep.er import *\n"
+    files["tools/deep/er.py"] = "from ..norm import Norm\n"
+    sources = take(write_folder(files)).sources
+    found = find_short_cuts(sources, ["layers.LayerNorm"])
+    assert {short_cut.module for short_cuts in found.values() for short_cut in short_cuts} == {"tools.norm"}
+
+
+def test_a_link_beside_the_modules_is_no_folder(write_folder, take, tmp_path):
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "more.py").write_text("secret = 1\n")
+    folder = write_folder({"layers.py": f"from .tools.more import x\n{LAYERS}"})
+    (folder / "tools").symlink_to(tmp_path / "away")
+    assert take(folder).submitted == {"layers"}
+
+
+def test_the_release_has_folders_too(write_folder, tmp_path):
+    release = shutil.copytree(SKELETON, tmp_path / "student")
+    (release / "extra").mkdir()
+    (release / "extra" / "more.py").write_text("x = 1\n")
+    intake = take_in(write_folder({"layers.py": f"from .extra.more import x\n{LAYERS}"}), release, read_assignment())
+    assert intake.submitted == {"layers"} and intake.sources["extra.more"] == ("extra/more.py", "x = 1\n")
+    assert not any(name.startswith("running") for name in intake.sources), "what no component needs stays out"
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,47 @@
-"""A file is written in one piece or not at all."""
+"""Files are written whole or not at all, by the reference and by the grader alike."""
 
+import inspect
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
 
-from reference.files import in_one_piece, make_folder
+from foundation import whole_files
+from reference.running import whole_files as own
+from reference.running.whole_files import in_one_piece, make_folder
+
+
+@pytest.mark.parametrize(
+    "function", ["in_one_piece", "make_folder", "is_stream", "_descriptor_path", "_copy_to_stream"]
+)
+def test_both_copies_are_the_same(function):
+    copies = [inspect.getsource(getattr(module, function)) for module in (own, whole_files)]
+    assert copies[0] == copies[1]
+
+
+@pytest.mark.parametrize("stream", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/stderr"])
+@pytest.mark.parametrize("is_file", [True, False])
+def test_output_that_is_redirected_keeps_what_others_wrote(tmp_path, stream, is_file):
+    program = (
+        "from pathlib import Path\n"
+        "from reference.running.whole_files import in_one_piece\n"
+        "print('before')\n"
+        f"with in_one_piece(Path({stream!r})) as unfinished:\n"
+        "    unfinished.write_text('text\\n')\n"
+        "print('after')\n"
+    )
+    path = tmp_path / "log"
+    with path.open("w") as log:
+        log.write("first\n")
+        log.flush()
+        output = log if is_file else subprocess.PIPE
+        done = subprocess.run([sys.executable, "-c", program], stdout=output, stderr=subprocess.STDOUT, check=True)
+        log.write("last\n")
+    written = path.read_text() if is_file else f"first\n{done.stdout.decode()}last\n"
+    assert written == "first\nbefore\ntext\nafter\nlast\n"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_new_file_takes_the_place_of_the_old_one_at_the_end(tmp_path):

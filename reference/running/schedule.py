@@ -12,13 +12,16 @@ SCHEDULES = ("constant", "inverse_sqrt", "cosine")
 
 
 def learning_rate_factor(schedule: str, step: int, warmup_steps: int, total_steps: int) -> float:
-    """The factor at optimizer step `step` (0 is the first).
+    """Computes the factor at optimizer step `step` (0 is the first).
 
     constant      warm-up, then 1
     inverse_sqrt  warm-up, then sqrt(warmup_steps / step), the shape of Vaswani et al. 2017, equation 3
     cosine        warm-up, then down to 0 along half a cosine (Loshchilov and Hutter 2017, equation 5)
 
-    The warm-up rises in a straight line over `warmup_steps` steps; 0 = none.
+    The warm-up rises linearly over `warmup_steps` steps; 0 = no warm-up.
+
+    Raises:
+        ValueError: if there is no such schedule.
     """
     step += 1
     if step <= warmup_steps:
@@ -30,9 +33,9 @@ def learning_rate_factor(schedule: str, step: int, warmup_steps: int, total_step
     if schedule == "cosine":
         progress = min(1.0, (step - warmup_steps) / max(1, total_steps - warmup_steps))
         return 0.5 * (1.0 + math.cos(math.pi * progress))
-    raise ValueError(f"unknown schedule {schedule!r}; there are {', '.join(SCHEDULES)}")
+    raise ValueError(f"unknown schedule {schedule!r}; expected one of {', '.join(SCHEDULES)}")
 
 
 def make_scheduler(optimizer: Optimizer, schedule: str, warmup_steps: int, total_steps: int) -> LambdaLR:
-    """A scheduler whose `step()` is called after each step of the optimizer."""
+    """Creates the scheduler; its `step()` is called after each step of the optimizer."""
     return LambdaLR(optimizer, lambda step: learning_rate_factor(schedule, step, warmup_steps, total_steps))

@@ -1,8 +1,8 @@
 """One training run, from the settings to the best checkpoint.
 
-A run has a folder of its own with `last.pt` (to go on from), `best.pt` (highest dev BLEU), `history.jsonl`
-(one line an epoch) and, where matplotlib is installed, `curves.png`; on request `epoch-01.pt`, … and `tensorboard/`.
-A new run in the folder of an older one takes its place when its own first epoch is saved.
+Each run has its own folder with `last.pt` (to resume from), `best.pt` (highest dev BLEU), `history.jsonl` (one line
+per epoch) and, if matplotlib is installed, `curves.png`; on request also `epoch-01.pt`, … and `tensorboard/`.
+A new run in the folder of an older one replaces it when its own first epoch is saved.
 """
 
 import json
@@ -13,20 +13,18 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from tqdm import tqdm
 
+from ..data import Batch, BatchLoader, Pair, fingerprint
+from ..train import train_epoch
+from ..vocab import PAD_ID, Vocabulary, join_subwords
+from .building import build_model, draw_diagonal
 from .checkpoint import Checkpoint, CheckpointError
 from .config import Config, ConfigError
-from .data import LONGEST, Batch, BatchLoader, Pair, fingerprint
-from .embedding import InputEmbedding
-from .files import in_one_piece, make_folder
-from .masks import diagonal_mask
-from .model import Transformer
 from .schedule import make_scheduler
-from .train import train_epoch
 from .translate import bleu, forced_decode, translate
-from .vocab import PAD_ID, Vocabulary, join_subwords
+from .whole_files import in_one_piece, make_folder
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -34,72 +32,27 @@ if TYPE_CHECKING:
 FILES = ("best.pt", "last.pt", "history.jsonl", "curves.png", "epoch-[0-9]*.pt", "tensorboard/events.*")
 
 
-def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
-    """A fresh model: initialisation and tying are done here, so that they work with any layout inside.
-
-    What is no `nn.Linear` and no embedding keeps the values that it was made with.
-    """
-    model = Transformer(
-        src_vocab_size,
-        tgt_vocab_size,
-        config.d_model,
-        config.n_heads,
-        config.d_ff,
-        config.n_layers,
-        config.dropout,
-        config.norm_first,
-    )
-    if config.initialisation == "xavier":
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Embedding)):
-                nn.init.xavier_uniform_(module.weight)
-        for table in embedding_tables(model):
-            # Times sqrt(d_model) this is variance 1, about that of the positions which are added.
-            nn.init.normal_(table, std=config.d_model**-0.5)
-    if config.tie_output:
-        model.output_projection.weight = embedding_tables(model)[-1]
-    return model
-
-
-def embedding_tables(model: Transformer) -> list[nn.Parameter]:
-    """The learned tables of source and target, the target's last."""
-    named = dict(model.named_children())
-    tables = [table for part in model.modules() if isinstance(part, InputEmbedding) for table in part.parameters()]
-    if "tgt_embedding" in named:  # whatever the order in which a model makes its parts
-        target = next(named["tgt_embedding"].parameters())
-        tables = [table for table in tables if table is not target] + [target]
-    return tables
-
-
-def draw_diagonal(config: Config) -> Tensor | None:
-    """The encoder's diagonal mask at the greatest length, or None where `diagonal_width` is 0."""
-    if config.diagonal_width == 0:
-        return None
-    generator = torch.Generator().manual_seed(config.seed)
-    return diagonal_mask(LONGEST["source"], config.diagonal_width, config.diagonal_random, generator)
-
-
 def generators(device: torch.device | str) -> dict[str, ModuleType]:
-    """What training on `device` draws random numbers from, by kind: the CPU (order, masks) and the device (dropout)."""
+    """Returns the random generators of training on `device`, by kind: the CPU's and, for dropout, the device's."""
     kind = torch.device(device).type
     return {"cpu": torch.random} | ({kind: torch.get_device_module(kind)} if kind != "cpu" else {})
 
 
 def open_tensorboard(folder: Path, epoch: int) -> "SummaryWriter":
-    """What writes curves that TensorBoard shows; those of a broken-off run behind `epoch` are hidden.
+    """Opens a writer of curves for TensorBoard; what an interrupted run wrote after `epoch` is hidden.
 
     Raises:
-        ConfigError: where it is not installed.
+        ConfigError: if TensorBoard is not installed.
     """
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        raise ConfigError("--tensorboard: it is not installed; pip install tensorboard") from None
+        raise ConfigError("--tensorboard: TensorBoard is not installed; pip install tensorboard") from None
     return SummaryWriter(str(folder), purge_step=epoch + 1)
 
 
 class Experiment:
-    """A model in training with all its state."""
+    """A model in training, with its complete state."""
 
     def __init__(self, config: Config, train_pairs: list[Pair], dev_pairs: list[Pair], device: str = "cpu") -> None:
         """Builds the vocabularies from `train_pairs` alone, and a fresh model."""
@@ -131,16 +84,16 @@ class Experiment:
 
     @classmethod
     def resume(cls, path: Path, train_pairs: list[Pair], dev_pairs: list[Pair], device: str = "cpu") -> "Experiment":
-        """Goes on from a checkpoint as if there had been no interruption.
+        """Continues from a checkpoint as if there had been no interruption.
 
         Raises:
-            CheckpointError: where the pairs differ from those the checkpoint was made with.
+            CheckpointError: if the pairs differ from those that the run began with.
         """
         saved = Checkpoint.load(path)
         run = cls(saved.config, train_pairs, dev_pairs, device)
         for kind, mark in (saved.corpus or {}).items():
             if mark != run.corpus.get(kind):
-                raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same again")
+                raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
         if (run.src_vocab.tokens, run.tgt_vocab.tokens) != (saved.src_vocab.tokens, saved.tgt_vocab.tokens):
             raise CheckpointError(f"{path}: was trained on other data: the vocabularies differ")
         saved.load_weights(run.model, path)
@@ -150,12 +103,12 @@ class Experiment:
         run.scheduler.load_state_dict(saved.scheduler)
         run.history = saved.history
         for kind, generator in generators(device).items():
-            if kind in saved.rng_states:  # a run may go on on another device, with other numbers for its dropout
+            if kind in saved.rng_states:  # a run may move to another device, where its dropout differs
                 generator.set_rng_state(saved.rng_states[kind])
         return run
 
     def checkpoint(self) -> Checkpoint:
-        """The run as it stands."""
+        """Returns the run as it stands."""
         return Checkpoint(
             config=self.config,
             src_vocab=self.src_vocab,
@@ -171,7 +124,7 @@ class Experiment:
         )
 
     def run_epoch(self, progress: bool = True) -> list[str]:
-        """Trains one epoch, measures it on dev, and adds a line to the history.
+        """Trains one epoch, measures the model on dev, and adds a line to the history.
 
         Returns:
             The translations of the dev sources.
@@ -206,13 +159,13 @@ class Experiment:
             yield batch.to(self.device)
 
     def translate_dev(self, count: int | None = None) -> list[str]:
-        """Translations of the dev sources, or of the first `count`, as text."""
+        """Translates the dev sources, or the first `count` of them, into text."""
         sources = [src for src, _ in self.dev_pairs[:count]]
         return translate(self.model, sources, self.src_vocab, self.tgt_vocab, self.config, diagonal=self.diagonal)
 
     @torch.no_grad()
     def dev_loss(self) -> float:
-        """Mean loss of the dev batches, in eval mode."""
+        """Computes the mean loss of the dev batches, in eval mode."""
         losses = []
         for batch in self.dev_loader.epoch(0):
             batch = batch.to(self.device)
@@ -221,16 +174,16 @@ class Experiment:
         return torch.stack(losses).mean().item()
 
     def run(self, folder: Path, progress: bool = True, keep_epochs: bool = False, tensorboard: bool = False) -> None:
-        """Trains the epochs that are left; saves after each, and shows how it goes.
+        """Trains the remaining epochs; saves after each one and reports its figures.
 
         Args:
-            folder: of the run.
-            progress: shows a bar.
-            keep_epochs: keeps the checkpoint of every epoch (`epoch-01.pt`, …).
-            tensorboard: writes losses and BLEU for TensorBoard too.
+            folder: the run's folder.
+            progress: show a progress bar.
+            keep_epochs: keep the checkpoint of every epoch (`epoch-01.pt`, …).
+            tensorboard: also write losses and BLEU for TensorBoard.
 
         Raises:
-            ConfigError: where TensorBoard is asked for and not installed.
+            ConfigError: if `tensorboard` is asked for but not installed.
         """
         make_folder(folder)
         older = [] if self.history else [path for name in FILES for path in folder.glob(name)]
@@ -238,15 +191,15 @@ class Experiment:
             print(f"{folder} holds an older run; it is removed when the first epoch of this one is saved", flush=True)
         writer = open_tensorboard(folder / "tensorboard", len(self.history)) if tensorboard else None
         best, best_bleu = folder / "best.pt", max((line["dev_bleu"] for line in self.history), default=-1.0)
-        if self.history and not best.is_file():  # lost: of the weights that are left these are the best
+        if self.history and not best.is_file():  # it is lost: these are the best weights that are left
             self.checkpoint().save(best)
             best_bleu = self.history[-1]["dev_bleu"]
         if len(self.history) < self.config.epochs:
-            bleu(self.translate_dev(1), [""])  # what is missing or unwritten stops here, not after a trained epoch
+            bleu(self.translate_dev(1), [""])  # whatever is missing or unwritten fails here, not after a trained epoch
         while len(self.history) < self.config.epochs:
             translations = self.run_epoch(progress)
             checkpoint, last = self.checkpoint(), self.history[-1]
-            if last["dev_bleu"] > best_bleu:  # of equals the first
+            if last["dev_bleu"] > best_bleu:  # of equal epochs the first
                 best_bleu = last["dev_bleu"]
                 checkpoint.save(best)
             while older:  # best.pt is already the new one
@@ -256,7 +209,7 @@ class Experiment:
                 checkpoint.save(folder / f"epoch-{last['epoch']:02}.pt")
             with in_one_piece(folder / "history.jsonl") as unfinished:
                 unfinished.write_text("".join(json.dumps(line) + "\n" for line in self.history))
-            # After the files above: who is stopped between them trains this epoch again, and nothing is lost.
+            # Comes last: a run that is stopped between two of these files repeats the epoch and loses nothing.
             checkpoint.save(folder / "last.pt")
             if writer:
                 for name in ("train_loss", "dev_loss", "dev_bleu"):
@@ -269,7 +222,7 @@ class Experiment:
     def _draw_curves(self, path: Path) -> None:
         try:
             from .pictures import plot_history, save_figure
-        except ImportError:  # matplotlib is no must for training
+        except ImportError:  # training does not need matplotlib
             return
         save_figure(plot_history(self.history), path)
 

@@ -1,16 +1,32 @@
-"""A table of runs: the settings in which they differ, and what came of each."""
+"""`compare`: a table of runs with the settings in which they differ and their results."""
 
+import argparse
+import json
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from .checkpoint import Checkpoint
+from ..running.checkpoint import Checkpoint
 
 
-def read_run(folder: Path) -> dict[str, object]:
-    """One run as a row: its name, all its settings, and figures of its best epoch.
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's flags."""
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="a run's folder, written by `train`")
+    parser.add_argument("--json", action="store_true", help="print all settings and figures, for programs")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the table; returns the exit status."""
+    runs = [read_run(folder) for folder in options.runs]
+    print(json.dumps(runs, indent=2) if options.json else as_table(runs))
+    return 0
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """Reads one run as a row: its name, all its settings, and the figures of its best epoch.
 
     Raises:
-        CheckpointError: where the folder holds no run.
+        CheckpointError: if the folder holds no run.
     """
     saved = Checkpoint.load(folder / "last.pt")
     best = max(saved.history, key=lambda line: line["dev_bleu"])
@@ -25,8 +41,8 @@ def read_run(folder: Path) -> dict[str, object]:
     }
 
 
-def as_table(runs: list[dict]) -> str:
-    """Markdown, the best run first; of the settings only those in which the runs differ."""
+def as_table(runs: list[dict[str, Any]]) -> str:
+    """Formats runs in Markdown, the best one first, with only those settings in which they differ."""
     differing = [name for name in runs[0]["settings"] if len({str(run["settings"][name]) for run in runs}) > 1]
     figures = [name for name in runs[0] if name not in ("run", "settings")]
     rows = [["run", *differing, *figures]]

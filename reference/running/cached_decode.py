@@ -1,57 +1,60 @@
-"""Greedy decoding with a key/value cache, for the reference alone.
+"""Greedy decoding with a key/value cache, for the reference only.
 
-`decode.greedy_decode` runs the whole target so far through the decoder at every step. Keys and values of
-earlier positions do not change, though, so this decoder computes them once and keeps them: a step costs one
-position. Here speed is the point, so PyTorch's own fused functions do the work. The module reaches into the
-reference's layers, which is why students, whose layers may look otherwise, do not get it. A test holds its
-output against `greedy_decode`.
+`decode.greedy_decode` runs the whole target so far through the decoder at each step. But the keys and values of
+earlier positions do not change, so this decoder computes them once and keeps them: a step costs one position.
+Speed is the point here, so PyTorch's own fused functions do the work. The module reaches into the reference's
+layers; students do not get it, because their layers may look different. A test compares its output with that of
+`greedy_decode`.
 
 Shapes: n live rows · h heads · s source length · d = d_model · d_head = d / h.
 """
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+from torch.nn import functional
 
-from .attention import MultiHeadedAttention
-from .decode import cut_sentence
-from .layers import DecoderLayer, EncoderLayer, LayerNorm
-from .model import Transformer
+from ..attention import MultiHeadedAttention
+from ..decode import cut_sentence
+from ..layers import DecoderLayer, EncoderLayer, LayerNorm
+from ..model import Transformer
 
 Sublayer = tuple[Callable[[Tensor], Tensor], LayerNorm]
 
 
 def join_projections(attention: MultiHeadedAttention) -> tuple[Tensor, Tensor]:
-    """The weights (3d, d) and biases (3d,) of query, key and value as one linear map."""
+    """Joins query, key and value projections into one linear map: weights (3d, d) and biases (3d,)."""
     parts = (attention.project_query, attention.project_key, attention.project_value)
     return torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts])
 
 
 def apply_sublayers(layer: EncoderLayer | DecoderLayer, x: Tensor, sublayers: Sequence[Sublayer]) -> Tensor:
-    """The layer in eval mode: each sublayer with its LayerNorm and the residual connection."""
+    """Applies the layer in eval mode: each sublayer with its LayerNorm and the residual connection."""
     for sublayer, norm in sublayers:
         x = x + sublayer(normalise(x, norm)) if layer.norm_first else normalise(x + sublayer(x), norm)
     return x
 
 
 def open_empty_rows(mask: Tensor) -> Tensor:
-    """Lets queries that may attend to nothing attend to everything: the fused function would give NaN."""
+    """Lets queries that may attend to nothing attend to everything; the fused function would return NaN."""
     return mask | ~mask.any(dim=-1, keepdim=True)
 
 
 def encode(model: Transformer, src: Tensor, mask: Tensor) -> Tensor:
-    """What `model.encode` returns first: the memory (n, s, d)."""
+    """Computes the memory (n, s, d), the first result of `model.encode`."""
     x = model.src_embedding(src) + model.src_positions.code[: src.size(1)]
-    for layer in model.encoder.layers:
+    for layer in cast("Sequence[EncoderLayer]", model.encoder.layers):
         attention = layer.attention
         weight, bias = join_projections(attention)
 
-        def attend_to_all(x: Tensor, weight=weight, bias=bias, attention=attention) -> Tensor:
-            parts = F.linear(x, weight, bias).unflatten(-1, (3, attention.n_heads, -1))
+        def attend_to_all(
+            x: Tensor, weight: Tensor = weight, bias: Tensor = bias, attention: MultiHeadedAttention = attention
+        ) -> Tensor:
+            parts = functional.linear(x, weight, bias).unflatten(-1, (3, attention.n_heads, -1))
             query, key, value = parts.permute(2, 0, 3, 1, 4)  # each (n, h, s, d_head)
-            context = F.scaled_dot_product_attention(query, key, value, mask)
+            context = functional.scaled_dot_product_attention(query, key, value, mask)
             return attention.project_output(context.transpose(1, 2).flatten(2))
 
         sublayers = (attend_to_all, layer.attention_norm), (layer.feed_forward, layer.feed_forward_norm)
@@ -60,7 +63,7 @@ def encode(model: Transformer, src: Tensor, mask: Tensor) -> Tensor:
 
 
 class CachedLayer:
-    """One decoder layer with the keys and values that it has seen."""
+    """One decoder layer with the keys and values of all positions so far."""
 
     def __init__(self, layer: DecoderLayer, memory: Tensor) -> None:
         """Projects the memory (n, s, d) once."""
@@ -74,7 +77,7 @@ class CachedLayer:
         self.key, self.value = self.memory_key[:0], self.memory_value[:0]
 
     def keep(self, rows: Tensor) -> None:
-        """Drops the rows that are not named."""
+        """Drops all rows except these."""
         for name in ("memory_key", "memory_value", "key", "value"):
             setattr(self, name, getattr(self, name).index_select(1, rows))
 
@@ -82,8 +85,10 @@ class CachedLayer:
         """Applies the layer to one new position: x (n, d), key_bias (s, n, 1, 1) or None."""
 
         def attend_to_target(x: Tensor) -> Tensor:
-            query, key, value = F.linear(x, self.weight, self.bias).view(1, len(x), 3, self.n_heads, -1).unbind(2)
-            # Sentences are short: copying costs less than keeping room for the longest.
+            query, key, value = (
+                functional.linear(x, self.weight, self.bias).view(1, len(x), 3, self.n_heads, -1).unbind(2)
+            )
+            # Sentences are short: copying costs less than reserving room for the longest.
             self.key, self.value = torch.cat([self.key, key]), torch.cat([self.value, value])
             context = attend(query, self.key, self.value, None)
             return self.layer.self_attention.project_output(context.view(x.shape))
@@ -105,8 +110,8 @@ class CachedLayer:
 def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
     """Attention of a single query, (1, n, h, d_head), to keys and values (k, n, h, d_head), bias (k, n, 1, 1).
 
-    For one query and few keys products and sums are faster than matrix multiplication, and they are fastest
-    where the keys are the first axis.
+    With one query and few keys, products and sums are faster than matrix multiplication, and fastest if the
+    keys are the first axis.
     """
     scores = (query * key).sum(-1, keepdim=True) * query.size(-1) ** -0.5  # (k, n, h, 1)
     if bias is not None:
@@ -115,8 +120,8 @@ def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Te
 
 
 def normalise(x: Tensor, norm: LayerNorm) -> Tensor:
-    """What `norm` computes, by PyTorch's fused function."""
-    return F.layer_norm(x, x.shape[-1:], norm.gamma, norm.beta, norm.epsilon)
+    """Computes the same as `norm`, with PyTorch's fused function."""
+    return functional.layer_norm(x, x.shape[-1:], norm.gamma, norm.beta, norm.epsilon)
 
 
 @torch.inference_mode()
@@ -131,11 +136,11 @@ def cached_greedy_decode(
     pad_id: int,
     max_length: int,
 ) -> list[list[int]]:
-    """Arguments and result as `decode.greedy_decode`, for the reference's `Transformer` only."""
+    """Does what `decode.greedy_decode` does, faster, for the reference's `Transformer` only."""
     was_training = model.training
     model.eval()
     memory = encode(model, src, open_empty_rows(src_mask if encoder_mask is None else encoder_mask))
-    layers = [CachedLayer(layer, memory) for layer in model.decoder.layers]
+    layers = [CachedLayer(layer, memory) for layer in cast("Sequence[DecoderLayer]", model.decoder.layers)]
     tokens = torch.full((src.size(0), max_length + 1), pad_id, dtype=torch.int64, device=src.device)
     tokens[:, 0] = bos_id
     active = torch.arange(src.size(0), device=src.device)

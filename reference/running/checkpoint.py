@@ -1,7 +1,7 @@
-"""All that a run needs to go on, in one file.
+"""Everything that a run needs to continue, in one file.
 
-The file is a dictionary of tensors, numbers and strings, so it is read with `weights_only=True`: loading a
-checkpoint runs no code from it.
+The file is a dictionary of tensors, numbers and strings and is read with `weights_only=True`, so loading a checkpoint
+runs no code from it.
 """
 
 import io
@@ -12,35 +12,35 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..vocab import SPECIAL_TOKENS, Vocabulary
 from .config import Config
-from .files import in_one_piece
-from .vocab import SPECIAL_TOKENS, Vocabulary
+from .whole_files import in_one_piece
 
 FORMAT = 1
 
 
 class CheckpointError(ValueError):
-    """A file that is no checkpoint of this program, or of another version; the message says which."""
+    """A file that is not a checkpoint of this program and version; the message says why."""
 
 
 @dataclass
 class Checkpoint:
-    """A model with what belongs to it; the last five fields matter for going on with training only."""
+    """A model with what belongs to it; the last six fields matter only for training further."""
 
     config: Config
     src_vocab: Vocabulary
     tgt_vocab: Vocabulary
     weights: dict[str, Tensor]
-    diagonal: Tensor | None  # the encoder's diagonal mask at the greatest length
-    epoch: int  # epochs that are done
+    diagonal: Tensor | None  # the encoder's diagonal mask at its greatest length
+    epoch: int  # finished epochs
     optimizer: dict[str, Any]
     scheduler: dict[str, Any]
-    rng_states: dict[str, Tensor]  # of the generators that training draws from, by kind of device
+    rng_states: dict[str, Tensor]  # states of the random generators that training uses, by kind of device
     history: list[dict[str, float]]
     corpus: dict[str, str] | None = None  # fingerprints of the training and dev pairs; older files have none
 
     def save(self, path: Path | str) -> None:
-        """Writes the file in one piece or not at all."""
+        """Writes the file whole or not at all."""
         content = {
             **vars(self),
             "format": FORMAT,
@@ -48,17 +48,17 @@ class Checkpoint:
             "src_vocab": self.src_vocab.tokens[len(SPECIAL_TOKENS) :],
             "tgt_vocab": self.tgt_vocab.tokens[len(SPECIAL_TOKENS) :],
         }
-        buffer = io.BytesIO()  # in a file PyTorch would answer a full disk with a RuntimeError about positions
+        buffer = io.BytesIO()  # writing to a full disk itself, PyTorch would raise an obscure RuntimeError
         torch.save(content, buffer)
-        with in_one_piece(path) as unfinished:
+        with in_one_piece(Path(path)) as unfinished:
             unfinished.write_bytes(buffer.getbuffer())
 
     @classmethod
     def load(cls, path: Path | str) -> "Checkpoint":
-        """Reads what `save` wrote; its tensors are on the CPU, wherever they were.
+        """Reads what `save` wrote; all tensors are on the CPU, wherever they were.
 
         Raises:
-            CheckpointError: where the file is missing, damaged, or something else.
+            CheckpointError: if the file is missing, damaged, or something else.
         """
         try:
             content = torch.load(path, map_location="cpu", weights_only=True)
@@ -71,18 +71,20 @@ class Checkpoint:
         if found != FORMAT:
             raise CheckpointError(f"{path}: checkpoint format {found!r}, expected {FORMAT}")
         try:
-            saved = cls(**content)
-            saved.config = Config.from_dict(saved.config)
-            saved.src_vocab, saved.tgt_vocab = Vocabulary(saved.src_vocab), Vocabulary(saved.tgt_vocab)
+            content["config"] = Config.from_dict(content["config"])
+            for name in ("src_vocab", "tgt_vocab"):
+                content[name] = Vocabulary(content[name])
+            return cls(**content)
+        except KeyError as error:
+            raise CheckpointError(f"{path}: not a checkpoint: {error} is missing") from None
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"{path}: {str(error).removeprefix('Checkpoint.__init__() ')}") from None
-        return saved
 
     def load_weights(self, model: nn.Module, path: Path | str) -> None:
         """Puts the weights into a model made from the same configuration.
 
         Raises:
-            CheckpointError: where the model's code has changed since, so that names or shapes differ.
+            CheckpointError: if the model's code has changed since, so that names or shapes differ.
         """
         try:
             model.load_state_dict(self.weights)

@@ -1,0 +1,10 @@
+"""The command line: `train`, `compare`, `translate` and `attention`.
+
+    main.py           the parser, and one line for each error      setting_flags.py   a flag for each setting
+    training.py       `train`                                      trained_model.py   what `train` has saved
+    comparing.py      `compare`
+    translating.py    `translate`
+    drawing.py        `attention`
+
+A user's error is answered in one line, with exit status 2.
+"""

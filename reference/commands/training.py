@@ -1,0 +1,61 @@
+"""`train`: trains a model from the beginning, or resumes a run."""
+
+import argparse
+import shlex
+from pathlib import Path
+
+from ..data import read_pairs
+from ..running.config import ConfigError
+from ..running.experiment import Experiment
+from ..running.whole_files import make_folder
+from .setting_flags import add_config_flags, config_flags_in, config_from_flags
+
+PACKAGE = __name__.rsplit(".", 2)[0]
+CORPUS = Path("data/corpus")
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's flags."""
+    parser.add_argument("--train", type=Path, default=CORPUS / "fren.train.bpe", help="`source|||target` lines")
+    parser.add_argument("--dev", type=Path, default=CORPUS / "fren.dev.bpe", help="likewise")
+    parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
+    parser.add_argument("--resume", action="store_true", help="resume from last.pt in the run's folder")
+    parser.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
+    parser.add_argument("--tensorboard", action="store_true", help="also write curves for `tensorboard --logdir DIR`")
+    add_config_flags(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Trains; returns the exit status."""
+    train_pairs, dev_pairs = read_pairs(options.train), read_pairs(options.dev)
+    if options.resume:
+        for flag in config_flags_in(options):
+            raise ConfigError(f"--resume keeps the settings of the run; leave out {flag}")
+        experiment = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device)
+    else:
+        config = config_from_flags(options)
+        make_folder(options.output)
+        experiment = Experiment(config, train_pairs, dev_pairs, options.device)
+    n_parameters = sum(parameter.numel() for parameter in experiment.model.parameters())
+    print(
+        f"{len(train_pairs)} training and {len(dev_pairs)} dev pairs, "
+        f"vocabularies {len(experiment.src_vocab)} and {len(experiment.tgt_vocab)}, {n_parameters:,} parameters"
+    )
+    try:
+        experiment.run(options.output, keep_epochs=options.keep_epochs, tensorboard=options.tensorboard)
+    except KeyboardInterrupt:
+        is_saved = experiment.history and (options.output / "last.pt").is_file()
+        raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None
+    print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
+    where = f"--checkpoint {options.output / 'best.pt'} --output {PACKAGE}/translations.txt"
+    print(f"next: python -m {PACKAGE} translate {where}")
+    return 0
+
+
+def how_to_resume(options: argparse.Namespace) -> str:
+    """Returns the command; the checkpoint has the settings, and the other flags are those that were given."""
+    words = ["python", "-m", PACKAGE, "train", "--resume", "--output", options.output]
+    for name in ("train", "dev", "keep_epochs", "tensorboard", "device", "threads"):
+        if (value := getattr(options, name)) != options.parser.get_default(name):
+            words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+    return f"; resume with: {shlex.join(map(str, words))}"

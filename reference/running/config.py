@@ -1,0 +1,120 @@
+"""All settings of a run in one frozen, typed place; the command line's flags are made from it.
+
+Names are those of the assignment (`d_model` is called `embedding_size` in the course's report, `d_ff` `hidden_size`).
+"""
+
+import difflib
+import math
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from .schedule import SCHEDULES
+
+INITIALISATIONS = ("default", "xavier")
+
+
+class ConfigError(ValueError):
+    """A setting that does not exist or has an impossible value; the message says what would be right."""
+
+
+def setting(default: Any, text: str, **limits: object) -> Any:
+    """Makes a field of `Config` with its help text and its limits: `low`, `high` or `choices`."""
+    return field(default=default, metadata={"help": text, **limits})
+
+
+@dataclass(frozen=True)
+class Config:
+    """One run: model, data, training, decoding."""
+
+    d_model: int = setting(128, "features of each vector; a multiple of n_heads", low=1)
+    n_heads: int = setting(4, "attention heads", low=1)
+    d_ff: int = setting(256, "inner features of the feed-forward network", low=1)
+    n_layers: int = setting(2, "layers of the encoder, and of the decoder", low=1)
+    dropout: float = setting(0.2, "share of activations dropped in training", low=0.0, high=1.0)
+    norm_first: bool = setting(False, "pre-norm instead of post-norm (task E.2)")
+    tie_output: bool = setting(False, "share the target embedding with the output projection")
+    initialisation: str = setting("xavier", "xavier: Glorot and Bengio 2010", choices=INITIALISATIONS)
+    diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask", low=0)
+    diagonal_random: float = setting(0.0, "share of cells allowed outside the band", low=0.0, high=1.0)
+
+    epochs: int = setting(10, "passes over the training data", low=1)
+    batch_size: int = setting(32, "sentences per batch", low=1)
+    bucketing: bool = setting(False, "put sentences of similar length into one batch")
+    min_count: int = setting(1, "tokens that occur less often in the training data become <unk>", low=1)
+    learning_rate: float = setting(1e-3, "Adam's highest learning rate", low=0.0)
+    schedule: str = setting("constant", "how the learning rate changes", choices=SCHEDULES)
+    warmup_steps: int = setting(0, "steps in which the learning rate rises to its highest", low=0)
+    label_smoothing: float = setting(
+        0.1, "share of probability spread over all tokens: Vaswani et al. 2017, 5.4", low=0.0, high=1.0
+    )
+    accumulate: int = setting(1, "batches per step of the optimizer", low=1)
+    max_grad_norm: float = setting(0.0, "clip the gradient's norm; 0 = no clipping", low=0.0)
+    seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", low=0, high=2**64 - 1)
+
+    max_length: int = setting(50, "the most tokens of a translation", low=1, high=511)
+    beam_size: int = setting(1, "1 = greedy search, more = beam search (task E.3)", low=1, high=100)
+    length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score")
+
+    def __post_init__(self) -> None:
+        """Checks types and limits.
+
+        Raises:
+            ConfigError: naming the setting, its value, and what would be right.
+        """
+        for item in fields(self):
+            value, kind = getattr(self, item.name), item.type
+            if kind is float and type(value) is int:
+                object.__setattr__(self, item.name, value := float(value))
+            if type(value) is not kind:
+                raise ConfigError(f"{item.name} = {value!r}: expected {getattr(kind, '__name__', kind)}")
+            choices, low, high = (item.metadata.get(key) for key in ("choices", "low", "high"))
+            if choices and value not in choices:
+                raise ConfigError(f"{item.name} = {value!r}: expected one of {', '.join(choices)}")
+            if (low is not None and not value >= low) or (high is not None and not value <= high):
+                limits = f"at least {low}" if high is None else f"between {low} and {high}"
+                raise ConfigError(f"{item.name} = {value!r}: expected {limits}")
+            if kind is float and not math.isfinite(value):
+                raise ConfigError(f"{item.name} = {value!r}: expected a finite number")
+        if self.d_model % self.n_heads:
+            raise ConfigError(f"d_model = {self.d_model} is not a multiple of n_heads = {self.n_heads}")
+        if self.diagonal_random and not self.diagonal_width:
+            raise ConfigError(
+                f"diagonal_random = {self.diagonal_random} has no effect with diagonal_width = 0: give both or neither"
+            )
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> "Config":
+        """Takes settings by name; the others keep their defaults.
+
+        Raises:
+            ConfigError: if a name is unknown, with the nearest valid one.
+        """
+        valid = [item.name for item in fields(cls)]
+        for name in settings:
+            if name not in valid:
+                nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
+                raise ConfigError(f"unknown setting {name!r}; did you mean {nearest!r}?")
+        return cls(**settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all settings by name, for checkpoints and logs."""
+        return asdict(self)
+
+
+COURSE = Config()
+
+PRESETS = {
+    "course": COURSE,
+    "fast": replace(
+        COURSE,
+        dropout=0.1,
+        norm_first=True,
+        tie_output=True,
+        bucketing=True,
+        learning_rate=2e-3,
+        schedule="cosine",
+        warmup_steps=400,
+        max_grad_norm=1.0,
+    ),
+    "tiny": replace(COURSE, d_model=32, d_ff=64, n_layers=1, epochs=1, batch_size=64),
+}

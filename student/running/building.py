@@ -1,0 +1,55 @@
+"""A fresh model from the settings: sizes, initialisation, tied tables, diagonal mask."""
+
+import torch
+from torch import Tensor, nn
+
+from ..data import LONGEST
+from ..embedding import InputEmbedding
+from ..masks import diagonal_mask
+from ..model import Transformer
+from .config import Config
+
+
+def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
+    """Builds a model; initialisation and tying happen here, so that they work with any layout inside the model.
+
+    All modules except `nn.Linear` and embeddings keep their default initialisation.
+    """
+    model = Transformer(
+        src_vocab_size,
+        tgt_vocab_size,
+        config.d_model,
+        config.n_heads,
+        config.d_ff,
+        config.n_layers,
+        config.dropout,
+        config.norm_first,
+    )
+    if config.initialisation == "xavier":
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Embedding)):
+                nn.init.xavier_uniform_(module.weight)
+        for table in embedding_tables(model):
+            # Times sqrt(d_model), this gives variance 1: about that of the positions that are added.
+            nn.init.normal_(table, std=config.d_model**-0.5)
+    if config.tie_output:
+        model.output_projection.weight = embedding_tables(model)[-1]
+    return model
+
+
+def embedding_tables(model: Transformer) -> list[nn.Parameter]:
+    """Returns the learned tables of source and target, the target's last."""
+    named = dict(model.named_children())
+    tables = [table for part in model.modules() if isinstance(part, InputEmbedding) for table in part.parameters()]
+    if "tgt_embedding" in named:  # a model may create its parts in any order
+        target = next(named["tgt_embedding"].parameters())
+        tables = [table for table in tables if table is not target] + [target]
+    return tables
+
+
+def draw_diagonal(config: Config) -> Tensor | None:
+    """Draws the encoder's diagonal mask at its greatest length; None if `diagonal_width` is 0."""
+    if config.diagonal_width == 0:
+        return None
+    generator = torch.Generator().manual_seed(config.seed)
+    return diagonal_mask(LONGEST["source"], config.diagonal_width, config.diagonal_random, generator)
