@@ -58,7 +58,7 @@ def in_one_piece(path: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         unfinished.replace(target)
     except OSError as error:
-        if error.filename is None:  # for example, if the disk is full
+        if error.errno and error.filename is None:  # for example, if the disk is full
             error.filename = str(path)
         raise
     finally:
