@@ -1,7 +1,9 @@
-"""Where the records of a class are kept: no record is ever deleted before its successor exists.
+"""Where the records of a class are kept.
 
     records/NAME.json    the present record
     earlier/NAME.json    the last finished one before it
+
+No record is ever deleted before its successor exists.
 """
 
 from __future__ import annotations

@@ -2,4 +2,6 @@
 
     arguments.py  what several commands take            grade.py        one submission
     replay.py     a disputed mark, graded again         grade_class.py  a folder of submissions
+
+Mistakes of the user are raised as exceptions, which `autograder.__main__` prints in one line.
 """

@@ -6,4 +6,6 @@
     marks.py        from tests to points                  events.py      what can be told
     states.py       how a test or a task ends             seeds.py       where random inputs come from
     grader_version.py  when a record is out of date
+
+Only `judging` needs PyTorch; `launcher` imports it once the zygote has been started.
 """

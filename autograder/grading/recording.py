@@ -3,6 +3,8 @@
     recorder = Recorder("anna", assignment, version)
     for event in judge(...):
         store(recorder.add(event))
+
+Folding is all that happens here; what to do with a record is for the caller to decide.
 """
 
 from __future__ import annotations

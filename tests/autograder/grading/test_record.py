@@ -141,11 +141,10 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
         raise SandboxUnavailableError("no processes left")
 
     monkeypatch.setattr(zygote, "fork", fork)
-    recorder = new_recorder()
-    intake = take_in(write_submission(tmp_path / "anna"), SKELETON, read_assignment())
-    with open_grader(read_assignment(), references, zygote=zygote) as grader:
-        with pytest.raises(SandboxUnavailableError):
-            recorder.add_all(events_of(intake, SEEDS, grader))
+    recorder, assignment = new_recorder(), read_assignment()
+    intake = take_in(write_submission(tmp_path / "anna"), SKELETON, assignment)
+    with open_grader(assignment, references, zygote=zygote) as grader, pytest.raises(SandboxUnavailableError):
+        recorder.add_all(events_of(intake, SEEDS, grader))
     record = recorder.record
     as_json(record)
     judged = [part for part in record.judgement.parts if part.components]
