@@ -1,6 +1,9 @@
-"""The embedded French-English corpus: generator, lexicon and grammar.
+"""The embedded French-English corpus, and corpora of your own.
 
-Run as ``python -m data generate`` and ``python -m data check``. What is here makes the corpus; reading it
-into batches is the business of the reference implementation. Start with ``README.md``, then
-``draw/sentences.py``.
+    generator/     draws the embedded corpus from our own grammar and lexicon: `generate`, `check`
+    preparation/   turns other parallel text into a corpus: `prepare`, `encode`
+    bpe.py         byte-pair encoding                files.py       files written whole or not at all
+    arguments.py   values on the command line        __main__.py    the command line
+
+Begin with `README.md`, then `generator/draw/sentences.py`. Reading a corpus into batches is the model's business.
 """

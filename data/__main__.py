@@ -1,55 +1,36 @@
-"""The command line: ``python -m data generate | check | prepare | encode``."""
+"""The command line: `python -m data generate | check | prepare | encode`."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from pathlib import Path
-
-from tqdm import tqdm
 
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 
-from .arguments import output_folder
-from .build import DEFAULT_SEED, Corpus, build
-from .check import broken_promises, differences, read_folder
-from .files import (
-    DATA_FOLDER,
-    MANIFEST,
-    CorpusError,
-    Manifest,
-    describe,
-    read_manifest,
-    render,
-    write_files,
-)
-from .prepare_command import add_prepare_commands
-from .settings import Settings, SettingsError, read_settings
-from .words.lexicon import read_lexicon
-from .words.tables import LexiconError
+from .files import CorpusError
+from .generator.commands import add_generator_commands
+from .generator.settings import SettingsError
+from .generator.words.tables import LexiconError
+from .preparation.commands import add_prepare_commands
 
 EXAMPLES = """examples:
   python -m data generate                          the course's corpus, as data/manifest.json records it
   python -m data generate --test-seed 7            the same, but a fresh hidden test set
-  python -m data generate --seed 7 --output other  everything drawn anew, into the folder 'other'
-  python -m data check                             is data/corpus what the manifest says?
+  python -m data generate --seed 7 --output other  a new corpus, in the folder 'other'
+  python -m data check                             compare data/corpus with the manifest
   python -m data prepare --help                    a corpus of your own, from any parallel text
 """
-SEED_HELP = "whole number that all is drawn from (default: the one in data/manifest.json)"
-TEST_SEED_HELP = "draw only the test split from this number; training and dev split and BPE stay as they are"
-OUTPUT_HELP = "folder for corpus/, private/ and manifest.json (default: data/)"
-UPDATE_HELP = "make this the course's corpus: record its seeds and checksums in data/manifest.json"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command; returns the exit status: 0 done, 1 a check failed, 2 wrong input."""
+    """Runs a command; returns the exit status: 0, 1 if a check failed, or 2 for wrong input."""
     print_anywhere()
     options = _parser().parse_args(arguments)
     try:
         status = int(options.run(options))
         if sys.stdout is not None:
-            sys.stdout.flush()  # here, where a full disk is still answered in one line
+            sys.stdout.flush()  # here, so that a full disk too is reported in one line
         return status
     except (LexiconError, SettingsError, CorpusError) as problem:
         print(f"error: {problem}", file=sys.stderr)
@@ -57,10 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; nothing was written", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has enough
+    except BrokenPipeError:  # the reader has gone away, as `| head` does
         _discard_output()
         return 0
-    except OSError as problem:  # those of files have a message of their own, with the name of the file
+    except OSError as problem:  # not of a file of the corpus: those have a message of their own
         if problem.filename is None:
             _discard_output()
         print(f"error: {problem.filename or 'standard output'}: {problem.strerror or problem}", file=sys.stderr)
@@ -68,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _discard_output() -> None:
-    """What is still to be printed goes nowhere; else Python fails once more as it ends."""
+    """Discards the rest of the output; otherwise Python would fail once more as it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -80,97 +61,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, run, text in (
-        ("generate", generate, "draw the corpus and write its files"),
-        ("check", check, "draw the corpus again and compare it with the manifest and the files"),
-    ):
-        command = commands.add_parser(
-            name,
-            help=text,
-            description=text,
-            epilog=EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        command.set_defaults(run=run)
-        command.add_argument("--output", type=output_folder, default=DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
-        if name == "generate":
-            command.add_argument("--seed", type=int, metavar="N", help=SEED_HELP)
-            command.add_argument("--test-seed", type=int, metavar="N", help=TEST_SEED_HELP)
-            command.add_argument("--update-manifest", action="store_true", help=UPDATE_HELP)
+    add_generator_commands(commands, EXAMPLES)
     add_prepare_commands(commands)
     return parser
-
-
-def generate(options: argparse.Namespace) -> int:
-    """Draws a corpus and writes it; for the default corpus, compares it with the committed manifest."""
-    recorded = read_manifest() if MANIFEST.exists() else None
-    seed, test_seed = _seeds(options, recorded)
-    corpus = _build(read_settings(), seed, test_seed)
-    files = render(corpus)
-    manifest = describe(corpus, files)
-    is_default_place = options.output.resolve() == DATA_FOLDER
-    is_recorded = recorded is not None and (seed, test_seed) == (recorded.seed, recorded.test_seed)
-    if is_default_place and recorded is not None and is_recorded and not options.update_manifest:
-        changed = differences(recorded, files, "the generator")
-        if changed:
-            print("\n".join(changed), file=sys.stderr)
-            print(
-                "error: the lexicon, grammar or settings no longer give the corpus in data/manifest.json; if that is "
-                "meant, run 'python -m data generate --update-manifest'",
-                file=sys.stderr,
-            )
-            return 1
-    text = manifest.to_json().encode()
-    if not is_default_place:
-        files["manifest.json"] = text
-    elif options.update_manifest or recorded is None:
-        files[MANIFEST.name] = text
-    write_files(options.output, files)
-    counts = ", ".join(f"{count} {name}" for name, count in manifest.counts.items())
-    print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
-    print(
-        f"vocabulary: {manifest.vocabulary['french']} French, {manifest.vocabulary['english']} English subwords"
-    )
-    if is_default_place and not is_recorded and not options.update_manifest:
-        print("note: not the corpus that data/manifest.json records; --update-manifest makes it so")
-    return 0
-
-
-def _seeds(options: argparse.Namespace, recorded: Manifest | None) -> tuple[int, int]:
-    if options.seed is not None:
-        return options.seed, options.seed if options.test_seed is None else options.test_seed
-    seed = recorded.seed if recorded is not None else DEFAULT_SEED
-    if options.test_seed is not None:
-        return seed, options.test_seed
-    return seed, recorded.test_seed if recorded is not None else seed
-
-
-def _build(settings: Settings, seed: int, test_seed: int) -> Corpus:
-    size = settings.size
-    total = size.train + size.dev + size.test * (1 if test_seed == seed else 2)
-    with tqdm(total=total, desc="drawing pairs", unit="pair", delay=2, leave=False) as bar:
-        return build(read_lexicon(), settings, seed, test_seed, bar.update)
-
-
-def check(options: argparse.Namespace) -> int:
-    """Draws the corpus again; reports every difference and every broken promise."""
-    folder: Path = options.output
-    manifest = read_manifest(folder / MANIFEST.name)
-    settings = read_settings()
-    files = read_folder(folder, manifest.files)
-    corpus = _build(settings, manifest.seed, manifest.test_seed)
-    problems = [
-        *differences(manifest, render(corpus), "the generator"),
-        *differences(manifest, files, f"the file in {folder}"),
-        *broken_promises(files, settings.size),
-    ]
-    if problems:
-        print("\n".join(problems), file=sys.stderr)
-        hint = "'python -m data generate' writes the recorded corpus again"
-        print(f"error: {len(problems)} problem(s) in {folder}; {hint}", file=sys.stderr)
-        return 1
-    print(f"{folder}: all {len(files)} files are as the manifest says and keep their promises")
-    return 0
 
 
 if __name__ == "__main__":

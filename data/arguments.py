@@ -1,16 +1,23 @@
-"""Values on the command line that argparse has no type for: whole numbers within limits, a folder for output."""
+"""Types for the command line that argparse lacks: whole numbers within limits, a folder for output."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
-MOST_DIGITS = 18  # of any number; what is longer is a slip of the keyboard, and too long for other people's code
+if TYPE_CHECKING:
+    from foundation.command_line import Parser
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+"""What `add_subparsers` returns; its class has no public name."""
+
+MOST_DIGITS = 18  # longer numbers are slips of the keyboard, and too large for some libraries
 
 
 def whole_number(low: int, high: int = 10**MOST_DIGITS - 1) -> Callable[[str], int]:
-    """The type of numbers from ``low`` to ``high``."""
+    """Makes the type of whole numbers from `low` to `high`."""
 
     def read(text: str) -> int:
         is_number = text.isdecimal() and len(text) <= MOST_DIGITS
@@ -22,7 +29,7 @@ def whole_number(low: int, high: int = 10**MOST_DIGITS - 1) -> Callable[[str], i
 
 
 def output_folder(text: str) -> Path:
-    """The type of folders that are written to. An empty name (an unset shell variable) is not the current folder."""
+    """Reads the name of a folder to write to; refuses an empty one (from an unset shell variable)."""
     if not text:
-        raise argparse.ArgumentTypeError("the name is empty; '.' is the current folder")
+        raise argparse.ArgumentTypeError("the name is empty; write '.' for the current folder")
     return Path(text)

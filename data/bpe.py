@@ -1,7 +1,7 @@
-"""Byte-pair encoding with the library ``tokenizers``, written with ``@@`` behind each piece that goes on.
+"""Byte-pair encoding with the library `tokenizers`, written with `@@` after each piece that continues.
 
-The encoding is learnt on the training split only. Its size is chosen so that the *distinct tokens of the
-encoded training split*, with the three special ids, are as near as may be to the vocabulary asked for.
+The encoding is learnt on the training split only. Its size is chosen so that the number of *distinct tokens of the
+encoded training split*, plus the three special ids, is as close as possible to the vocabulary asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tokenizers.trainers import BpeTrainer  # noqa: E402
 
 END_OF_WORD = "</w>"
 CONTINUES = "@@"
-SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but no tokens of the corpus
+SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but not in the corpus
 ATTEMPTS = 8
 
 
@@ -27,21 +27,22 @@ class Subwords:
     """One language's encoding."""
 
     def __init__(self, model: Tokenizer):
-        """Takes a model that has learnt already; see `train`."""
+        """Takes a trained model; see `train`."""
         self._model = model
         self._pieces: dict[str, tuple[str, ...]] = {}
 
     @classmethod
     def train(cls, sentences: Sequence[Sequence[str]], size: int) -> Subwords:
-        """Learns pieces from tokenized sentences; ``size`` counts letters and merges."""
+        """Learns pieces from tokenized sentences; `size` counts letters and merges."""
         model = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
         model.pre_tokenizer = WhitespaceSplit()
-        # The library numbers letters at the end of a word in the order of a hash table, another one in each process,
-        # and among pairs of one frequency the lower numbers win. As "special" tokens they get numbers of ours.
+        # The library numbers the letters that end a word in the order of a hash table, which differs from process to
+        # process, and among equally frequent pairs the lower numbers win. As "special" tokens we number them.
         endings = sorted({word[-1] + END_OF_WORD for sentence in sentences for word in sentence if word})
-        options = {"end_of_word_suffix": END_OF_WORD, "special_tokens": endings, "show_progress": False}
-        trainer = BpeTrainer(vocab_size=size, **options)
-        # sorted, so that ties do not depend on the order of sentences
+        trainer = BpeTrainer(
+            vocab_size=size, end_of_word_suffix=END_OF_WORD, special_tokens=list(endings), show_progress=False
+        )
+        # sorted, so that ties do not depend on the order of the sentences
         lines = sorted(" ".join(sentence) for sentence in sentences)
         model.train_from_iterator(lines, trainer)
         learnt = json.loads(model.to_str())
@@ -49,11 +50,11 @@ class Subwords:
         return cls(Tokenizer.from_str(json.dumps(learnt)))
 
     def to_json(self) -> str:
-        """The file of the library ``tokenizers``."""
+        """Returns the JSON file of the library `tokenizers`."""
         return self._model.to_str(pretty=True)
 
     def pieces(self, word: str) -> tuple[str, ...]:
-        """The word in pieces: ``lower -> low@@ er``. Letters that training never saw stand alone."""
+        """Cuts a word into pieces: `lower -> low@@ er`. Letters that training never saw stand alone."""
         if word not in self._pieces:
             tokens = self._model.encode(word).tokens
             plain = [token.removesuffix(END_OF_WORD) for token in tokens]
@@ -63,7 +64,7 @@ class Subwords:
         return self._pieces[word]
 
     def length(self, sentence: Iterable[str]) -> int:
-        """How many tokens the sentence has."""
+        """Counts the tokens of a sentence."""
         return sum(len(self.pieces(word)) for word in sentence)
 
     def encode(self, sentence: Iterable[str]) -> str:
@@ -76,22 +77,20 @@ class Subwords:
 
 
 def learn(sentences: Sequence[Sequence[str]], vocabulary: int) -> Subwords:
-    """The encoding whose vocabulary on ``sentences`` is nearest to ``vocabulary`` (special ids included)."""
+    """Learns the encoding whose vocabulary on `sentences` is nearest to `vocabulary` (special ids included)."""
     wanted = vocabulary - SPECIAL_IDS
     size = wanted
-    best: tuple[int, Subwords] | None = None
+    found: list[tuple[int, Subwords]] = []
     for _ in range(ATTEMPTS):
         subwords = Subwords.train(sentences, size)
-        found = len(subwords.vocabulary(sentences))
-        if best is None or abs(found - wanted) < best[0]:
-            best = abs(found - wanted), subwords
-        if found == wanted:
+        too_many = len(subwords.vocabulary(sentences)) - wanted
+        found.append((abs(too_many), subwords))
+        if too_many == 0:
             break
-        size += wanted - found
-    assert best is not None
-    return best[1]
+        size -= too_many
+    return min(found, key=lambda attempt: attempt[0])[1]
 
 
 def join_pieces(line: str) -> str:
-    """A line without BPE marks: words again."""
+    """Joins the pieces of a line to words again."""
     return line.replace(CONTINUES + " ", "")

@@ -6,16 +6,16 @@ import dataclasses
 
 import pytest
 
-from data.build import Corpus, build
-from data.draw.chance import Chance
-from data.draw.sentences import Sentences
-from data.english.sentences import write_english
-from data.files import read_manifest, render
-from data.french.sentences import write_french
-from data.meaning.nodes import Agreement, Clause, Modifier, NounPhrase, Pronoun, Sentence
-from data.settings import Settings, read_settings
-from data.words.entries import Adjective, Noun, Verb
-from data.words.lexicon import Lexicon, read_lexicon
+from data.generator.build import Corpus, build
+from data.generator.corpus_files import read_manifest, render
+from data.generator.draw.chance import Chance
+from data.generator.draw.sentences import Sentences
+from data.generator.english.sentences import write_english
+from data.generator.french.sentences import write_french
+from data.generator.meaning.nodes import Agreement, Clause, Modifier, NounPhrase, Pronoun, Sentence
+from data.generator.settings import Settings, read_settings
+from data.generator.words.entries import Adjective, Noun, Verb
+from data.generator.words.lexicon import Lexicon, read_lexicon
 
 PERSONS = {
     "je": (1, "sg"), "tu": (2, "sg"), "il": (3, "sg"), "elle": (3, "sg"),
@@ -92,9 +92,7 @@ def settings() -> Settings:
 @pytest.fixture(scope="session")
 def small(settings: Settings) -> Settings:
     """Settings for a corpus of a few hundred pairs."""
-    size = dataclasses.replace(
-        settings.size, train=600, dev=80, test=80, french_vocabulary=400, english_vocabulary=400
-    )
+    size = dataclasses.replace(settings.size, train=600, dev=80, test=80, french_vocabulary=400, english_vocabulary=400)
     return dataclasses.replace(settings, size=size)
 
 

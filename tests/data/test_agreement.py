@@ -9,18 +9,18 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.alignment import align, spread
-from data.draw.chance import Chance
-from data.draw.sentences import Sentences
-from data.english.sentences import write_english
-from data.french.function_words import POSSESSIVES
-from data.french.inflection import adjective_form, noun_form
-from data.french.noun_phrases import FrenchNominals
-from data.french.sandhi import join, plain, starts_with_vowel
-from data.french.sentences import write_french
-from data.meaning.nodes import Agreement, Modifier, NounPhrase
-from data.settings import read_settings
-from data.words.lexicon import read_lexicon
+from data.generator.alignment import align, spread
+from data.generator.draw.chance import Chance
+from data.generator.draw.sentences import Sentences
+from data.generator.english.sentences import write_english
+from data.generator.french.function_words import POSSESSIVES
+from data.generator.french.inflection import adjective_form, noun_form
+from data.generator.french.noun_phrases import FrenchNominals
+from data.generator.french.sandhi import join, plain, starts_with_vowel
+from data.generator.french.sentences import write_french
+from data.generator.meaning.nodes import Agreement, Modifier, NounPhrase
+from data.generator.settings import read_settings
+from data.generator.words.lexicon import read_lexicon
 
 LEXICON, SETTINGS = read_lexicon(), read_settings()
 WRITER = FrenchNominals(lambda clause: [])
@@ -35,9 +35,7 @@ DRAWN = settings(max_examples=20, deadline=None)
 
 
 @EXAMPLES
-@given(
-    st.sampled_from(ATTRIBUTES), st.sampled_from(("sg", "pl")), st.sampled_from(("the", "a", "this", "my"))
-)
+@given(st.sampled_from(ATTRIBUTES), st.sampled_from(("sg", "pl")), st.sampled_from(("the", "a", "this", "my")))
 def test_everything_in_a_noun_phrase_agrees(pair: Any, number: str, determiner: str) -> None:
     """Determiner, noun and adjective have one gender and number."""
     noun, adjective = pair
@@ -53,13 +51,7 @@ def test_everything_in_a_noun_phrase_agrees(pair: Any, number: str, determiner: 
     feminine, plural = noun.gender == "f", number == "pl"
     allowed = {
         "the": ["les"] if plural else ["l", "la"] if feminine else ["l", "le"],
-        "a": ["des", "de", "d"]
-        if plural
-        else ["du", "de"]
-        if noun.is_mass
-        else ["une"]
-        if feminine
-        else ["un"],
+        "a": ["des", "de", "d"] if plural else ["du", "de"] if noun.is_mass else ["une"] if feminine else ["un"],
         "this": ["ces"] if plural else ["cette"] if feminine else ["ce", "cet"],
         "my": ["mes"] if plural else ["ma", "mon"] if feminine else ["mon"],
     }
@@ -90,9 +82,7 @@ def test_drawn_sentences(seed: int) -> None:
         assert not unelided(source), french
         assert not re.search(r"\b(a [aei]|an [bcdfgjklmnpqrstvwxz])", english), english
         assert not re.search(r"\b(i|we|you|they) (is|was not is|has|does)\b", english), english
-        assert (
-            not re.search(r"\b(he|she) (are|have|do|am|were)\b", english.split(" if ")[0]) or "?" in english
-        )
+        assert not re.search(r"\b(he|she) (are|have|do|am|were)\b", english.split(" if ")[0]) or "?" in english
         assert "|" not in english and "_" not in french
         links = align(source, target)
         assert {i for i, _ in links} == set(range(len(source)))
@@ -131,9 +121,7 @@ def test_pronoun_and_verb(drawn: list) -> None:
 
 
 @EXAMPLES
-@given(
-    st.lists(st.integers(1, 4), min_size=1, max_size=8), st.lists(st.integers(1, 4), min_size=1, max_size=8)
-)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=8), st.lists(st.integers(1, 4), min_size=1, max_size=8))
 def test_links_spread_over_pieces(source: list[int], target: list[int]) -> None:
     """A link of two words becomes all links of their pieces, and nothing else."""
     links = [(i, j) for i in range(len(source)) for j in range(len(target)) if (i + j) % 2 == 0]

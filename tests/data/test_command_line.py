@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from data import __main__ as command_line
 from data import files
-from data.build import Corpus
+from data.generator import commands
+from data.generator.build import Corpus
+from data.generator.corpus_files import MANIFEST, read_manifest
 
 pytestmark = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
 
@@ -18,14 +19,14 @@ pytestmark = pytest.mark.slow  # the whole corpus is drawn for them, which takes
 @pytest.fixture(autouse=True)
 def whole_corpus(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     """Takes the corpus that was drawn already where the command would draw the same again."""
-    drawn = command_line._build
+    drawn = commands._build
 
     def build(settings: object, seed: int, test_seed: int) -> Corpus:
         if (seed, test_seed) == (corpus.seed, corpus.test_seed):
             return corpus
         return drawn(settings, seed, test_seed)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(command_line, "_build", build)
+    monkeypatch.setattr(commands, "_build", build)
 
 
 def run(*arguments: object) -> int:
@@ -43,7 +44,7 @@ def test_generate_and_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         "corpus/fren.train.bpe", "corpus/fren.dev.bpe", "corpus/fren.test.src.bpe", "corpus/fren.train.align",
         "corpus/fren.dev.align", "private/fren.test.bpe", "private/fren.test.align", "manifest.json",
     }  # fmt: skip
-    assert json.loads((tmp_path / "manifest.json").read_text()) == json.loads(files.MANIFEST.read_text())
+    assert json.loads((tmp_path / "manifest.json").read_text()) == json.loads(MANIFEST.read_text())
     assert run("check", "--output", tmp_path) == 0
     assert "keep their promises" in capsys.readouterr().out
     dev = tmp_path / "corpus/fren.dev.bpe"
@@ -115,7 +116,7 @@ def test_nothing_is_left_half_written(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(files.CorpusError, match="No space left on device"):
         files.write_files(tmp_path, {"a/one": b"new", "a/two": b"new"})
     monkeypatch.undo()
-    assert sorted(os.listdir(tmp_path / "a")) == ["one", "two"]
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["one", "two"]
     assert (tmp_path / "a/one").read_bytes() == b"old"
 
 
@@ -124,15 +125,15 @@ def test_a_changed_lexicon_is_noticed(
 ) -> None:
     """In its usual place, the corpus must be what the manifest records, unless the manifest is to be renewed."""
     manifest = tmp_path / "manifest.json"
-    recorded = json.loads(files.MANIFEST.read_text())
+    recorded = json.loads(MANIFEST.read_text())
     recorded["files"]["corpus/fren.dev.bpe"] = "0" * 64
     manifest.write_text(json.dumps(recorded))
-    monkeypatch.setattr(command_line, "MANIFEST", manifest)
-    monkeypatch.setattr(command_line, "DATA_FOLDER", tmp_path)
-    monkeypatch.setattr(command_line, "read_manifest", lambda path=manifest: files.read_manifest(path))
+    monkeypatch.setattr(commands, "MANIFEST", manifest)
+    monkeypatch.setattr(commands, "DATA_FOLDER", tmp_path)
+    monkeypatch.setattr(commands, "read_manifest", lambda path=manifest: read_manifest(path))
     assert run("generate", "--output", tmp_path) == 1
     error = capsys.readouterr().err
     assert "corpus/fren.dev.bpe" in error and "--update-manifest" in error
     assert not (tmp_path / "corpus").exists()
     assert run("generate", "--output", tmp_path, "--update-manifest") == 0
-    assert json.loads(manifest.read_text()) == json.loads(files.MANIFEST.read_text())
+    assert json.loads(manifest.read_text()) == json.loads(MANIFEST.read_text())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from data.french.conjugation import conjugate, person_index
-from data.french.sandhi import plain
-from data.words.lexicon import Lexicon
-from data.words.tables import LexiconError
+from data.generator.french.conjugation import conjugate, person_index
+from data.generator.french.sandhi import plain
+from data.generator.words.lexicon import Lexicon
+from data.generator.words.tables import LexiconError
 
 PRESENT = {
     "parler": "parle parles parle parlons parlez parlent",
@@ -80,9 +80,7 @@ def test_auxiliary() -> None:
 
 def test_unknown_irregular_verb() -> None:
     """An infinitive that no rule covers is an error that says what to do."""
-    with pytest.raises(
-        LexiconError, match=r"'valoir' has no regular forms: add it to french_irregular_verbs\.tsv"
-    ):
+    with pytest.raises(LexiconError, match=r"'valoir' has no regular forms: add it to french_irregular_verbs\.tsv"):
         conjugate("valoir")
 
 

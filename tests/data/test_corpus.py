@@ -11,9 +11,9 @@ import sys
 import pytest
 
 from data.bpe import CONTINUES, join_pieces, learn
-from data.build import Corpus, build, split_of
-from data.check import broken_promises
-from data.files import (
+from data.generator.build import Corpus, build, split_of
+from data.generator.check import broken_promises
+from data.generator.corpus_files import (
     DEV,
     DEV_ALIGN,
     PRIVATE,
@@ -25,8 +25,8 @@ from data.files import (
     read_manifest,
     render,
 )
-from data.settings import Settings
-from data.words.lexicon import Lexicon
+from data.generator.settings import Settings
+from data.generator.words.lexicon import Lexicon
 from foundation.places import ROOT
 
 pytestmark = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
@@ -87,9 +87,7 @@ def test_some_words_were_never_seen_and_few_are_frequent(files: dict[str, bytes]
         top = sum(sorted(counts.values(), reverse=True)[:100])
         assert top > len(words) / 2
         for name in (DEV, TEST):
-            unseen = [
-                w for pair in pairs(files[name]) for w in join_pieces(pair[side]).split() if w not in counts
-            ]
+            unseen = [w for pair in pairs(files[name]) for w in join_pieces(pair[side]).split() if w not in counts]
             assert 20 < len(unseen) < 400
     assert len(count([w for p in pairs(files[TRAIN]) for w in join_pieces(p[0]).split()])) >= 2500
 
@@ -156,9 +154,7 @@ def test_check_finds_what_is_wrong(files: dict[str, bytes], settings: Settings) 
     long = " ".join(["a"] * 16) + "|||b"
     assert "fren.train.bpe:1: a side is longer than 15" in problems(train=lines([long, *train[1:]]))
     dev = files[DEV].decode().splitlines()
-    assert "its French side stands at corpus/fren.train.bpe:1 too" in problems(
-        dev=lines([train[0], *dev[1:]])
-    )
+    assert "its French side stands at corpus/fren.train.bpe:1 too" in problems(dev=lines([train[0], *dev[1:]]))
     assert "not the French sides" in problems(source=lines(["x ."] * 971))
     aligned = files[TRAIN_ALIGN].decode().splitlines()
     assert "fren.train.align:1: does not link every token" in problems(align=lines(["0-0", *aligned[1:]]))
@@ -197,9 +193,9 @@ def test_same_bytes_whatever_the_hash_seed(small: Settings) -> None:
     """In processes of their own, with different hash seeds."""
     script = (
         "import dataclasses, hashlib\n"
-        "from data.build import build\n"
+        "from data.generator.build import build\n"
         "from data.files import render\n"
-        "from data.settings import read_settings\n"
+        "from data.generator.settings import read_settings\n"
         "from data.words.lexicon import read_lexicon\n"
         "settings = read_settings()\n"
         f"size = dataclasses.replace(settings.size, **{dataclasses.asdict(small.size)!r})\n"
@@ -225,9 +221,7 @@ def test_same_bytes_whatever_the_hash_seed(small: Settings) -> None:
 def test_bpe_is_learnt_on_training_alone(corpus: Corpus, settings: Settings) -> None:
     """Learning again on just the training split gives the same pieces for every word of every split."""
     again = learn([pair.french for pair in corpus.train], settings.size.french_vocabulary)
-    words = {
-        word for split in (corpus.train, corpus.dev, corpus.test) for pair in split for word in pair.french
-    }
+    words = {word for split in (corpus.train, corpus.dev, corpus.test) for pair in split for word in pair.french}
     assert all(again.pieces(word) == corpus.french.pieces(word) for word in words)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from data.meaning.nodes import (
+from data.generator.meaning.nodes import (
     Agreement,
     Comparison,
     Conjunction,
@@ -84,13 +84,9 @@ def test_negation(words: Any, negation: str, tense: str, french: str, english: s
 def test_negation_takes_the_article(words: Any) -> None:
     """Un, du and the article in avoir de la chance become de; rien stands before the participle."""
     have = words.verb("transitive", "avoir")
-    clause = words.clause(
-        words.who("il"), have, "present", negation="pas", object=words.phrase("chien", "no")
-    )
+    clause = words.clause(words.who("il"), have, "present", negation="pas", object=words.phrase("chien", "no"))
     assert words.both(clause) == ("il n a pas de chien .", "he doesn t have a dog .")
-    lucky = words.clause(
-        words.who("il"), words.verb("expression", "avoir de la chance"), "present", negation="pas"
-    )
+    lucky = words.clause(words.who("il"), words.verb("expression", "avoir de la chance"), "present", negation="pas")
     assert words.both(lucky) == ("il n a pas de chance .", "he s not lucky .")
     nothing = words.clause(
         words.who("tu"),
@@ -138,9 +134,7 @@ def test_clitics(words: Any, tense: str, form: str, french: str, english: str) -
     """Before the verb, behind the imperative, in order."""
     it = words.who("il")
     it.kind = "thing"
-    clause = words.clause(
-        words.who("tu"), words.verb("dative", "donner"), tense, object=it, recipient=words.who("je")
-    )
+    clause = words.clause(words.who("tu"), words.verb("dative", "donner"), tense, object=it, recipient=words.who("je"))
     assert words.both(clause, form=form) == (french, english)
 
 
@@ -223,9 +217,7 @@ def test_partitive_and_quantity(words: Any) -> None:
     ):  # fmt: skip
         clause = words.clause(words.who("il"), eat, "past", object=words.phrase("pain", determiner))
         assert words.both(clause) == (f"il a mange {french} .", f"he ate {english} .")
-    cup = words.phrase(
-        "tasse", "a", class_name="measure", content=words.phrase("café", "bare", class_name="drink")
-    )
+    cup = words.phrase("tasse", "a", class_name="measure", content=words.phrase("café", "bare", class_name="drink"))
     drink = words.clause(words.who("il"), words.verb("transitive", "boire"), "past", object=cup)
     assert words.both(drink) == ("il a bu une tasse de cafe .", "he drank a cup of coffee .")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from data.english import inflection as english
-from data.english.noun_phrases import number_word as english_number
-from data.french import inflection as french
-from data.french.function_words import number_word as french_number
+from data.generator.english import inflection as english
+from data.generator.english.noun_phrases import number_word as english_number
+from data.generator.french import inflection as french
+from data.generator.french.function_words import number_word as french_number
 
 
 @pytest.mark.parametrize(

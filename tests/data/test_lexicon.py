@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from data.settings import SETTINGS_FILE, Settings, SettingsError, read_settings
-from data.words.lexicon import LEXICON_FOLDER, Lexicon, read_lexicon
-from data.words.tables import LexiconError
+from data.generator.settings import SETTINGS_FILE, Settings, SettingsError, read_settings
+from data.generator.words.lexicon import LEXICON_FOLDER, Lexicon, read_lexicon
+from data.generator.words.tables import LexiconError
 
 
 @pytest.fixture

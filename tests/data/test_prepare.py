@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data import __main__ as command_line
-from data.encodings import UNKNOWN, read_encoding
 from data.files import CorpusError
-from data.prepare import Choices, cut_words, prepare
+from data.preparation.encodings import UNKNOWN, read_encoding
+from data.preparation.prepare import Choices, cut_words, prepare
 from reference.data import read_pairs
 from reference.vocab import join_subwords
 
@@ -136,7 +136,7 @@ def test_no_source_stands_in_two_splits() -> None:
     [
         ({"train": []}, Choices(), "no pair is left for training .the text is empty.$"),
         ({"train": [("", "")] * 2}, Choices(), "no pair is left for training .2 empty.$"),
-        ({"test": PAIRS}, Choices(), "no split 'train' in it, only test"),
+        ({"test": PAIRS}, Choices(), "it has no split 'train', only test"),
         (
             {"train": PAIRS},
             Choices(dev=40, test=6),
@@ -146,7 +146,7 @@ def test_no_source_stands_in_two_splits() -> None:
         (
             {"train": [(f"abcdefgh{n}", "x") for n in range(60)]},
             Choices(dev=9, test=0, vocabulary=1, most_tokens=4),
-            "to take 9 of them for dev with at most 4 tokens a side; name a smaller --dev$",
+            "to take 9 of them for dev with at most 4 tokens per side; name a smaller --dev$",
         ),
     ],
 )

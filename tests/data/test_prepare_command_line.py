@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from data import __main__ as command_line
-from data.encodings import WholeWords
-from data.prepare import MOST_TOKENS_READ
+from data.preparation.encodings import WholeWords
+from data.preparation.prepare import MOST_TOKENS_READ
 from reference.embedding import PositionalEncoding
 
 KIT = Path(command_line.__file__).resolve().parent.parent
@@ -85,13 +85,13 @@ def test_output_that_cannot_be_written(encoding: Path, text: list[object], tmp_p
     """One line; a reader that has enough is no error. The corpus is written all the same."""
     output = tmp_path / "corpus"
     for command in (["encode", "--encoding", encoding], ["prepare", *text, "--output", output]):
-        with open(encoding, "rb") as cannot_write:
+        with encoding.open("rb") as cannot_write:
             done = process(*command, input=b"a\n", stdout=cannot_write)
         assert (done.returncode, done.stderr) == (2, b"error: standard output: Bad file descriptor\n")
     assert (output / "train.bpe").exists()
     reader, writer = os.pipe()
     os.close(reader)
-    with open(writer, "wb") as nobody_reads:
+    with os.fdopen(writer, "wb") as nobody_reads:
         done = process("encode", "--encoding", encoding, input=b"a\n" * 9999, stdout=nobody_reads)
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -143,7 +143,7 @@ def test_options_of_a_dataset_without_one(
     text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     assert run("prepare", *text, *more, "--output", tmp_path / "out") == 2
-    assert capsys.readouterr().err == f"error: {more[0]} is of a dataset, and no --dataset is named; leave it out\n"
+    assert capsys.readouterr().err == f"error: {more[0]} needs --dataset; leave it out\n"
 
 
 def names(folder: Path) -> set[str]:
@@ -158,7 +158,7 @@ def test_one_corpus_at_a_time(text: list[object], tmp_path: Path, capsys: pytest
     (output / "notes.txt").write_text("mine")
     assert "removed" not in capsys.readouterr().out
     assert run("prepare", *text, "--output", output) == 0
-    assert "removed, as they were of the corpus that stood here before: test.bpe, tokenizer.json\n" in (
+    assert "removed, since they belonged to the corpus that was here before: test.bpe, tokenizer.json\n" in (
         capsys.readouterr().out
     )
     both = {"source.tokenizer.json", "target.tokenizer.json", "summary.json", "notes.txt"}
@@ -206,7 +206,7 @@ def test_what_was_dropped_as_too_long(tmp_path: Path, capsys: pytest.CaptureFixt
     where = ["--train", tmp_path / "de", tmp_path / "en", "--dev", 0, "--test", 0, "--output", tmp_path / "out"]
     assert run("prepare", *where) == 0
     said = capsys.readouterr().out
-    assert "dropped: 2 too long (over 100 tokens a side)\n" in said and "there is no dev split" in said
+    assert "dropped: 2 too long (over 100 tokens per side)\n" in said and "there is no dev split" in said
     assert "next:" not in said and "reads no more" not in said
     assert run("prepare", *where, "--most-tokens", 999) == 0
     assert "note: the longest side has 601 tokens" in (said := capsys.readouterr().out) and "--most-tokens 511" in said

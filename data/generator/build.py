@@ -1,0 +1,160 @@
+"""Building a corpus: draws sentences, writes them in both languages, splits and encodes them.
+
+A hash of its French side decides once and for all which split a sentence may go to. So no French side is shared
+between splits, not even those of different seeds, and all splits have the same distribution. Training and dev split
+come from one random stream, that of the seed; the test split has its own, so that a fresh test set leaves the others
+and the encoding as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from ..bpe import Subwords, learn
+from .alignment import Link, align
+from .draw.chance import Chance
+from .draw.sentences import Sentences
+from .english.sentences import write_english
+from .french.sentences import write_french
+from .settings import Settings, Size
+from .words.lexicon import Lexicon
+
+DEFAULT_SEED = 2024
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A French sentence, its English translation, and links of word positions."""
+
+    french: tuple[str, ...]
+    english: tuple[str, ...]
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Three splits and the encodings learnt on the first."""
+
+    seed: int
+    test_seed: int
+    train: tuple[Pair, ...]
+    dev: tuple[Pair, ...]
+    test: tuple[Pair, ...]
+    french: Subwords
+    english: Subwords
+
+
+class PairStream:
+    """Endless pairs for some of the splits from one random stream; each French side occurs once, none in `taken`."""
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        settings: Settings,
+        seed: str,
+        splits: tuple[str, ...],
+        taken: set[tuple[str, ...]] | None = None,
+    ):
+        self._sentences = Sentences(lexicon, settings, Chance(seed, settings))
+        self._size = settings.size
+        self._splits = splits
+        self._taken = set() if taken is None else taken
+
+    def __iter__(self) -> Iterator[tuple[str, Pair]]:
+        """Pairs with the split that each belongs to."""
+        while True:
+            sentence = self._sentences.draw()
+            source = write_french(sentence)
+            french = tuple(word.text for word in source)
+            if french in self._taken or len(french) > self._size.max_tokens:
+                continue
+            split = split_of(french, self._size)
+            if split not in self._splits:
+                continue
+            target = write_english(sentence)
+            if len(target) > self._size.max_tokens:
+                continue
+            self._taken.add(french)
+            yield split, Pair(french, tuple(word.text for word in target), tuple(align(source, target)))
+
+
+def split_of(french: tuple[str, ...], size: Size) -> str:
+    """Returns the split of a sentence: its hash is a point on a line that is divided like the splits' sizes."""
+    digest = hashlib.sha256(" ".join(french).encode()).digest()
+    point = int.from_bytes(digest[:8], "big") / 2**64 * (size.train + size.dev + size.test)
+    return "train" if point < size.train else "dev" if point < size.train + size.dev else "test"
+
+
+def build(
+    lexicon: Lexicon,
+    settings: Settings,
+    seed: int = DEFAULT_SEED,
+    test_seed: int | None = None,
+    progress: Progress = lambda count: None,
+) -> Corpus:
+    """Draws a corpus.
+
+    Args:
+        lexicon: the words.
+        settings: sizes, and how often each thing is drawn.
+        seed: of training and dev split.
+        test_seed: of the test split; None = the same seed.
+        progress: called with the number of pairs drawn since the last call.
+    """
+    size = settings.size
+    test_seed = seed if test_seed is None else test_seed
+    main = iter(PairStream(lexicon, settings, f"train and dev {seed}", ("train", "dev")))
+    train, dev, french, english = _train_and_dev(main, size, progress)
+
+    def draw_test(number: int, taken: set[tuple[str, ...]]) -> tuple[Pair, ...]:
+        stream = PairStream(lexicon, settings, f"test {number}", ("test",), taken)
+        pairs = (pair for _, pair in stream if fits(pair, french, english, size.max_tokens))
+        found = tuple(islice(pairs, size.test))
+        progress(len(found))
+        return found
+
+    test = draw_test(seed, set())
+    if test_seed != seed:
+        test = draw_test(test_seed, {pair.french for pair in test})
+    return Corpus(seed, test_seed, train, dev, test, french, english)
+
+
+def _train_and_dev(
+    stream: Iterator[tuple[str, Pair]], size: Size, progress: Progress
+) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Subwords, Subwords]:
+    """Draws until both splits are full of pairs that are short enough in the encoding learnt on the first.
+
+    Dropping a pair from training changes the encoding, so it is learnt again until nothing more is dropped.
+    """
+    train: list[Pair] = []
+    dev: list[Pair] = []
+
+    def draw() -> None:
+        split, pair = next(stream)
+        kind, wanted = (train, size.train) if split == "train" else (dev, size.dev)
+        kind.append(pair)
+        progress(len(kind) <= wanted)
+
+    while True:
+        while len(train) < size.train:
+            draw()
+        french = learn([pair.french for pair in train], size.french_vocabulary)
+        english = learn([pair.english for pair in train], size.english_vocabulary)
+        kept = [pair for pair in train if fits(pair, french, english, size.max_tokens)]
+        if len(kept) == len(train):
+            break
+        progress(len(kept) - len(train))
+        train = kept
+    full = tuple(train)
+    while len(short := [pair for pair in dev if fits(pair, french, english, size.max_tokens)]) < size.dev:
+        draw()
+    return full, tuple(short[: size.dev]), french, english
+
+
+def fits(pair: Pair, french: Subwords, english: Subwords, max_tokens: int) -> bool:
+    """Whether both sides are short enough."""
+    return french.length(pair.french) <= max_tokens and english.length(pair.english) <= max_tokens

@@ -1,0 +1,113 @@
+"""The commands `generate` and `check`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from ..arguments import Commands, output_folder
+from ..files import write_files
+from .build import DEFAULT_SEED, Corpus, build
+from .check import broken_promises, differences, read_folder
+from .corpus_files import DATA_FOLDER, MANIFEST, Manifest, describe, read_manifest, render
+from .settings import Settings, read_settings
+from .words.lexicon import read_lexicon
+
+SEED_HELP = "seed of the whole corpus (default: the one in data/manifest.json)"
+TEST_SEED_HELP = "seed of the test split only; training split, dev split and BPE stay as they are"
+OUTPUT_HELP = "folder for corpus/, private/ and manifest.json (default: data/)"
+UPDATE_HELP = "make this the course's corpus: record its seeds and checksums in data/manifest.json"
+
+
+def add_generator_commands(commands: Commands, epilog: str) -> None:
+    """Adds both."""
+    for name, run, text in (
+        ("generate", generate, "draw the corpus and write its files"),
+        ("check", check, "draw the corpus again and compare it with the manifest and the files"),
+    ):
+        command = commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.set_defaults(run=run)
+        command.add_argument("--output", type=output_folder, default=DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
+        if name == "generate":
+            command.add_argument("--seed", type=int, metavar="N", help=SEED_HELP)
+            command.add_argument("--test-seed", type=int, metavar="N", help=TEST_SEED_HELP)
+            command.add_argument("--update-manifest", action="store_true", help=UPDATE_HELP)
+
+
+def generate(options: argparse.Namespace) -> int:
+    """Draws a corpus and writes it; for the default corpus, compares it with the committed manifest."""
+    recorded = read_manifest() if MANIFEST.exists() else None
+    seed, test_seed = _seeds(options, recorded)
+    corpus = _build(read_settings(), seed, test_seed)
+    files = render(corpus)
+    manifest = describe(corpus, files)
+    is_default_place = options.output.resolve() == DATA_FOLDER
+    is_recorded = recorded is not None and (seed, test_seed) == (recorded.seed, recorded.test_seed)
+    if is_default_place and recorded is not None and is_recorded and not options.update_manifest:
+        changed = differences(recorded, files, "the generator")
+        if changed:
+            print("\n".join(changed), file=sys.stderr)
+            print(
+                "error: the lexicon, grammar or settings no longer give the corpus in data/manifest.json; if that is "
+                "meant, run 'python -m data generate --update-manifest'",
+                file=sys.stderr,
+            )
+            return 1
+    text = manifest.to_json().encode()
+    if not is_default_place:
+        files["manifest.json"] = text
+    elif options.update_manifest or recorded is None:
+        files[MANIFEST.name] = text
+    write_files(options.output, files)
+    counts = ", ".join(f"{count} {name}" for name, count in manifest.counts.items())
+    print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
+    print(f"vocabulary: {manifest.vocabulary['french']} French, {manifest.vocabulary['english']} English subwords")
+    if is_default_place and not is_recorded and not options.update_manifest:
+        print("note: not the corpus that data/manifest.json records; --update-manifest makes it so")
+    return 0
+
+
+def _seeds(options: argparse.Namespace, recorded: Manifest | None) -> tuple[int, int]:
+    if options.seed is not None:
+        return options.seed, options.seed if options.test_seed is None else options.test_seed
+    seed = recorded.seed if recorded is not None else DEFAULT_SEED
+    if options.test_seed is not None:
+        return seed, options.test_seed
+    return seed, recorded.test_seed if recorded is not None else seed
+
+
+def _build(settings: Settings, seed: int, test_seed: int) -> Corpus:
+    size = settings.size
+    total = size.train + size.dev + size.test * (1 if test_seed == seed else 2)
+    with tqdm(total=total, desc="drawing pairs", unit="pair", delay=2, leave=False) as bar:
+        return build(read_lexicon(), settings, seed, test_seed, bar.update)
+
+
+def check(options: argparse.Namespace) -> int:
+    """Draws the corpus again; reports every difference and every broken promise."""
+    folder: Path = options.output
+    manifest = read_manifest(folder / MANIFEST.name)
+    settings = read_settings()
+    files = read_folder(folder, manifest.files)
+    corpus = _build(settings, manifest.seed, manifest.test_seed)
+    problems = [
+        *differences(manifest, render(corpus), "the generator"),
+        *differences(manifest, files, f"the file in {folder}"),
+        *broken_promises(files, settings.size),
+    ]
+    if problems:
+        print("\n".join(problems), file=sys.stderr)
+        hint = "'python -m data generate' writes the recorded corpus again"
+        print(f"error: {len(problems)} problem(s) in {folder}; {hint}", file=sys.stderr)
+        return 1
+    print(f"{folder}: all {len(files)} files are as the manifest says and keep their promises")
+    return 0

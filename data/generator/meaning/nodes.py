@@ -1,0 +1,252 @@
+"""Nodes of a sentence's meaning: entries of the lexicon and grammatical choices, no words of a sentence.
+
+Nodes are compared by identity: two mentions of one noun in a sentence are two nodes. A choice that only
+English makes (one of two synonyms) is drawn when the node is made and kept here, so that writing a meaning out
+is a function without chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..words.entries import Adjective, Adverb, Noun, ProperName, Verb
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Person (1, 2, 3), number (*sg*, *pl*) and gender (*m*, *f*) that others agree with."""
+
+    person: int
+    number: str
+    gender: str
+
+
+@dataclass(eq=False)
+class Pronoun:
+    """A personal pronoun. `kind`: personal, on, thing (English *it*), ce (*c'est*), impersonal.
+
+    `english` overrides who an English pronoun speaks of, as in *c'est mon frère -> he is my brother*.
+    """
+
+    agreement: Agreement
+    kind: str = "personal"
+    english: Agreement | None = None
+
+
+@dataclass(eq=False)
+class Indefinite:
+    """*quelqu'un, quelque chose, tout le monde, personne, rien*: invariable, third person singular."""
+
+    french: str
+    english: str
+    agreement: Agreement = field(default_factory=lambda: Agreement(3, "sg", "m"))
+
+
+@dataclass(eq=False)
+class Name:
+    """A first name, city or country."""
+
+    entry: ProperName
+    agreement: Agreement
+
+
+@dataclass(eq=False)
+class Pair:
+    """*paul et marie*."""
+
+    first: Nominal
+    second: Nominal
+    agreement: Agreement
+
+
+@dataclass(eq=False)
+class Gap:
+    """The place in a relative clause or question that a relative pronoun or question word fills."""
+
+    agreement: Agreement
+    is_person: bool = False
+
+
+@dataclass(eq=False)
+class Comparison:
+    """*plus/moins/aussi ... que* (`more`, `less`, `as`) or the superlative (`most`)."""
+
+    kind: str
+    standard: Nominal | None = None
+
+
+@dataclass(eq=False)
+class Modifier:
+    """An adjective as it is used: with a degree, a comparison, a complement."""
+
+    adjective: Adjective
+    english: str
+    degree: Degree | None = None
+    comparison: Comparison | None = None
+    complement: Nominal | None = None
+    infinitive: Clause | None = None
+    content: Clause | None = None
+
+
+@dataclass(eq=False)
+class Degree:
+    """An adverb of degree before an adjective."""
+
+    adverb: Adverb
+    english: str
+
+
+@dataclass(eq=False)
+class NounPhrase:
+    """A noun with its determiner, adjectives and complement.
+
+    `determiner`: the, a, some (*a* with English *some*), no (after a negation: *pas de*), generic (only
+    French has the article), this, my, number, every, all, which, bare (none in French, *a* in English), in
+    (none after *en*, English *the*), and the quantities many, a_few, several, enough, too_many, how_many.
+    """
+
+    noun: Noun
+    english: str
+    number: str
+    determiner: str
+    owner: Agreement | None = None
+    owner_is_thing: bool = False
+    count: int = 0
+    modifiers: list[Modifier] = field(default_factory=list)
+    complement: Nominal | None = None
+    content: NounPhrase | None = None
+    relative: Relative | None = None
+
+    @property
+    def agreement(self) -> Agreement:
+        """What its words and a verb agree with."""
+        return Agreement(3, self.number, self.noun.gender)
+
+    @property
+    def is_person(self) -> bool:
+        """Whether *he* and *who* go with it."""
+        return self.noun.class_name in ("human", "job", "kin", "friend")
+
+
+@dataclass(eq=False)
+class Relative:
+    """A relative clause: `pronoun` is qui (the gap is the subject), que (the object) or où (the place)."""
+
+    pronoun: str
+    clause: Clause
+
+
+@dataclass(eq=False)
+class Adverbial:
+    """An adverb as it is used, with the English word chosen."""
+
+    adverb: Adverb
+    english: str
+
+
+@dataclass(eq=False)
+class Prepositional:
+    """A preposition in both languages and what it governs; `kind` is place or company."""
+
+    french: str
+    english: str
+    nominal: Nominal
+    kind: str = "place"
+
+
+@dataclass(eq=False)
+class TimeSpan:
+    """*pendant deux heures*, *depuis trois ans*, *il y a deux jours*, *dans une semaine*, *à huit heures*."""
+
+    kind: str  # for, since, ago, in, at, age
+    count: int
+    unit: Noun | None = None
+
+
+Nominal = Pronoun | Indefinite | Name | Pair | Gap | NounPhrase
+Adjunct = Adverbial | Prepositional | TimeSpan
+
+
+@dataclass(eq=False)
+class Clause:
+    """A clause. `tense` names a pair of a French and an English tense (`meaning/tenses.py`).
+
+    `negation`: empty or pas, plus, jamais, rien, personne, que, encore.
+    """
+
+    subject: Nominal | None
+    verb: Verb
+    english: str
+    tense: str
+    negation: str = ""
+    attribute: Modifier | NounPhrase | None = None
+    object: Nominal | None = None
+    oblique: Nominal | None = None
+    recipient: Nominal | None = None
+    place: Prepositional | None = None
+    infinitive: Clause | None = None
+    content: Clause | None = None
+    adjuncts: list[Adjunct] = field(default_factory=list)
+    controller: Agreement | None = None
+
+
+@dataclass(eq=False)
+class Linked:
+    """Two clauses and the conjunction between them, or before the first where `is_fronted`."""
+
+    first: Clause
+    conjunction: Conjunction
+    second: Clause
+    is_fronted: bool = False
+
+
+@dataclass(eq=False)
+class Conjunction:
+    """*parce que -> because*."""
+
+    french: str
+    english: str
+
+
+@dataclass(eq=False)
+class QuestionWord:
+    """A question word: *où, quand, qui*; `nominal` where it is *quel livre* or *combien de livres*.
+
+    `role` is what it stands for in the clause: subject, object or adjunct.
+    """
+
+    french: str
+    english: str
+    role: str
+    nominal: NounPhrase | None = None
+
+
+@dataclass(eq=False)
+class Sentence:
+    """A sentence and how it is asked or said.
+
+    `form`: statement, est-ce que, inversion, plain (a question whose word is the subject) or imperative.
+    """
+
+    body: Clause | Linked
+    form: str = "statement"
+    mark: str = "."
+    front: Adverbial | None = None
+    question: QuestionWord | None = None
+    is_contracted: bool = True
+    is_negation_contracted: bool = True
+
+    @property
+    def is_question(self) -> bool:
+        """Whether English inverts subject and auxiliary (unless the question word is the subject)."""
+        return self.form in ("est-ce que", "inversion", "plain")
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether French puts the subject pronoun behind the verb."""
+        return self.form == "inversion"
+
+    @property
+    def has_est_ce_que(self) -> bool:
+        """Whether French asks with *est-ce que*."""
+        return self.form == "est-ce que"

@@ -1,0 +1,1 @@
+"""Lexical entries and the tables in `lexicon` that they are read from."""

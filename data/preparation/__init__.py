@@ -1,0 +1,8 @@
+"""Corpora from parallel text of other origin.
+
+    parallel.py         reading text: pairs of files, datasets   prepared_folder.py  replacing an older corpus safely
+    prepare.py          cutting, dropping, splitting, encoding   commands.py         `prepare` and `encode`
+    encodings.py        byte pairs or whole words, as JSON
+
+Nothing here knows the embedded corpus.
+"""

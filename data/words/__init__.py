@@ -1,1 +1,0 @@
-"""Lexical entries and the tables in ``data/lexicon`` that they are read from."""
