@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 try:
     from autograder import scoring
@@ -27,13 +28,13 @@ examples:
                   --threshold pass=0.35 --json
 
 files:
-  UTF-8, one sentence a line, both in the same order. Plain text or src|||tgt (what
-  follows ||| is scored), with or without byte-pair marks (gr@@ ac@@ ious). Only a line
+  UTF-8, one sentence per line, both in the same order. Plain text or src|||tgt (only
+  the target is scored), with or without byte-pair marks (gr@@ ac@@ ious). Only a line
   feed ends a line; an empty line is an empty translation.
 
 verdicts:
   passed, failed    BLEU and the whole of its 95% interval agree
-  borderline        the threshold lies within the interval; points go by BLEU itself
+  borderline        the threshold is within the interval; points depend on BLEU itself
 
 exit status:
   0  BLEU reaches every threshold
@@ -43,7 +44,7 @@ exit status:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Scores what the arguments name and prints it; returns the exit status."""
+    """Scores the files that the arguments name, and prints a report; returns the exit status."""
     print_anywhere()
     options = parse(arguments)
     try:
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         references = scoring.read_references(options.references)
         notes: list[str] = []
         translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
-        if os.path.samefile(options.translations, options.references):
+        if Path(options.translations).samefile(options.references):
             notes.append("translations and references are the same file")
         score = scoring.score(translations, references, samples=options.samples, seed=options.seed)
         verdicts = scoring.judge(score, thresholds)
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line as a namespace; leaves with status 2 where it is wrong."""
+    """Parses the command line; exits with status 2 if it is wrong."""
     parser = Parser(
         prog="grade.py",
         description=DESCRIPTION,
@@ -108,12 +109,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def write(text: str) -> None:
-    """Prints the report; a reader that went away, as `| head -1` does, is no error."""
+    """Prints the report; a reader that has gone away, as `| head -1` does, is not an error."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python fails once more as it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python fails once more as it ends
         if not isinstance(error, BrokenPipeError):
             raise scoring.ScoringError(f"the report cannot be written ({error.strerror})") from None
 

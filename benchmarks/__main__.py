@@ -5,24 +5,31 @@ from pathlib import Path
 
 import torch
 
+from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.printable_text import printable
+from reference.data import DataError
+from reference.running.checkpoint import CheckpointError
+from reference.running.config import ConfigError
 
 from . import decoding, grading, stability, training
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one measurement; prints a table."""
+    """Runs one measurement, which prints a table; returns the exit status."""
     print_anywhere()
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="decoding | ablations | grading | stability")
 
     sub = commands.add_parser(
         "decoding",
-        help="sentences a second of three ways to decode",
-        epilog="example: python -m benchmarks decoding --checkpoint runs/course/best.pt",
+        help="sentences per second of three ways to decode",
+        epilog="example: python -m benchmarks decoding",
     )
-    sub.add_argument("--checkpoint", type=Path, default=Path("runs/course/best.pt"))
-    sub.add_argument("--input", type=Path, default=Path("data/corpus/fren.dev.bpe"), help="sources or pairs")
+    sub.add_argument("--checkpoint", type=Path, help="default: a model that is trained first, in runs/bench")
+    sub.add_argument(
+        "--input", type=Path, default=Path("data/corpus/fren.dev.bpe"), help="sources, or `source|||target` lines"
+    )
     sub.set_defaults(run=lambda options: decoding.measure(options.checkpoint, options.input))
 
     sub = commands.add_parser(
@@ -34,7 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
     sub.add_argument("--epochs", type=int, help="default: the preset's")
     sub.add_argument("--train", type=Path, default=Path("data/corpus/fren.train.bpe"))
     sub.add_argument("--dev", type=Path, default=Path("data/corpus/fren.dev.bpe"))
-    sub.add_argument("--output", type=Path, default=Path("runs/ablations"), help="results; finished runs are kept")
+    sub.add_argument(
+        "--output", type=Path, default=Path("runs/ablations"), help="folder for results; finished runs are not repeated"
+    )
     sub.set_defaults(
         run=lambda options: training.measure(options.seeds, options.epochs, options.train, options.dev, options.output)
     )
@@ -43,11 +52,11 @@ def main(arguments: list[str] | None = None) -> int:
         help="CPU time of grading one submission alone and in a class, and of the tests without a sandbox",
         epilog="example: python -m benchmarks grading --count 30",
     )
-    sub.add_argument("--count", type=int, default=30, help="submissions of the class (default: 30)")
+    sub.add_argument("--count", type=int, default=30, help="submissions in the class (default: 30)")
     sub.set_defaults(run=lambda options: grading.measure(options.count))
     sub = commands.add_parser(
         "stability",
-        help="whether the same submissions get the same marks whatever the seed",
+        help="whether the same submissions get the same marks with any seed",
         epilog="example: python -m benchmarks stability --seeds 200",
     )
     sub.add_argument("--seeds", type=int, default=200, help="gradings of each submission (default: 200)")
@@ -55,7 +64,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:
-        return options.run(options)
+        return int(options.run(options))
+    except (DataError, ConfigError, CheckpointError, SandboxUnavailableError) as error:
+        print(f"benchmarks: {printable(str(error), limit=500)}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"benchmarks: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("benchmarks: stopped", file=sys.stderr)
         return INTERRUPTED

@@ -31,7 +31,7 @@ COLD = "from benchmarks.grading import cold; cold()"
 
 
 def tree(pid: int) -> list[int]:
-    """A process and all its descendants."""
+    """Returns the ids of a process and all its descendants."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
@@ -40,7 +40,7 @@ def tree(pid: int) -> list[int]:
 
 
 def cpu_of(zygote: Zygote) -> float:
-    """CPU seconds of a zygote, the workers that have ended included; the system's clock ticks 100 times a second."""
+    """Returns the CPU seconds of a zygote and of all its workers, living or ended."""
     ticks = 0
     for pid in tree(zygote._process.pid):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -49,7 +49,7 @@ def cpu_of(zygote: Zygote) -> float:
 
 
 def points_of(grader: Grader) -> float:
-    """The points of the submission."""
+    """Grades the submission; returns its points."""
     intake = take_in(SUBMISSION, RELEASE, grader.assignment)
     recorder = Recorder(intake.name, grader.assignment, "0" * 16)
     return recorder.add_all(events_of(intake, Seeds(b"benchmark"), grader)).judgement.score
@@ -57,16 +57,15 @@ def points_of(grader: Grader) -> float:
 
 def cold() -> None:
     """In a fresh process: prints the CPU seconds of grading one submission, and its points."""
-    with tempfile.NamedTemporaryFile() as references:
-        with open_grader(read_assignment(), Path(references.name)) as grader:
-            points = points_of(grader)
-            print(json.dumps([time.process_time() + cpu_of(grader.zygote), points]))
+    with tempfile.NamedTemporaryFile() as references, open_grader(read_assignment(), Path(references.name)) as grader:
+        points = points_of(grader)
+        print(json.dumps([time.process_time() + cpu_of(grader.zygote), points]))
 
 
 def fresh(*command: str) -> tuple[float, str]:
-    """CPU seconds and output of a command of Python's."""
+    """Runs Python with arguments; returns its CPU seconds and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True)  # noqa: S603  # our own commands
     if done.returncode != 0:
         raise RuntimeError(
             f"{' '.join(command)} ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
@@ -76,22 +75,21 @@ def fresh(*command: str) -> tuple[float, str]:
 
 
 def in_a_class(count: int) -> list[float]:
-    """CPU seconds of each submission of a class of good ones, graded as `grade-class` does: a forked grader each."""
+    """Returns the CPU seconds of each submission in a class; a forked grader grades each, as in `grade-class`."""
     found = []
-    with tempfile.NamedTemporaryFile() as references:
-        with open_grader(read_assignment(), Path(references.name)) as grader:
+    with tempfile.NamedTemporaryFile() as references, open_grader(read_assignment(), Path(references.name)) as grader:
 
-            def work(number: int) -> Iterator[tuple[float, float]]:
-                points = points_of(grader)
-                yield time.process_time(), points
+        def work(number: int) -> Iterator[tuple[float, float]]:
+            points = points_of(grader)
+            yield time.process_time(), points
 
-            points_of(grader)  # so that the first is like the others
-            for number in tqdm(range(count), desc="class", leave=False):
-                before = cpu_of(grader.zygote)
-                (_, told), (_, ended) = run_forked(deque([number]), work, 60)
-                if isinstance(told, Ended) or told[1] != 90:
-                    raise RuntimeError(f"the submission was not graded as it should be: {told}, {ended}")
-                found.append(told[0] + cpu_of(grader.zygote) - before)
+        points_of(grader)  # so that the first is like the others
+        for number in tqdm(range(count), desc="class", leave=False):
+            before = cpu_of(grader.zygote)
+            (_, told), (_, ended) = run_forked(deque([number]), work, 60)
+            if isinstance(told, Ended) or told[1] != 90:
+                raise RuntimeError(f"the submission did not get its 90 points: {told}, {ended}")
+            found.append(told[0] + cpu_of(grader.zygote) - before)
     return found
 
 

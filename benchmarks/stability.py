@@ -1,4 +1,4 @@
-"""Whether a submission gets the same marks whatever the seed: the reference, and it with a fault of each kind."""
+"""Whether submissions get the same marks with any seed: the reference, and versions of it with a fault of each kind."""
 
 import json
 import tempfile
@@ -25,7 +25,7 @@ FAULTS = (
 
 
 def marks_by_seed(seeds: Sequence[int], progress: bool = False) -> dict[str, Counter[str]]:
-    """Grades each submission with each seed, in the sandbox; how often which marks came out, by submission."""
+    """Grades each submission with each seed, in the sandbox; counts the different marks of each."""
     reference = read_sources(Path("reference"), Path("student"))
     catalogue = {fault.id: fault for fault in read_catalogue()}
     submissions = {"reference": reference, **{name: apply(catalogue[name], reference) for name in FAULTS}}
@@ -42,7 +42,7 @@ def marks_by_seed(seeds: Sequence[int], progress: bool = False) -> dict[str, Cou
 
 
 def measure(count: int) -> int:
-    """Prints the marks of each submission over so many seeds; 1 where they differ."""
+    """Prints how many different marks each submission got; returns 1 if it is more than one."""
     found = marks_by_seed(range(count), progress=True)
     for name, marks in found.items():
         print(f"{name:<40}{len(marks)} kinds of marks with {marks.total()} seeds")

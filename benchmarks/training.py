@@ -1,4 +1,4 @@
-"""What BLEU can and cannot tell: the reference over several seeds, and models with a part missing.
+"""What BLEU can and cannot tell: the reference with several seeds, and models with a part missing.
 
 Each ablation is the reference with one fault that a student might make, trained and decoded with it.
 """
@@ -6,7 +6,7 @@ Each ablation is the reference with one fault that a student might make, trained
 import json
 import statistics
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
@@ -33,19 +33,21 @@ def unmasked(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = No
     return torch_attention(query, key, value)
 
 
-def without_positions(self: torch.nn.Module, x: Tensor) -> Tensor:
-    """Words without their order."""
+def without_positions(self: embedding.PositionalEncoding, x: Tensor) -> Tensor:
+    """The model does not know the order of the words."""
     return self.dropout(x)
 
 
-def without_cross_attention(self: torch.nn.Module, x, memory, src_mask, tgt_mask):
+def without_cross_attention(
+    self: layers.DecoderLayer, x: Tensor, memory: Tensor, src_mask: Tensor | None, tgt_mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
     """The decoder does not look at the source."""
     return intact_decoder_layer(self, x, torch.zeros_like(memory), src_mask, tgt_mask)
 
 
 intact_decoder_layer = layers.DecoderLayer.forward
 
-ABLATIONS: dict[str, Callable[[], object]] = {
+ABLATIONS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "no positional encoding": lambda: patch.object(embedding.PositionalEncoding, "forward", without_positions),
     "no cross-attention": lambda: patch.object(layers.DecoderLayer, "forward", without_cross_attention),
     "no causal mask in training": lambda: patch.object(
@@ -58,7 +60,7 @@ ABLATIONS: dict[str, Callable[[], object]] = {
 
 @contextmanager
 def ablated(name: str | None) -> Iterator[None]:
-    """The reference with one part missing; None = intact."""
+    """Leaves one part of the reference out; None = leaves it intact."""
     if name is None:
         yield
         return
@@ -67,7 +69,7 @@ def ablated(name: str | None) -> Iterator[None]:
 
 
 def train_once(config: Config, train_pairs: list[Pair], dev_pairs: list[Pair]) -> list[float]:
-    """Dev BLEU after each epoch."""
+    """Returns dev BLEU after each epoch."""
     run = Experiment(config, train_pairs, dev_pairs)
     for _ in range(config.epochs):
         run.run_epoch()
@@ -75,10 +77,10 @@ def train_once(config: Config, train_pairs: list[Pair], dev_pairs: list[Pair]) -
 
 
 def measure(seeds: int, epochs: int | None, train: Path, dev: Path, output: Path) -> int:
-    """Runs what is not in `output`/results.json yet, and prints a table."""
+    """Trains all models that `output`/results.json does not have yet, and prints a table."""
     config = PRESETS["course"] if epochs is None else replace(PRESETS["course"], epochs=epochs)
     train_pairs, dev_pairs = read_pairs(train), read_pairs(dev)
-    plan = [(name, 0) for name in ABLATIONS] + [(None, seed) for seed in range(seeds)]
+    plan: list[tuple[str | None, int]] = [*((name, 0) for name in ABLATIONS), *((None, seed) for seed in range(seeds))]
     output.mkdir(parents=True, exist_ok=True)
     store = output / "results.json"
     results: dict[str, list[float]] = json.loads(store.read_text()) if store.exists() else {}
