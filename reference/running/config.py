@@ -10,7 +10,7 @@ from typing import Any
 
 from .schedule import SCHEDULES
 
-INITIALISATIONS = ("default", "xavier")
+INITIALISATIONS = ("default", "xavier", "kaiming")
 
 
 class ConfigError(ValueError):
@@ -31,9 +31,14 @@ class Config:
     d_ff: int = setting(256, "inner features of the feed-forward network", low=1)
     n_layers: int = setting(2, "layers of the encoder, and of the decoder", low=1)
     dropout: float = setting(0.2, "share of activations dropped in training", low=0.0, high=1.0)
+    inner_dropout: float = setting(
+        0.0, "the same inside the feed-forward network and for attention weights", low=0.0, high=1.0
+    )
     norm_first: bool = setting(False, "pre-norm instead of post-norm (task E.2)")
     tie_output: bool = setting(False, "share the target embedding with the output projection")
-    initialisation: str = setting("xavier", "xavier: Glorot and Bengio 2010", choices=INITIALISATIONS)
+    initialisation: str = setting(
+        "xavier", "xavier: Glorot and Bengio 2010; kaiming: He et al. 2015", choices=INITIALISATIONS
+    )
     diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask", low=0)
     diagonal_random: float = setting(0.0, "share of cells allowed outside the band", low=0.0, high=1.0)
 
@@ -42,6 +47,8 @@ class Config:
     bucketing: bool = setting(False, "put sentences of similar length into one batch")
     min_count: int = setting(1, "tokens that occur less often in the training data become <unk>", low=1)
     learning_rate: float = setting(1e-3, "Adam's highest learning rate", low=0.0)
+    adam_epsilon: float = setting(1e-8, "Adam's epsilon, which keeps its steps finite", low=0.0)
+    weight_decay: float = setting(0.0, "decay of all matrices per step (AdamW: Loshchilov and Hutter 2019)", low=0.0)
     schedule: str = setting("constant", "how the learning rate changes", choices=SCHEDULES)
     warmup_steps: int = setting(0, "steps in which the learning rate rises to its highest", low=0)
     label_smoothing: float = setting(

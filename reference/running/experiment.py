@@ -19,7 +19,7 @@ from tqdm import tqdm
 from ..data import Batch, BatchLoader, Pair, fingerprint
 from ..train import train_epoch
 from ..vocab import PAD_ID, Vocabulary, join_subwords
-from .building import build_model, draw_diagonal
+from .building import build_model, draw_diagonal, make_optimizer
 from .checkpoint import Checkpoint, CheckpointError
 from .config import Config, ConfigError
 from .schedule import make_scheduler
@@ -64,7 +64,7 @@ class Experiment:
         self.diagonal = draw_diagonal(config)
         self.model = build_model(config, len(self.src_vocab), len(self.tgt_vocab)).to(device)
         self.criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=config.label_smoothing)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate)
+        self.optimizer = make_optimizer(config, self.model)
         self._make_loaders(train_pairs)
         steps = config.epochs * -(-len(self.loader) // config.accumulate)
         self.scheduler = make_scheduler(self.optimizer, config.schedule, config.warmup_steps, steps)

@@ -122,6 +122,12 @@ def test_help_has_an_example(command, capsys):
     assert f"example: python -m reference {command}" in capsys.readouterr().out
 
 
+def test_auto_says_which_device_it_chose(trained, capsys):
+    arguments = ["--checkpoint", str(trained / "out/best.pt"), "--input", str(trained / "dev")]
+    assert main(["translate", *arguments, "--output", str(trained / "t.txt"), "--device", "auto"]) == 0
+    assert capsys.readouterr().out.startswith("device: ")
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_no_damaged_checkpoint(trained, capsys):
     for command in (["translate", "--checkpoint", str(trained / "out/best.pt")], ["train", "--resume"]):
@@ -134,7 +140,7 @@ def test_a_console_without_the_letter_is_no_reason_to_stop():
     command = [sys.executable, "-m", "reference", "train", "--help"]
     done = subprocess.run(command, env=environment, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert b"cpu, cuda, \\u2026" in done.stdout
+    assert b"cpu, cuda, mps, \\u2026" in done.stdout
 
 
 def test_who_stops_training_is_told_how_to_resume(trained, tmp_path, monkeypatch, capsys):

@@ -10,12 +10,10 @@ from dataclasses import fields, replace
 
 import pytest
 import torch
-from torch import nn
 
 from reference.commands.comparing import read_run
 from reference.commands.setting_flags import add_config_flags, config_from_flags
-from reference.model import Transformer
-from reference.running.building import build_model, embedding_tables
+from reference.running.building import build_model
 from reference.running.checkpoint import Checkpoint, CheckpointError
 from reference.running.config import PRESETS, Config, ConfigError
 from reference.running.experiment import Experiment, generators
@@ -69,33 +67,6 @@ def test_schedules_by_hand():
     assert factors("constant") == [0.25, 0.5, 1, 1, 1]
     assert factors("inverse_sqrt") == pytest.approx([0.25, 0.5, 1, math.sqrt(4 / 8), math.sqrt(4 / 12)])
     assert factors("cosine") == pytest.approx([0.25, 0.5, 1, 0.5, 0])
-
-
-def test_tied_output_shares_one_table():
-    config = replace(SMALL, tie_output=True, initialisation="xavier")
-    model = build_model(config, 9, 9)
-    assert model.output_projection.weight is next(model.tgt_embedding.parameters())
-    untied = sum(p.numel() for p in build_model(SMALL, 9, 9).parameters())
-    assert sum(p.numel() for p in model.parameters()) == untied - 9 * config.d_model
-
-
-def test_initialisation_and_tying_need_no_layout(monkeypatch):
-    class Unusual(Transformer):
-        """Makes the target's part first, under another name, and has parameters of unusual shapes."""
-
-        def __init__(self, *settings):
-            super().__init__(*settings)
-            source, target = self.src_embedding, self.tgt_embedding
-            del self.src_embedding, self.tgt_embedding
-            self.reader, self.tgt_embedding = nn.Sequential(source), nn.Sequential(target)
-            self.gain = nn.Parameter(torch.ones(1, SMALL.d_model))
-
-    monkeypatch.setattr("reference.running.building.Transformer", Unusual)
-    model = build_model(replace(SMALL, tie_output=True, initialisation="xavier"), 9, 9)
-    assert model.output_projection.weight is model.tgt_embedding[0].table.weight
-    assert torch.equal(model.gain, torch.ones(1, SMALL.d_model))
-    for table in embedding_tables(model):
-        assert table.std().item() == pytest.approx(SMALL.d_model**-0.5, rel=0.2)
 
 
 def run_epochs(run, count):

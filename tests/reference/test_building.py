@@ -1,0 +1,120 @@
+"""A fresh model: initialisation, tied tables, dropout in more places, the optimizer, the device."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from reference.decode import beam_decode, greedy_decode
+from reference.masks import causal_mask, padding_mask
+from reference.model import Transformer
+from reference.running import device
+from reference.running.building import build_model, embedding_tables, make_optimizer
+from reference.running.config import PRESETS
+
+SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
+
+
+def test_tied_output_shares_one_table():
+    config = replace(SMALL, tie_output=True, initialisation="xavier")
+    model = build_model(config, 9, 9)
+    assert model.output_projection.weight is next(model.tgt_embedding.parameters())
+    untied = sum(p.numel() for p in build_model(SMALL, 9, 9).parameters())
+    assert sum(p.numel() for p in model.parameters()) == untied - 9 * config.d_model
+
+
+def test_initialisation_and_tying_need_no_layout(monkeypatch):
+    class Unusual(Transformer):
+        """Makes the target's part first, under another name, and has parameters of unusual shapes."""
+
+        def __init__(self, *settings):
+            super().__init__(*settings)
+            source, target = self.src_embedding, self.tgt_embedding
+            del self.src_embedding, self.tgt_embedding
+            self.reader, self.tgt_embedding = nn.Sequential(source), nn.Sequential(target)
+            self.gain = nn.Parameter(torch.ones(1, SMALL.d_model))
+
+    monkeypatch.setattr("reference.running.building.Transformer", Unusual)
+    model = build_model(replace(SMALL, tie_output=True, initialisation="xavier"), 9, 9)
+    assert model.output_projection.weight is model.tgt_embedding[0].table.weight
+    assert torch.equal(model.gain, torch.ones(1, SMALL.d_model))
+    for table in embedding_tables(model):
+        assert table.std().item() == pytest.approx(SMALL.d_model**-0.5, rel=0.2)
+
+
+@pytest.mark.parametrize("initialisation, variance", [("xavier", 2 / (64 + 192)), ("kaiming", 2 / 64)])
+def test_matrices_have_the_variance_of_their_initialisation(initialisation, variance):
+    config = replace(SMALL, d_model=64, d_ff=192, initialisation=initialisation)
+    model = build_model(config, 99, 99)
+    weight = model.encoder.layers[0].feed_forward.expand.weight  # 64 -> 192
+    assert weight.var().item() == pytest.approx(variance, rel=0.1)
+    for table in embedding_tables(model):
+        assert table.var().item() == pytest.approx(1 / 64, rel=0.1)
+
+
+def test_inner_dropout_drops_inside_and_changes_nothing_else():
+    torch.manual_seed(1)
+    plain = build_model(SMALL, 9, 9)
+    model = build_model(replace(SMALL, inner_dropout=0.5), 9, 9)
+    model.load_state_dict(plain.state_dict())
+    src, tgt = torch.randint(4, 9, (2, 5)), torch.randint(4, 9, (2, 4))
+    torch.testing.assert_close(model.eval()(src, tgt), plain.eval()(src, tgt))
+    model.train(), plain.train()
+    torch.testing.assert_close(plain(src, tgt), plain(src, tgt))
+    assert not torch.allclose(model(src, tgt), model(src, tgt))
+    x = torch.randn(1, 500, 16)
+    for part in (model.encoder.layers[0].feed_forward, lambda x: model.encoder.layers[0].attention(x, x, x)[0]):
+        many = torch.stack([part(x) for _ in range(30)])
+        assert many.var(0).mean() > 0, "it varies"
+        model.eval()
+        torch.testing.assert_close(many.mean((0, 2)), part(x).mean(1), atol=0.05, rtol=0.05)
+        model.train()
+    weights = model.encoder.layers[0].attention(x, x, x)[1]
+    torch.testing.assert_close(weights.sum(-1), torch.ones(1, 4, 500)), "the weights that come back are complete"
+
+
+def test_weight_decay_shrinks_matrices_and_leaves_biases():
+    model = build_model(SMALL, 9, 9)
+    optimizer = make_optimizer(replace(SMALL, weight_decay=0.5, learning_rate=0.1), model)
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()
+    for old, new in zip(before, model.parameters(), strict=True):
+        torch.testing.assert_close(new.data, old * (1 - 0.1 * 0.5) if old.dim() > 1 else old)
+
+
+@pytest.mark.parametrize("epsilon", [1e-8, 1e-2])
+def test_adam_takes_its_epsilon(epsilon):
+    model = nn.Linear(1, 1, bias=False)
+    optimizer = make_optimizer(replace(SMALL, adam_epsilon=epsilon, learning_rate=1.0), model)
+    before, gradient = model.weight.item(), 1e-3
+    model.weight.grad = torch.full((1, 1), gradient)
+    optimizer.step()
+    assert before - model.weight.item() == pytest.approx(gradient / (gradient + epsilon), rel=1e-3)
+
+
+def test_forward_and_generate():
+    torch.manual_seed(0)
+    model = Transformer(9, 8, 16, 4, 24, 2).eval()
+    src, tgt = torch.randint(4, 9, (3, 5)), torch.randint(3, 8, (3, 4))
+    src[1, 3:] = 0
+    mask, ids = padding_mask(src, 0), {"bos_id": 1, "eos_id": 2, "pad_id": 0}
+    memory, _ = model.encode(src, mask)
+    expected = model.get_predictions(model.decode(tgt, memory, mask, causal_mask(4))[0])
+    torch.testing.assert_close(model(src, tgt, mask), expected)
+    torch.testing.assert_close(model(src, tgt, mask, causal_mask(4), mask), expected)
+    assert not torch.allclose(model(src, tgt), expected), "without a mask, padding is attended to"
+    assert model.generate(src, **ids, max_length=6) == greedy_decode(model, src, mask, **ids, max_length=6)
+    beam = beam_decode(model, src, mask, **ids, max_length=6, beam_size=3)
+    assert model.generate(src, **ids, max_length=6, beam_size=3) == beam
+
+
+@pytest.mark.parametrize("available, chosen", [(["cuda", "mps"], "cuda"), (["mps"], "mps"), ([], "cpu")])
+def test_auto_chooses_the_fastest_device(monkeypatch, available, chosen):
+    for kind in ("cuda", "mps"):
+        monkeypatch.setattr(getattr(torch, kind), "is_available", lambda kind=kind: kind in available)
+    assert device.choose_device("auto") == chosen
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda name: "a GPU")
+    assert device.describe_device(chosen) == {"cuda": "cuda (a GPU)"}.get(chosen, chosen)
