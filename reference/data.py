@@ -180,8 +180,8 @@ class BatchLoader:
         """Returns the number of batches in an epoch."""
         return -(-len(self.examples) // self.batch_size)
 
-    def epoch(self, number: int) -> Iterator[Batch]:
-        """Yields the batches of epoch `number` (0 is the first)."""
+    def epoch(self, number: int, start: int = 0) -> Iterator[Batch]:
+        """Yields the batches of epoch `number` (0 is the first), from batch `start` on."""
         shuffler = random.Random(f"{self.seed}/{number}")  # noqa: S311  # shuffles; nothing depends on its secrecy
         order = shuffler.sample(range(len(self.examples)), len(self.examples))
         if self.bucketing:
@@ -191,7 +191,7 @@ class BatchLoader:
         chunks = [order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size)]
         if self.bucketing:
             shuffler.shuffle(chunks)
-        for chunk in chunks:
+        for chunk in chunks[start:]:
             sources, targets = zip(*(self.examples[index] for index in chunk), strict=True)
             yield Batch.from_ids(sources, targets, self.diagonal)
 

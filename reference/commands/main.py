@@ -10,8 +10,8 @@ from typing import NoReturn
 from ..data import DataError
 from ..running.checkpoint import CheckpointError
 from ..running.config import ConfigError
-from ..running.device import choose_device, describe_device, set_threads
 from . import comparing, drawing, training, translating
+from .device import choose_device, describe_device, set_threads
 
 PACKAGE = __name__.rsplit(".", 2)[0]
 

@@ -12,6 +12,7 @@ from .setting_flags import add_config_flags, config_flags_in, config_from_flags
 
 PACKAGE = __name__.rsplit(".", 2)[0]
 CORPUS = Path("data/corpus")
+LENGTHS = ("epochs", "max_steps")
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +20,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", type=Path, default=CORPUS / "fren.train.bpe", help="`source|||target` lines")
     parser.add_argument("--dev", type=Path, default=CORPUS / "fren.dev.bpe", help="likewise")
     parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="resume from last.pt in the run's folder")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="resume from last.pt in the run's folder; --epochs or --max-steps prolong the run",
+    )
     parser.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
     parser.add_argument("--tensorboard", action="store_true", help="also write curves for `tensorboard --logdir DIR`")
     add_config_flags(parser)
@@ -29,9 +34,13 @@ def run(options: argparse.Namespace) -> int:
     """Trains; returns the exit status."""
     train_pairs, dev_pairs = read_pairs(options.train), read_pairs(options.dev)
     if options.resume:
+        longer = {name: getattr(options, name) for name in LENGTHS if getattr(options, name) is not None}
         for flag in config_flags_in(options):
-            raise ConfigError(f"--resume keeps the settings of the run; leave out {flag}")
-        experiment = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device)
+            if flag not in ("--epochs", "--max-steps"):
+                raise ConfigError(f"--resume keeps the settings of the run but its length; leave out {flag}")
+        experiment = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device, longer)
+        if experiment.is_finished:
+            print("the run is finished; --epochs N or --max-steps N prolong it")
     else:
         config = config_from_flags(options)
         make_folder(options.output)
@@ -44,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         experiment.run(options.output, keep_epochs=options.keep_epochs, tensorboard=options.tensorboard)
     except KeyboardInterrupt:
-        is_saved = experiment.history and (options.output / "last.pt").is_file()
+        is_saved = experiment.step and (options.output / "last.pt").is_file()
         raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
     where = f"--checkpoint {options.output / 'best.pt'} --output {PACKAGE}/translations.txt"

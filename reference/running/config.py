@@ -43,6 +43,8 @@ class Config:
     diagonal_random: float = setting(0.0, "share of cells allowed outside the band", low=0.0, high=1.0)
 
     epochs: int = setting(10, "passes over the training data", low=1)
+    max_steps: int = setting(0, "steps of the optimizer, in place of `epochs`; 0 = whole epochs", low=0)
+    report_every: int = setting(0, "measure dev BLEU and save after so many steps; 0 = after each epoch", low=0)
     batch_size: int = setting(32, "sentences per batch", low=1)
     bucketing: bool = setting(False, "put sentences of similar length into one batch")
     min_count: int = setting(1, "tokens that occur less often in the training data become <unk>", low=1)

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
+from reference.commands import device
 from reference.decode import beam_decode, greedy_decode
 from reference.masks import causal_mask, padding_mask
 from reference.model import Transformer
-from reference.running import device
 from reference.running.building import build_model, embedding_tables, make_optimizer
 from reference.running.config import PRESETS
 

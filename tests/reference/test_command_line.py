@@ -76,8 +76,14 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
         (["train", "--train", "nowhere"], "nowhere: No such file"),
         (["train", "--d-model", "30"], "d_model = 30 is not a multiple of n_heads = 4"),
         (["train", "--dropout", "7"], "dropout = 7.0: expected between 0.0 and 1.0"),
-        (["train", "--resume", "--epochs", "9"], "--resume keeps the settings of the run; leave out --epochs"),
-        (["train", "--resume", "--preset", "fast"], "--resume keeps the settings of the run; leave out --preset"),
+        (
+            ["train", "--resume", "--dropout", "0.3"],
+            "--resume keeps the settings of the run but its length; leave out --dropout",
+        ),
+        (
+            ["train", "--resume", "--preset", "fast"],
+            "--resume keeps the settings of the run but its length; leave out --preset",
+        ),
         (["translate", "--cached", "--beam-size", "2"], "--cached searches greedily, not with beam_size = 2: add"),
         (["translate", "--beam-size", "1000000"], "beam_size = 1000000: expected between 1 and 100"),
         (["train", "--threads", "0"], "--threads 0: expected 1 to 1024"),

@@ -2,7 +2,7 @@
 
 import torch
 
-from .config import ConfigError
+from ..running.config import ConfigError
 
 MOST_THREADS = 1024
 

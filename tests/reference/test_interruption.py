@@ -1,0 +1,194 @@
+"""Training by steps, Ctrl-C, resuming within an epoch, prolonging a run."""
+
+import signal
+from dataclasses import replace
+
+import pytest
+import torch
+
+from reference.commands.main import main
+from reference.data import BatchLoader
+from reference.running.checkpoint import Checkpoint
+from reference.running.config import PRESETS, ConfigError
+from reference.running.experiment import Experiment
+from reference.running.run_folder import RunFolder
+
+PAIRS = [
+    ([subject, verb, "."], [other, action, "."])
+    for subject, other in (("je", "i"), ("tu", "you"), ("il", "he"), ("nous", "we"))
+    for verb, action in (("mange", "eat"), ("dors", "sleep"), ("parle", "speak"), ("chante", "sing"))
+][:15]
+DEV = PAIRS[:4]
+SMALL = replace(
+    PRESETS["tiny"], d_model=16, d_ff=16, epochs=3, batch_size=2, dropout=0.2, learning_rate=5e-3
+)  # 8 batches
+
+
+@pytest.fixture(autouse=True)
+def without_curves(monkeypatch):
+    """Drawing takes longer than training here."""
+    monkeypatch.setattr(RunFolder, "_draw_curves", lambda folder, history: None)
+
+
+def figures(run):
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in run.history]
+
+
+def assert_same(run, other):
+    assert figures(run) == figures(other)
+    assert run.step == other.step
+    for actual, expected in zip(run.model.parameters(), other.model.parameters(), strict=True):
+        assert torch.equal(actual, expected)
+
+
+def interrupt_at(monkeypatch, batch, epoch=0, times=1):
+    """Presses Ctrl-C when a batch of an epoch is fetched; once only."""
+    fetch, pressed = BatchLoader.epoch, []
+
+    def epoch_of(self, number, start=0):
+        for index, found in enumerate(fetch(self, number, start), start=start):
+            if (number, index) == (epoch, batch) and not pressed and len(self.examples) == len(PAIRS):
+                for _ in range(times):
+                    pressed.append(index)
+                    signal.raise_signal(signal.SIGINT)
+            yield found
+
+    monkeypatch.setattr(BatchLoader, "epoch", epoch_of)
+
+
+@pytest.mark.parametrize("batch, epoch", [(0, 0), (3, 0), (7, 0), (4, 1)])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"accumulate": 3, "schedule": "cosine", "warmup_steps": 4, "max_grad_norm": 0.5, "bucketing": True},
+        {"report_every": 3},
+        {"max_steps": 13, "diagonal_width": 1, "diagonal_random": 0.3, "schedule": "inverse_sqrt"},
+        {"report_every": 5, "max_steps": 11, "accumulate": 2},
+    ],
+)
+def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(tmp_path, monkeypatch, settings, batch, epoch):
+    config = replace(SMALL, **settings)
+    whole = Experiment(config, PAIRS, DEV)
+    whole.run(tmp_path / "whole", progress=False)
+    before = signal.getsignal(signal.SIGINT)
+    interrupt_at(monkeypatch, batch, epoch)
+    with pytest.raises(KeyboardInterrupt):
+        Experiment(config, PAIRS, DEV).run(tmp_path / "run", progress=False)
+    assert signal.getsignal(signal.SIGINT) == before
+    saved = Checkpoint.load(tmp_path / "run" / "last.pt")
+    assert 0 < saved.step < whole.step
+    assert saved.step % whole.steps_per_epoch == 0 or saved.since_report["batches"] or "report_every" in settings
+    torch.manual_seed(999)
+    resumed = Experiment.resume(tmp_path / "run" / "last.pt", PAIRS, DEV)
+    resumed.run(tmp_path / "run", progress=False)
+    assert_same(resumed, whole)
+    assert Checkpoint.load(tmp_path / "run" / "best.pt").step == Checkpoint.load(tmp_path / "whole" / "best.pt").step
+
+
+def test_ctrl_c_while_dev_is_translated_acts_at_once_and_loses_no_step(tmp_path, monkeypatch):
+    whole = Experiment(SMALL, PAIRS, DEV)
+    whole.run(tmp_path / "whole", progress=False)
+    translate_dev = Experiment.translate_dev
+
+    def stop(self, count=None):
+        if count is None:
+            signal.raise_signal(signal.SIGINT)
+            pytest.fail("it went on")
+        return translate_dev(self, count)
+
+    monkeypatch.setattr(Experiment, "translate_dev", stop)
+    with pytest.raises(KeyboardInterrupt):
+        Experiment(SMALL, PAIRS, DEV).run(tmp_path / "run", progress=False)
+    monkeypatch.setattr(Experiment, "translate_dev", translate_dev)
+    saved = Checkpoint.load(tmp_path / "run" / "last.pt")
+    assert (saved.step, saved.history) == (8, [])
+    resumed = Experiment.resume(tmp_path / "run" / "last.pt", PAIRS, DEV)
+    resumed.run(tmp_path / "run", progress=False)
+    assert_same(resumed, whole)
+
+
+def test_a_second_ctrl_c_does_not_wait(tmp_path, monkeypatch):
+    interrupt_at(monkeypatch, 3, times=2)
+    with pytest.raises(KeyboardInterrupt):
+        Experiment(SMALL, PAIRS, DEV).run(tmp_path, progress=False)
+    assert not (tmp_path / "last.pt").exists(), "it came in the middle of a step"
+
+
+def test_an_interrupted_run_replaces_an_older_one(tmp_path, monkeypatch):
+    Experiment(replace(SMALL, epochs=1), PAIRS, DEV).run(tmp_path, progress=False, keep_epochs=True)
+    interrupt_at(monkeypatch, 3)
+    with pytest.raises(KeyboardInterrupt):
+        Experiment(SMALL, PAIRS, DEV).run(tmp_path, progress=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["last.pt"]
+    assert Checkpoint.load(tmp_path / "last.pt").step == 3
+
+
+def test_steps_and_reports(tmp_path):
+    run = Experiment(replace(SMALL, max_steps=11, report_every=4), PAIRS, DEV)
+    run.run(tmp_path, progress=False, keep_epochs=True)
+    assert [(line["step"], line["epoch"]) for line in run.history] == [(4, 0.5), (8, 1), (11, 1.375)]
+    assert {path.name for path in tmp_path.glob("[es]*-*.pt")} == {"step-000004.pt", "epoch-01.pt", "step-000011.pt"}
+    assert Checkpoint.load(tmp_path / "last.pt").epoch == 1
+
+
+def test_reports_within_an_epoch_change_nothing_but_the_history(tmp_path):
+    runs = []
+    for every in (0, 3):
+        runs.append(Experiment(replace(SMALL, report_every=every), PAIRS, DEV))
+        runs[-1].run(tmp_path / str(every), progress=False)
+    assert len(runs[1].history) == 8
+    assert runs[0].history[-1]["dev_loss"] == runs[1].history[-1]["dev_loss"]
+    for one, other in zip(runs[0].model.parameters(), runs[1].model.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_finished_run_is_prolonged(tmp_path):
+    whole = Experiment(SMALL, PAIRS, DEV)
+    whole.run(tmp_path / "whole", progress=False)
+    Experiment(replace(SMALL, epochs=2), PAIRS, DEV).run(tmp_path / "run", progress=False)
+    longer = Experiment.resume(tmp_path / "run" / "last.pt", PAIRS, DEV, longer={"epochs": 3})
+    longer.run(tmp_path / "run", progress=False)
+    assert_same(longer, whole)
+    with pytest.raises(ConfigError, match="has 24 steps already, more than the 16 that you ask for"):
+        Experiment.resume(tmp_path / "run" / "last.pt", PAIRS, DEV, longer={"epochs": 2})
+
+
+def test_the_command_prolongs_a_run(tmp_path, capsys):
+    for name, pairs in (("train", PAIRS), ("dev", DEV)):
+        (tmp_path / name).write_text("".join(f"{' '.join(src)}|||{' '.join(tgt)}\n" for src, tgt in pairs))
+    files = ["--train", str(tmp_path / "train"), "--dev", str(tmp_path / "dev"), "--output", str(tmp_path / "run")]
+    assert main(["train", *files, "--preset", "tiny", "--max-steps", "1"]) == 0
+    assert main(["train", *files, "--resume", "--max-steps", "3"]) == 0
+    assert Checkpoint.load(tmp_path / "run" / "last.pt").step == 3
+    capsys.readouterr()
+    assert main(["train", *files, "--resume"]) == 0
+    assert "the run is finished; --epochs N or --max-steps N prolong it" in capsys.readouterr().out
+    assert main(["train", *files, "--resume", "--max-steps", "2"]) == 2
+    assert "has 3 steps already, more than the 2" in capsys.readouterr().err
+
+
+def test_tensorboard_gets_the_loss_of_every_step(tmp_path, monkeypatch):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    config = replace(SMALL, epochs=2, accumulate=3)
+    interrupt_at(monkeypatch, 4, epoch=1)
+    with pytest.raises(KeyboardInterrupt):
+        Experiment(config, PAIRS, DEV).run(tmp_path, progress=False, tensorboard=True)
+    run = Experiment.resume(tmp_path / "last.pt", PAIRS, DEV)
+    run.run(tmp_path, progress=False, tensorboard=True)
+    events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4, 5, 6]
+    losses = [event.value for event in events.Scalars("loss")]
+    whole_groups = sum(losses[:2]) * 3 + losses[2] * 2
+    assert whole_groups / 8 == pytest.approx(run.history[0]["train_loss"], abs=1e-3)
+    assert [event.step for event in events.Scalars("dev_bleu")] == [3, 6]
+
+
+def test_a_pass_that_leaves_batches_out_ends_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "reference.running.experiment.train_epoch", lambda batches, *rest, **more: float(not next(batches))
+    )
+    run = Experiment(SMALL, PAIRS, DEV)
+    run.run(tmp_path, progress=False)
+    assert [line["epoch"] for line in run.history] == [1, 2, 3]
