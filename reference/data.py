@@ -45,20 +45,29 @@ def read_lines(path: Path | str) -> list[str]:
     return lines
 
 
-def read_pairs(path: Path | str) -> list[Pair]:
+def read_pairs(path: Path | str, most_tokens: int | None = None) -> list[Pair]:
     """Reads lines `source|||target`, each side's tokens separated by spaces.
 
+    Args:
+        path: of the file.
+        most_tokens: pairs with a longer side are left out; None = a side that the model cannot read is an error.
+
     Raises:
-        DataError: if a line does not have exactly two sides, or one is empty or too long.
+        DataError: if a line does not have exactly two sides, if one is empty or too long, or if no pair is left.
     """
     pairs = []
     for number, line in enumerate(read_lines(path), start=1):
         sides = [side.split() for side in line.split(SEPARATOR)]
         if len(sides) != 2 or not all(sides):
             raise DataError(f"{path}:{number}: expected `source{SEPARATOR}target`, found {line[:80]!r}")
-        for side, tokens in zip(LONGEST, sides, strict=True):
-            check_length(f"{path}:{number}", side, tokens)
+        if most_tokens is None:
+            for side, tokens in zip(LONGEST, sides, strict=True):
+                check_length(f"{path}:{number}", side, tokens)
+        elif max(map(len, sides)) > most_tokens:
+            continue
         pairs.append((sides[0], sides[1]))
+    if not pairs:
+        raise DataError(f"{path}: no pair has at most {most_tokens} tokens per side")
     return pairs
 
 

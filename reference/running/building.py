@@ -35,6 +35,8 @@ def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Tra
         for table in embedding_tables(model):
             # Times sqrt(d_model), this gives variance 1: about that of the positions that are added.
             nn.init.normal_(table, std=config.d_model**-0.5)
+    if config.share_embeddings:
+        share_embeddings(model)
     if config.tie_output:
         model.output_projection.weight = embedding_tables(model)[-1]
     if config.inner_dropout:
@@ -64,6 +66,15 @@ def embedding_tables(model: Transformer) -> list[nn.Parameter]:
         target = next(named["tgt_embedding"].parameters())
         tables = [table for table in tables if table is not target] + [target]
     return tables
+
+
+def share_embeddings(model: Transformer) -> None:
+    """Puts the target's table in the place of the source's; both sides need the same vocabulary."""
+    *others, target = embedding_tables(model)
+    for module in list(model.modules()):
+        for name, parameter in list(module.named_parameters(recurse=False)):
+            if any(parameter is other for other in others):
+                setattr(module, name, target)
 
 
 def draw_diagonal(config: Config) -> Tensor | None:

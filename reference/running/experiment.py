@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +20,7 @@ from .config import Config, ConfigError
 from .interruption import Interruption
 from .run_folder import RunFolder
 from .schedule import make_scheduler
-from .translate import bleu, forced_decode, translate
+from .translate import bleu, find_cached_search, forced_decode, translate
 
 
 def generators(device: torch.device | str) -> dict[str, ModuleType]:
@@ -45,8 +45,11 @@ class Experiment:
         torch.manual_seed(config.seed)
         self.config, self.dev_pairs, self.device = config, dev_pairs, device
         self.corpus = {"train": fingerprint(train_pairs), "dev": fingerprint(dev_pairs)}
-        self.src_vocab = Vocabulary.build((src for src, _ in train_pairs), config.min_count)
-        self.tgt_vocab = Vocabulary.build((tgt for _, tgt in train_pairs), config.min_count)
+        if config.share_embeddings:
+            self.src_vocab = self.tgt_vocab = Vocabulary.build(chain.from_iterable(train_pairs), config.min_count)
+        else:
+            self.src_vocab = Vocabulary.build((src for src, _ in train_pairs), config.min_count)
+            self.tgt_vocab = Vocabulary.build((tgt for _, tgt in train_pairs), config.min_count)
         self.diagonal = draw_diagonal(config)
         self.model = build_model(config, len(self.src_vocab), len(self.tgt_vocab)).to(device)
         self.criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=config.label_smoothing)
@@ -241,8 +244,10 @@ class Experiment:
 
     def translate_dev(self, count: int | None = None) -> list[str]:
         """Translates the dev sources, or the first `count` of them, into text."""
-        sources = [src for src, _ in self.dev_pairs[:count]]
-        return translate(self.model, sources, self.src_vocab, self.tgt_vocab, self.config, diagonal=self.diagonal)
+        sources, config = [src for src, _ in self.dev_pairs[:count]], self.config
+        search = find_cached_search() if config.cached and config.beam_size == 1 else None
+        vocabularies = self.src_vocab, self.tgt_vocab
+        return translate(self.model, sources, *vocabularies, config, diagonal=self.diagonal, search=search)
 
     @torch.no_grad()
     def dev_loss(self) -> float:

@@ -1,8 +1,8 @@
 """The folder of a run: checkpoints, history, curves.
 
-It has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `history.jsonl` (a line per report) and, if matplotlib
-is installed, `curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and `tensorboard/`. A new run in
-the folder of an older one replaces it when it first saves.
+It has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `settings.toml`, `history.jsonl` (a line per report)
+and, if matplotlib is installed, `curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and
+`tensorboard/`. A new run in the folder of an older one replaces it when it first saves.
 """
 
 import json
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FILES = (
     "best.pt",
     "last.pt",
+    "settings.toml",
     "history.jsonl",
     "curves.png",
     "epoch-[0-9]*.pt",
@@ -69,6 +70,7 @@ class RunFolder:
             is_epoch = last["epoch"] == int(last["epoch"])
             name = f"epoch-{int(last['epoch']):02}.pt" if is_epoch else f"step-{checkpoint.step:06}.pt"
             checkpoint.save(self.path / name)
+        self._write_settings(checkpoint)
         with in_one_piece(self.path / "history.jsonl") as unfinished:
             unfinished.write_text("".join(json.dumps(line) + "\n" for line in checkpoint.history))
         # Comes last: a run that is stopped between two of these files repeats the epoch and loses nothing.
@@ -83,12 +85,17 @@ class RunFolder:
         """Saves the run between two reports."""
         checkpoint.save(self.path / "last.pt")
         self._remove_older(self.path / "last.pt")
+        self._write_settings(checkpoint)
         self._write_losses(losses)
 
     def _remove_older(self, saved: Path) -> None:
         while self._older:
             if (path := self._older.pop()) != saved:
                 path.unlink(missing_ok=True)
+
+    def _write_settings(self, checkpoint: Checkpoint) -> None:
+        with in_one_piece(self.path / "settings.toml") as unfinished:
+            unfinished.write_text(checkpoint.config.to_toml(), encoding="utf-8")
 
     def _write_losses(self, losses: list[tuple[int, float]]) -> None:
         if self._writer:

@@ -53,7 +53,7 @@ def test_bad_settings_say_what_would_be_right(settings, message):
 def test_every_setting_has_a_flag_and_every_flag_a_setting():
     parser = argparse.ArgumentParser()
     add_config_flags(parser)
-    flags = {action.dest for action in parser._actions} - {"help", "preset"}
+    flags = {action.dest for action in parser._actions} - {"help", "preset", "settings"}
     assert flags == {item.name for item in fields(Config)}
     options = parser.parse_args(["--preset", "fast", "--d-model", "64", "--no-norm-first"])
     assert config_from_flags(parser.parse_args([])) == PRESETS["course"]
@@ -95,7 +95,8 @@ def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, diagonal):
 def test_a_run_learns_and_writes_its_folder(tmp_path, capsys):
     run = Experiment(replace(SMALL, epochs=12), PAIRS, PAIRS)
     run.run(tmp_path / "run", progress=False)
-    assert {path.name for path in (tmp_path / "run").iterdir()} == {"last.pt", "best.pt", "history.jsonl", "curves.png"}
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {"last.pt", "best.pt", "settings.toml", "history.jsonl", "curves.png"}
     history = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
     assert len(history) == 12
     assert history[-1]["train_loss"] < history[0]["train_loss"] / 1.5
@@ -186,7 +187,7 @@ def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monke
     monkeypatch.setattr("reference.running.experiment.train_epoch", lambda *arguments, **options: 1.0)
     Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
-    assert names == {"best.pt", "last.pt", "history.jsonl", "curves.png", "translations.txt"}
+    assert names == {"best.pt", "last.pt", "settings.toml", "history.jsonl", "curves.png", "translations.txt"}
     assert Checkpoint.load(tmp_path / "best.pt").epoch == 1
 
 

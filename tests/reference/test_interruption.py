@@ -120,7 +120,7 @@ def test_an_interrupted_run_replaces_an_older_one(tmp_path, monkeypatch):
     interrupt_at(monkeypatch, 3)
     with pytest.raises(KeyboardInterrupt):
         Experiment(SMALL, PAIRS, DEV).run(tmp_path, progress=False)
-    assert [path.name for path in tmp_path.iterdir()] == ["last.pt"]
+    assert {path.name for path in tmp_path.iterdir()} == {"last.pt", "settings.toml"}
     assert Checkpoint.load(tmp_path / "last.pt").step == 3
 
 
