@@ -10,7 +10,7 @@ From the bottom up, what students write:
 What is given:
 
     vocab.py       tokens and ids                       running/    a whole training run: settings, checkpoints, BLEU
-    data.py        from a corpus to batches             commands/   the command line
+    data.py        from a corpus to batches             commands/   the command line, started by __main__.py
 
 Shapes: b batch, h heads, q/k query and key positions, s source length, t target length, d = d_model.
 Modules import each other relatively, so that the package works under any name.

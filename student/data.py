@@ -45,20 +45,29 @@ def read_lines(path: Path | str) -> list[str]:
     return lines
 
 
-def read_pairs(path: Path | str) -> list[Pair]:
+def read_pairs(path: Path | str, most_tokens: int | None = None) -> list[Pair]:
     """Reads lines `source|||target`, each side's tokens separated by spaces.
 
+    Args:
+        path: of the file.
+        most_tokens: pairs with a longer side are left out; None = a side that the model cannot read is an error.
+
     Raises:
-        DataError: if a line does not have exactly two sides, or one is empty or too long.
+        DataError: if a line does not have exactly two sides, if one is empty or too long, or if no pair is left.
     """
     pairs = []
     for number, line in enumerate(read_lines(path), start=1):
         sides = [side.split() for side in line.split(SEPARATOR)]
         if len(sides) != 2 or not all(sides):
             raise DataError(f"{path}:{number}: expected `source{SEPARATOR}target`, found {line[:80]!r}")
-        for side, tokens in zip(LONGEST, sides, strict=True):
-            check_length(f"{path}:{number}", side, tokens)
+        if most_tokens is None:
+            for side, tokens in zip(LONGEST, sides, strict=True):
+                check_length(f"{path}:{number}", side, tokens)
+        elif max(map(len, sides)) > most_tokens:
+            continue
         pairs.append((sides[0], sides[1]))
+    if not pairs:
+        raise DataError(f"{path}: no pair has at most {most_tokens} tokens per side")
     return pairs
 
 
@@ -180,8 +189,8 @@ class BatchLoader:
         """Returns the number of batches in an epoch."""
         return -(-len(self.examples) // self.batch_size)
 
-    def epoch(self, number: int) -> Iterator[Batch]:
-        """Yields the batches of epoch `number` (0 is the first)."""
+    def epoch(self, number: int, start: int = 0) -> Iterator[Batch]:
+        """Yields the batches of epoch `number` (0 is the first), from batch `start` on."""
         shuffler = random.Random(f"{self.seed}/{number}")  # noqa: S311  # shuffles; nothing depends on its secrecy
         order = shuffler.sample(range(len(self.examples)), len(self.examples))
         if self.bucketing:
@@ -191,7 +200,7 @@ class BatchLoader:
         chunks = [order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size)]
         if self.bucketing:
             shuffler.shuffle(chunks)
-        for chunk in chunks:
+        for chunk in chunks[start:]:
             sources, targets = zip(*(self.examples[index] for index in chunk), strict=True)
             yield Batch.from_ids(sources, targets, self.diagonal)
 

@@ -7,6 +7,9 @@ Paper: Vaswani et al. 2017, section 3 and figure 1.
 
 from torch import Tensor, nn
 
+from .decode import beam_decode, greedy_decode
+from .masks import causal_mask, padding_mask
+
 
 class Encoder(nn.Module):
     """A stack of `n_layers` encoder layers, each with its own parameters.
@@ -99,7 +102,7 @@ class Decoder(nn.Module):
 class Transformer(nn.Module):
     """The sequence-to-sequence model (figure 1): embeddings, encoder, decoder, output projection.
 
-    Training and decoding call `encode`, `decode` and `get_predictions`; nothing calls `forward`.
+    Training and decoding call `encode`, `decode` and `get_predictions`. `forward` and `generate` put these together.
     """
 
     def __init__(
@@ -157,3 +160,49 @@ class Transformer(nn.Module):
         `nn.CrossEntropyLoss` accepts them like unnormalised scores: normalising twice changes nothing.
         """
         return self.output_projection(output).log_softmax(dim=-1)
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        encoder_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Predicts each token of the target from the source and the tokens before it.
+
+        Args:
+            src: ids, int64, (b, s).
+            tgt: ids, int64, (b, t), beginning with bos.
+            src_mask: which source positions may be attended to, broadcastable to (b, h, t, s); None = all.
+            tgt_mask: which target positions may attend to which, broadcastable to (b, h, t, t); None = to no later one.
+            encoder_mask: for the encoder's self-attention, broadcastable to (b, h, s, s); None = src_mask.
+
+        Returns:
+            Log-probabilities (b, t, tgt_vocab_size); position i predicts the token after tgt[:, i].
+        """
+        memory, _ = self.encode(src, src_mask if encoder_mask is None else encoder_mask)
+        tgt_mask = causal_mask(tgt.size(1), tgt.device) if tgt_mask is None else tgt_mask
+        output, _, _ = self.decode(tgt, memory, src_mask=src_mask, tgt_mask=tgt_mask)
+        return self.get_predictions(output)
+
+    def generate(
+        self, src: Tensor, *, bos_id: int, eos_id: int, pad_id: int, max_length: int = 50, beam_size: int = 1
+    ) -> list[list[int]]:
+        """Translates a batch, greedily or with a beam; see `decode.py`.
+
+        Args:
+            src: ids, int64, (b, s), filled up with pad_id.
+            bos_id: begins every target sentence.
+            eos_id: ends every target sentence.
+            pad_id: fills up a batch.
+            max_length: the most tokens of a translation, eos included.
+            beam_size: 1 = greedy search.
+
+        Returns:
+            The ids of each sentence, without bos and eos.
+        """
+        src_mask, ids = padding_mask(src, pad_id), {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
+        if beam_size == 1:
+            return greedy_decode(self, src, src_mask, None, **ids, max_length=max_length)
+        return beam_decode(self, src, src_mask, None, **ids, max_length=max_length, beam_size=beam_size)

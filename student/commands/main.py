@@ -7,15 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-import torch
-
 from ..data import DataError
 from ..running.checkpoint import CheckpointError
 from ..running.config import ConfigError
 from . import comparing, drawing, training, translating
+from .device import choose_device, describe_device, set_threads
 
 PACKAGE = __name__.rsplit(".", 2)[0]
-MOST_THREADS = 1024
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,7 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # a terminal may lack accents
     options = make_parser().parse_args(arguments)
     try:
-        set_up_torch(options.threads, options.device)
+        set_threads(options.threads)
+        asked, options.device = options.device, choose_device(options.device)
+        if asked == "auto":
+            print(f"device: {describe_device(options.device)}")
         status: int = options.run(options)
     except (DataError, ConfigError, CheckpointError) as error:
         print(f"{PACKAGE}: {error}", file=sys.stderr)
@@ -60,24 +61,6 @@ def main(arguments: list[str] | None = None) -> int:
     return status
 
 
-def set_up_torch(threads: int, device: str) -> None:
-    """Sets the number of threads and tries the device.
-
-    On a busy machine several threads are much slower than one for models as small as these.
-
-    Raises:
-        ConfigError: if the number of threads is out of range, or PyTorch cannot compute on the device.
-    """
-    if not 1 <= threads <= MOST_THREADS:
-        raise ConfigError(f"--threads {threads}: expected 1 to {MOST_THREADS}")
-    torch.set_num_threads(threads)
-    try:
-        torch.zeros(1, device=device).item()
-    except Exception as error:  # each kind of device raises its own
-        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
-        raise ConfigError(f"--device {device}: it cannot be used here: {reason}") from None
-
-
 def make_parser() -> argparse.ArgumentParser:
     """Creates the parser, with all commands and their flags."""
     parser = Parser(prog=f"python -m {PACKAGE}", description="Train and use a Transformer for machine translation.")
@@ -95,7 +78,7 @@ def make_parser() -> argparse.ArgumentParser:
         )
         sub.set_defaults(run=run, parser=sub, threads=1, device="cpu")
         if computes:
-            sub.add_argument("--device", help="cpu, cuda, … (default: cpu)")
+            sub.add_argument("--device", help="cpu, cuda, mps, … or auto = the fastest there is (default: cpu)")
             sub.add_argument("--threads", type=int, help="threads for PyTorch (default: 1)")
         return sub
 

@@ -4,14 +4,16 @@ import argparse
 import shlex
 from pathlib import Path
 
-from ..data import read_pairs
-from ..running.config import ConfigError
+from ..data import Pair, read_lines, read_pairs
+from ..running.checkpoint import Checkpoint
+from ..running.config import Config, ConfigError
 from ..running.experiment import Experiment
 from ..running.whole_files import make_folder
 from .setting_flags import add_config_flags, config_flags_in, config_from_flags
 
 PACKAGE = __name__.rsplit(".", 2)[0]
 CORPUS = Path("data/corpus")
+LENGTHS = ("epochs", "max_steps")
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +21,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", type=Path, default=CORPUS / "fren.train.bpe", help="`source|||target` lines")
     parser.add_argument("--dev", type=Path, default=CORPUS / "fren.dev.bpe", help="likewise")
     parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="resume from last.pt in the run's folder")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="resume from last.pt in the run's folder; --epochs or --max-steps prolong the run",
+    )
     parser.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
     parser.add_argument("--tensorboard", action="store_true", help="also write curves for `tensorboard --logdir DIR`")
     add_config_flags(parser)
@@ -27,29 +33,48 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Trains; returns the exit status."""
-    train_pairs, dev_pairs = read_pairs(options.train), read_pairs(options.dev)
     if options.resume:
         for flag in config_flags_in(options):
-            raise ConfigError(f"--resume keeps the settings of the run; leave out {flag}")
-        experiment = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device)
+            if flag not in ("--epochs", "--max-steps"):
+                raise ConfigError(f"--resume keeps the settings of the run but its length; leave out {flag}")
+        config = Checkpoint.load(options.output / "last.pt").config
     else:
         config = config_from_flags(options)
         make_folder(options.output)
+    train_pairs, dev_pairs = (read_split(path, config) for path in (options.train, options.dev))
+    if options.resume:
+        longer = {name: getattr(options, name) for name in LENGTHS if getattr(options, name) is not None}
+        experiment = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device, longer)
+    else:
         experiment = Experiment(config, train_pairs, dev_pairs, options.device)
+    longest = [max(len(pair[side]) for pair in [*train_pairs, *dev_pairs]) for side in (0, 1)]
     n_parameters = sum(parameter.numel() for parameter in experiment.model.parameters())
     print(
-        f"{len(train_pairs)} training and {len(dev_pairs)} dev pairs, "
+        f"{len(train_pairs)} training and {len(dev_pairs)} dev pairs of up to {longest[0]} and {longest[1]} tokens, "
         f"vocabularies {len(experiment.src_vocab)} and {len(experiment.tgt_vocab)}, {n_parameters:,} parameters"
     )
+    if experiment.is_finished:
+        print("the run is finished; --epochs N or --max-steps N prolong it")
     try:
         experiment.run(options.output, keep_epochs=options.keep_epochs, tensorboard=options.tensorboard)
     except KeyboardInterrupt:
-        is_saved = experiment.history and (options.output / "last.pt").is_file()
+        is_saved = experiment.step and (options.output / "last.pt").is_file()
         raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
     where = f"--checkpoint {options.output / 'best.pt'} --output {PACKAGE}/translations.txt"
     print(f"next: python -m {PACKAGE} translate {where}")
     return 0
+
+
+def read_split(path: Path, config: Config) -> list[Pair]:
+    """Reads pairs; says how many of them are left out for their length."""
+    if not config.most_tokens:
+        return read_pairs(path)
+    pairs = read_pairs(path, config.most_tokens)
+    left_out = len(read_lines(path)) - len(pairs)
+    if left_out:
+        print(f"{path}: left out {left_out} pairs with more than {config.most_tokens} tokens on a side")
+    return pairs
 
 
 def how_to_resume(options: argparse.Namespace) -> str:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..data import read_sources
-from ..running.config import Config, ConfigError
-from ..running.translate import Search, translate
+from ..running.config import ConfigError
+from ..running.translate import find_cached_search, translate
 from ..running.whole_files import in_one_piece
 from .trained_model import add_checkpoint_flag, load_model, note_unknown
 
@@ -28,7 +28,13 @@ def run(options: argparse.Namespace) -> int:
     config = saved.config
     if options.beam_size is not None:
         config = replace(config, beam_size=options.beam_size)
-    search = cached_search(config) if options.cached else None
+    search = None
+    if options.cached:
+        if config.beam_size > 1:
+            raise ConfigError(f"--cached searches greedily, not with beam_size = {config.beam_size}: add --beam-size 1")
+        search = find_cached_search()
+        if search is None:
+            raise ConfigError("--cached: this package has no cached_decode.py; only the reference does")
     sentences = read_sources(options.input)
     note_unknown(options.input, sentences, saved.src_vocab)
     with in_one_piece(options.output) as unfinished:
@@ -45,18 +51,3 @@ def run(options: argparse.Namespace) -> int:
         unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     print(f"{len(lines)} translations in {options.output}")
     return 0
-
-
-def cached_search(config: Config) -> Search:
-    """Returns the search with the key/value cache.
-
-    Raises:
-        ConfigError: if the settings ask for beam search, or this package does not have the cache.
-    """
-    if config.beam_size > 1:
-        raise ConfigError(f"--cached searches greedily, not with beam_size = {config.beam_size}: add --beam-size 1")
-    try:
-        from ..running.cached_decode import cached_greedy_decode
-    except ImportError:
-        raise ConfigError("--cached: this package has no cached_decode.py; only the reference does") from None
-    return cached_greedy_decode

@@ -7,7 +7,7 @@ from ..data import LONGEST
 from ..embedding import InputEmbedding
 from ..masks import diagonal_mask
 from ..model import Transformer
-from .config import Config
+from .config import Config, ConfigError
 
 
 def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
@@ -25,16 +25,37 @@ def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Tra
         config.dropout,
         config.norm_first,
     )
-    if config.initialisation == "xavier":
+    if config.initialisation != "default":
         for module in model.modules():
             if isinstance(module, (nn.Linear, nn.Embedding)):
-                nn.init.xavier_uniform_(module.weight)
+                if config.initialisation == "xavier":
+                    nn.init.xavier_uniform_(module.weight)
+                else:
+                    nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
         for table in embedding_tables(model):
             # Times sqrt(d_model), this gives variance 1: about that of the positions that are added.
             nn.init.normal_(table, std=config.d_model**-0.5)
+    if config.share_embeddings:
+        share_embeddings(model)
     if config.tie_output:
         model.output_projection.weight = embedding_tables(model)[-1]
+    if config.inner_dropout:
+        try:
+            from .inner_dropout import add_inner_dropout
+        except ImportError:
+            raise ConfigError("inner_dropout: this package has no inner_dropout.py; only the reference does") from None
+        add_inner_dropout(model, config.inner_dropout)
     return model
+
+
+def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Adam:
+    """Creates Adam (Kingma and Ba 2015), or AdamW if there is a `weight_decay`; it decays matrices, not biases."""
+    if config.weight_decay == 0:
+        return torch.optim.Adam(model.parameters(), lr=config.learning_rate, eps=config.adam_epsilon)
+    matrices = [parameter for parameter in model.parameters() if parameter.dim() > 1]
+    others = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
+    groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=config.learning_rate, eps=config.adam_epsilon)
 
 
 def embedding_tables(model: Transformer) -> list[nn.Parameter]:
@@ -45,6 +66,15 @@ def embedding_tables(model: Transformer) -> list[nn.Parameter]:
         target = next(named["tgt_embedding"].parameters())
         tables = [table for table in tables if table is not target] + [target]
     return tables
+
+
+def share_embeddings(model: Transformer) -> None:
+    """Puts the target's table in the place of the source's; both sides need the same vocabulary."""
+    *others, target = embedding_tables(model)
+    for module in list(model.modules()):
+        for name, parameter in list(module.named_parameters(recurse=False)):
+            if any(parameter is other for other in others):
+                setattr(module, name, target)
 
 
 def draw_diagonal(config: Config) -> Tensor | None:

@@ -25,7 +25,7 @@ class CheckpointError(ValueError):
 
 @dataclass
 class Checkpoint:
-    """A model with what belongs to it; the last six fields matter only for training further."""
+    """A model with what belongs to it; the fields from `epoch` on matter only for training further."""
 
     config: Config
     src_vocab: Vocabulary
@@ -38,6 +38,8 @@ class Checkpoint:
     rng_states: dict[str, Tensor]  # states of the random generators that training uses, by kind of device
     history: list[dict[str, float]]
     corpus: dict[str, str] | None = None  # fingerprints of the training and dev pairs; older files have none
+    step: int | None = None  # steps of the optimizer that are done; older files have only whole epochs
+    since_report: dict[str, float] | None = None  # loss, batches and seconds since the last line of the history
 
     def save(self, path: Path | str) -> None:
         """Writes the file whole or not at all."""

@@ -1,16 +1,19 @@
-"""All settings of a run in one frozen, typed place; the command line's flags are made from it.
+"""All settings of a run in one frozen, typed place; flags and settings files are made from it.
 
 Names are those of the assignment (`d_model` is called `embedding_size` in the course's report, `d_ff` `hidden_size`).
 """
 
 import difflib
+import json
 import math
+import tomllib
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 from .schedule import SCHEDULES
 
-INITIALISATIONS = ("default", "xavier")
+INITIALISATIONS = ("default", "xavier", "kaiming")
 
 
 class ConfigError(ValueError):
@@ -31,17 +34,30 @@ class Config:
     d_ff: int = setting(256, "inner features of the feed-forward network", low=1)
     n_layers: int = setting(2, "layers of the encoder, and of the decoder", low=1)
     dropout: float = setting(0.2, "share of activations dropped in training", low=0.0, high=1.0)
+    inner_dropout: float = setting(
+        0.0, "the same inside the feed-forward network and for attention weights", low=0.0, high=1.0
+    )
     norm_first: bool = setting(False, "pre-norm instead of post-norm (task E.2)")
     tie_output: bool = setting(False, "share the target embedding with the output projection")
-    initialisation: str = setting("xavier", "xavier: Glorot and Bengio 2010", choices=INITIALISATIONS)
+    share_embeddings: bool = setting(False, "one vocabulary and one embedding table for both languages")
+    initialisation: str = setting(
+        "xavier", "xavier: Glorot and Bengio 2010; kaiming: He et al. 2015", choices=INITIALISATIONS
+    )
     diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask", low=0)
     diagonal_random: float = setting(0.0, "share of cells allowed outside the band", low=0.0, high=1.0)
 
     epochs: int = setting(10, "passes over the training data", low=1)
+    max_steps: int = setting(0, "steps of the optimizer, in place of `epochs`; 0 = whole epochs", low=0)
+    report_every: int = setting(0, "measure dev BLEU and save after so many steps; 0 = after each epoch", low=0)
     batch_size: int = setting(32, "sentences per batch", low=1)
     bucketing: bool = setting(False, "put sentences of similar length into one batch")
+    most_tokens: int = setting(
+        0, "leave out pairs with a longer side; 0 = a side of over 512 tokens is an error", low=0, high=511
+    )
     min_count: int = setting(1, "tokens that occur less often in the training data become <unk>", low=1)
     learning_rate: float = setting(1e-3, "Adam's highest learning rate", low=0.0)
+    adam_epsilon: float = setting(1e-8, "Adam's epsilon, which keeps its steps finite", low=0.0)
+    weight_decay: float = setting(0.0, "decay of all matrices per step (AdamW: Loshchilov and Hutter 2019)", low=0.0)
     schedule: str = setting("constant", "how the learning rate changes", choices=SCHEDULES)
     warmup_steps: int = setting(0, "steps in which the learning rate rises to its highest", low=0)
     label_smoothing: float = setting(
@@ -52,6 +68,7 @@ class Config:
     seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", low=0, high=2**64 - 1)
 
     max_length: int = setting(50, "the most tokens of a translation", low=1, high=511)
+    cached: bool = setting(False, "translate dev with the key/value cache, if the package has it")
     beam_size: int = setting(1, "1 = greedy search, more = beam search (task E.3)", low=1, high=100)
     length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score")
 
@@ -89,12 +106,42 @@ class Config:
         Raises:
             ConfigError: if a name is unknown, with the nearest valid one.
         """
+        cls._check_names(settings)
+        return cls(**settings)
+
+    @classmethod
+    def _check_names(cls, settings: dict[str, Any]) -> None:
         valid = [item.name for item in fields(cls)]
         for name in settings:
             if name not in valid:
                 nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
                 raise ConfigError(f"unknown setting {name!r}; did you mean {nearest!r}?")
-        return cls(**settings)
+
+    @classmethod
+    def settings_in(cls, path: Path) -> dict[str, Any]:
+        """Reads a settings file, in TOML: `d_model = 256`.
+
+        Raises:
+            ConfigError: if it cannot be read, or a setting in it is unknown or impossible by itself.
+        """
+        try:
+            settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigError(f"{path}: {error.strerror or error}") from None
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"{path}: {error}") from None
+        try:
+            cls._check_names(settings)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from None
+        return settings
+
+    def to_toml(self) -> str:
+        """Writes all settings as a settings file, with what each one means."""
+        lines = []
+        for item in fields(self):
+            lines += [f"# {item.metadata['help']}", f"{item.name} = {json.dumps(getattr(self, item.name))}"]
+        return "\n".join(lines) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all settings by name, for checkpoints and logs."""
@@ -117,4 +164,54 @@ PRESETS = {
         max_grad_norm=1.0,
     ),
     "tiny": replace(COURSE, d_model=32, d_ff=64, n_layers=1, epochs=1, batch_size=64),
+    # The best setting of the course's report.
+    "course-best": replace(COURSE, d_model=256, d_ff=512, n_layers=4, epochs=50),
+    # A small model for a large corpus, trained by steps; `data prepare --joint` makes its corpus.
+    "wmt14-de-en": replace(
+        COURSE,
+        n_heads=8,
+        d_ff=512,
+        n_layers=1,
+        dropout=0.1,
+        share_embeddings=True,
+        max_steps=30_000,
+        report_every=2_500,
+        most_tokens=100,
+        max_length=100,
+        cached=True,
+    ),
+    # The size of Vaswani et al. 2017 ("base") with LayerNorm before each sublayer.
+    "pre-norm": replace(
+        COURSE,
+        d_model=512,
+        n_heads=8,
+        d_ff=2048,
+        n_layers=6,
+        dropout=0.1,
+        norm_first=True,
+        learning_rate=3e-4,
+        schedule="inverse_sqrt",
+        warmup_steps=1_000,
+        weight_decay=0.01,
+        max_grad_norm=1.0,
+        cached=True,
+    ),
+    # Whole words and long sentences; `data prepare --encoding words` makes its corpus.
+    "opus-books-en-it": replace(
+        COURSE,
+        d_model=512,
+        n_heads=8,
+        d_ff=2048,
+        n_layers=6,
+        dropout=0.1,
+        inner_dropout=0.1,
+        epochs=20,
+        batch_size=8,
+        most_tokens=350,
+        min_count=2,
+        learning_rate=1e-4,
+        adam_epsilon=1e-9,
+        max_length=350,
+        cached=True,
+    ),
 }

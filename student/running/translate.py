@@ -83,6 +83,15 @@ def translate(
     return lines
 
 
+def find_cached_search() -> Search | None:
+    """Returns the greedy search with the key/value cache; None if this package does not have it."""
+    try:
+        from .cached_decode import cached_greedy_decode
+    except ImportError:
+        return None
+    return cached_greedy_decode
+
+
 def batches_by_length(sentences: list[list[str]]) -> Iterator[list[int]]:
     """Yields the indices of all sentences that are not empty; sentences of similar length share a batch."""
     order = sorted((i for i, sentence in enumerate(sentences) if sentence), key=lambda i: len(sentences[i]))
