@@ -7,7 +7,8 @@ A submission meets the rooms in this order:
     sandbox/     where submitted code runs               scoring/     BLEU, intervals, thresholds
     testing/     runs component tests                    diagnosis/   names the misconception behind a failure
     assignment/  this assignment's tests and faults      reports/     terminal, class, Gradescope, nbgrader
-    commands/    what each command does                    __main__.py  the command line
+    commands/    what each command does                  __main__.py  the command line
+    assignment_code.py  the engine's one way to the assignment
 
 Students get what their tests need of it.
 """

@@ -15,7 +15,7 @@ from .commands.replay import ReplayError
 from .grading.record import record_schema
 from .intake import IntakeError
 from .reports.gradebook import GradebookError
-from .sandbox import SandboxUnavailableError
+from .sandbox.errors import SandboxUnavailableError
 from .scoring import ScoringError
 from .testing.errors import CollectionError
 

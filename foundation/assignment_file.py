@@ -3,10 +3,12 @@
 import difflib
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
-from .contract import Contract
+from .contract import Contract, Forbidden
 from .limits import Limits
 from .places import ASSIGNMENT, ASSIGNMENT_FILE
 
@@ -21,7 +23,7 @@ class AssignmentError(ValueError):
 
 @dataclass(frozen=True)
 class Task:
-    """One part that earns points: judged by its tests, or by BLEU against a threshold.
+    """One part that earns points: tests judge it, or BLEU against a threshold.
 
     Attributes:
         components: those of the contract whose faults cost these points; none where BLEU is judged.
@@ -45,7 +47,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The whole file; `due` and `contact` are what the handout tells students, in words."""
+    """The whole file; the handout quotes `due` and `contact`, which are words."""
 
     title: str
     package: str
@@ -61,12 +63,12 @@ class Assignment:
 
     @property
     def folder(self) -> Path:
-        """With the rest of the assignment: the file's own, if tests lie there too; otherwise the kit's."""
+        """The folder with the rest of the assignment: the file's own, if it holds tests; otherwise the kit's."""
         return self.path.parent if (self.path.parent / "tests").is_dir() else ASSIGNMENT
 
     @property
     def max_score(self) -> float:
-        """All points but the bonus ones."""
+        """All points except bonus points."""
         return sum(task.points for task in self.tasks if not task.extension)
 
 
@@ -94,21 +96,18 @@ def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
         raise AssignmentError(f"{path}: {error}") from None
 
 
-def _assignment(content: dict, path: Path) -> Assignment:
+def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     known = ["title", "due", "contact", "package", "credit", "thresholds", "limits", "release", "contract", "tasks"]
-    _check_keys(content, known, "the file")
+    _table(content, known, "the file")
     thresholds = content.get("thresholds", {})
     for name, value in thresholds.items():
         if not _is_number(value) or not 0 <= value <= 1:
             raise AssignmentError(f"[thresholds] {name} = {value!r}: expected a number between 0 and 1")
-    limits = content.get("limits", {})
-    _check_keys(limits, [item.name for item in fields(Limits)], "[limits]")
     try:
-        limits = Limits(**limits)
+        limits = Limits(**_table(content.get("limits", {}), [item.name for item in fields(Limits)], "[limits]"))
     except ValueError as error:
-        raise AssignmentError(f"[limits] {error}") from None
-    release = content.get("release", {})
-    _check_keys(release, ["instructor_only"], "[release]")
+        raise error if isinstance(error, AssignmentError) else AssignmentError(f"[limits] {error}") from None
+    release = _table(content.get("release", {}), ["instructor_only"], "[release]")
     credit = content.get("credit", "share")
     if credit not in CREDITS:
         raise AssignmentError(f"credit = {credit!r}: expected {' or '.join(map(repr, CREDITS))}")
@@ -136,11 +135,12 @@ def _assignment(content: dict, path: Path) -> Assignment:
     )
 
 
-def _contract(table: dict) -> Contract:
-    _check_keys(table, ["components", "nn_modules", "methods"], "[contract]")
+def _contract(content: object) -> Contract:
+    keys = ["components", "nn_modules", "methods", "initialised", "forbidden"]
+    table = _table(content, keys, "[contract]")
     modules = table.get("components", {})
     if not isinstance(modules, dict) or not modules:
-        raise AssignmentError("[contract.components]: expected at least one module, such as layers = [\"LayerNorm\"]")
+        raise AssignmentError('[contract.components]: expected at least one module, such as layers = ["LayerNorm"]')
     known: list[str] = []
     for module, names in modules.items():
         known += _names(names, f"[contract.components] {module}")
@@ -149,12 +149,18 @@ def _contract(table: dict) -> Contract:
     for name in known:
         if known.count(name) > 1:
             raise AssignmentError(f"[contract.components] {name!r} occurs twice: each component needs its own name")
-    nn_modules = _names(table.get("nn_modules", []), "[contract] nn_modules")
-    for name in nn_modules:
-        if name not in known:
-            raise AssignmentError(f"[contract] nn_modules: unknown component {name!r}{_suggest(name, known)}")
-    methods = _names(table.get("methods", []), "[contract] methods")
-    return Contract({module: tuple(names) for module, names in modules.items()}, frozenset(nn_modules), tuple(methods))
+    groups = {key: _names(table.get(key, []), f"[contract] {key}") for key in ("nn_modules", "initialised")}
+    for key, names in groups.items():
+        for name in names:
+            if name not in known:
+                raise AssignmentError(f"[contract] {key}: unknown component {name!r}{_suggest(name, known)}")
+    return Contract(
+        modules={module: tuple(names) for module, names in modules.items()},
+        nn_modules=frozenset(groups["nn_modules"]),
+        methods=tuple(_names(table.get("methods", []), "[contract] methods")),
+        initialised=frozenset(groups["initialised"]),
+        forbidden=_forbidden(table.get("forbidden", {})),
+    )
 
 
 def _names(value: object, where: str) -> list[str]:
@@ -163,9 +169,31 @@ def _names(value: object, where: str) -> list[str]:
     return value
 
 
-def _task(table: dict, thresholds: dict[str, float], contract: Contract) -> Task:
+def _forbidden(content: object) -> Forbidden:
+    keys = [item.name for item in fields(Forbidden)]
+    table = _table(content, keys, "[contract.forbidden]")
+    lists = {key: table.get(key, []) for key in keys}
+    for key, texts in lists.items():
+        where = f"[contract.forbidden] {key}"
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise AssignmentError(f"{where} = {texts!r}: expected a list of strings")
+        for text in texts:
+            try:
+                re.compile(text)
+            except re.error as error:
+                raise AssignmentError(f"{where}: {text!r} is not a regular expression: {error}") from None
+    return Forbidden(
+        classes="|".join(lists["classes"]),
+        functions="|".join(lists["functions"]),
+        modules=tuple(lists["modules"]),
+        kernels="|".join(lists["kernels"]),
+        python=tuple(lists["python"]),
+    )
+
+
+def _task(table: dict[str, Any], thresholds: dict[str, float], contract: Contract) -> Task:
     where = f"task {table.get('number', '?')}"
-    _check_keys(table, [item.name for item in fields(Task)], where)
+    _table(table, [item.name for item in fields(Task)], where)
     for key in ("number", "name", "title", "points"):
         if key not in table:
             raise AssignmentError(f"{where}: {key} is missing")
@@ -185,7 +213,7 @@ def _task(table: dict, thresholds: dict[str, float], contract: Contract) -> Task
             what = f"unknown component {component!r}{_suggest(component, contract.components)}"
             raise AssignmentError(f"{where}: {what}")
     if threshold and threshold not in thresholds:
-        raise AssignmentError(f"{where}: unknown threshold {threshold!r}{_suggest(threshold, list(thresholds))}")
+        raise AssignmentError(f"{where}: unknown threshold {threshold!r}{_suggest(threshold, thresholds)}")
     return Task(**{**table, "components": components, "points": float(table["points"])})
 
 
@@ -193,14 +221,17 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
 
 
-def _check_keys(table: object, known: list[str], where: str) -> None:
-    if not isinstance(table, dict):
+def _table(content: object, known: Iterable[str], where: str) -> dict[str, Any]:
+    """The content, checked to be a table that has no other than the known keys."""
+    if not isinstance(content, dict):
         raise AssignmentError(f"{where}: expected a table")
-    for key in table:
-        if key not in known:
-            raise AssignmentError(f"{where}: unknown key {key!r}{_suggest(key, known)}")
+    names = list(known)
+    for key in content:
+        if key not in names:
+            raise AssignmentError(f"{where}: unknown key {key!r}{_suggest(key, names)}")
+    return content
 
 
-def _suggest(name: str, known: list[str] | tuple[str, ...]) -> str:
-    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+def _suggest(name: str, known: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.0)
     return f"; did you mean {nearest[0]!r}?" if nearest else ""

@@ -9,10 +9,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 ASSIGNMENT = ROOT / "autograder" / "assignment"
 ASSIGNMENT_FILE = ASSIGNMENT / "assignment.toml"
-COMPONENT_TESTS = ASSIGNMENT / "tests"
-MISCONCEPTIONS = ASSIGNMENT / "misconceptions"
-VARIANTS = ASSIGNMENT / "variants"
-EQUIVALENTS = ASSIGNMENT / "equivalents.toml"
 
 REFERENCE = ROOT / "reference"
 SKELETON = ROOT / "student"

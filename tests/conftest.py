@@ -16,9 +16,9 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 @pytest.fixture(scope="session")
 def zygote() -> Iterator[object]:
     """One for all tests: a worker is forked from it for each submission."""
-    from autograder.sandbox import Zygote
+    from autograder.sandbox.containment.zygote import Zygote
 
-    with Zygote() as started:
+    with Zygote(read_assignment()) as started:
         yield started
 
 

@@ -84,7 +84,7 @@ class Recorder(Collection):
         self._paths: set[str] = set()
         self._current = ""
         self._observations: list[Observation] = []
-        super().__init__()
+        super().__init__(assignment)
 
     def classify(self, error: BaseException | None) -> tuple[State, str]:
         """State and message of a test."""
@@ -221,7 +221,7 @@ def _run_in_sandbox(recorder: Recorder, versions: Sequence[Version], on_run: Cal
     from autograder.sandbox.containment.zygote import Zygote
     from autograder.sandbox.proxy.submission import Sandbox
 
-    with Zygote() as zygote:
+    with Zygote(recorder.assignment) as zygote:
         for version in versions:
             with Sandbox(dict(version.sources), recorder.assignment, limits=UNHURRIED, zygote=zygote) as submission:
                 for run in recorder.run(version, cast(SubmissionUnderTest, submission)):

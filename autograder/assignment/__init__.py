@@ -1,8 +1,9 @@
 """This assignment: all that another one would replace. The rest of `autograder` could judge any assignment.
 
-    assignment.toml    tasks, points, thresholds, limits
+    assignment.toml    tasks, points, thresholds, limits, the contract
     tests/             the component tests, one file per task
     checks/            what several of them share
+    stand_ins/         what runs in the worker beside submitted code
     readings/          find out which parameter plays which part
     misconceptions/    known faults, as patches of the reference
     layouts/           other layouts of the same computation
@@ -10,5 +11,6 @@
     equivalents.toml   mutants that are not faults
     training_check.py  does the whole learn?
 
-`docs/style.md` says what a component, fault, mutant and variant are.
+The engine reads data from here and reaches code only through `autograder.assignment_code`; `docs/another-assignment.md`
+tells how to write another assignment. `docs/style.md` says what a component, fault, mutant and variant are.
 """

@@ -9,91 +9,42 @@ Shapes: b batch · s source length · t target length.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..grading.marks import TaskResult
-from ..sandbox import SandboxUnavailableError
-from ..testing.case import Case
+from autograder.testing.case import Case
+from autograder.testing.under_test import SubmissionUnderTest
 
 PAD, BOS, EOS, FIRST_WORD, VOCABULARY = 0, 1, 2, 3, 11
 SHORTEST, LONGEST = 2, 5
-SIZES = dict(d_model=32, n_heads=4, d_ff=64, n_layers=2, dropout=0.0)
+SIZES: dict[str, Any] = dict(d_model=32, n_heads=4, d_ff=64, n_layers=2, dropout=0.0)
 RATE, BATCH, BATCHES, EPOCHS = 3e-3, 64, 15, 12
 TEST = 100
 ENOUGH = 0.7
-"""The share of new sequences that must be reversed without a mistake. See `docs/diagnosis.md` for what it rests on."""
-
-HOPELESS = ("not attempted", "refused", "timeout", "out of memory", "grader error")
-"""A task in one of these states, and the whole is not tried."""
+"""The share of new sequences that must be reversed without a mistake; `docs/diagnosis.md` says how it was chosen."""
 
 
-@dataclass(frozen=True)
-class Trainability:
-    """The verdict on the whole.
-
-    Attributes:
-        state: "passed", "failed" (it ran and did not learn), "error" (an exception, or too slow) or "not run".
-        message: why, for the student.
-        accuracy: the share of new sequences that were right; None where it did not come so far.
-        losses: mean training loss of each epoch.
-        seconds: CPU time of this process and the worker together.
-    """
-
-    state: str
-    message: str
-    accuracy: float | None = None
-    losses: tuple[float, ...] = ()
-    seconds: float = 0.0
-
-
-def missing_for(results: Sequence[TaskResult]) -> str:
-    """Why a submission with these results cannot be trained; "" where it can."""
-    needed = [result for result in results if result.task.components and not result.task.extension]
-    for result in needed:
-        if result.state in HOPELESS:
-            return f"{result.task.number} {result.task.title} ended as `{result.state}`"
-    return ""
-
-
-def try_training(submission: object, seed: int = 0, norm_first: bool = False) -> Trainability:
-    """Trains and asks; whatever the submission does, this returns a verdict.
-
-    Args:
-        submission: with the methods of a sandboxed one, whose limits hold here too.
-        seed: of the data and the parameters' first values.
-        norm_first: train a pre-norm model.
-
-    Raises:
-        SandboxUnavailableError: a fault of the grader's side.
-    """
-    started = time.process_time(), getattr(submission, "cpu_seconds", 0.0)
-    losses: list[float] = []
-    accuracy = None
-    try:
-        accuracy = _train_and_ask(submission, Case(seed, "trainability"), norm_first, losses)
-        good = accuracy >= ENOUGH
-        state, message = ("passed", "") if good else ("failed", _explain(losses, accuracy))
-    except SandboxUnavailableError:
-        raise
-    except Exception as error:  # of the submission, or of what we did with an answer of another kind than it should be
-        state, message = "error", f"{type(error).__name__.removeprefix('Submission')}: {error}"
-        message = f"{message}\n{getattr(error, 'student_traceback', '')}".rstrip()
-    spent = time.process_time() - started[0] + getattr(submission, "cpu_seconds", 0.0) - started[1]
-    return Trainability(state, message, accuracy, tuple(losses), round(spent, 2))
-
-
-def _explain(losses: Sequence[float], accuracy: float) -> str:
+def explain(losses: Sequence[float], accuracy: float) -> str:
+    """What a student reads whose submission does not learn."""
     text = f"trained to reverse sequences of {SHORTEST} to {LONGEST} tokens, it gets {accuracy:.0%} of new ones right"
     return f"{text} (expected: {ENOUGH:.0%}); its loss went from {losses[0]:.2f} to {losses[-1]:.2f}"
 
 
-def _train_and_ask(submission: object, case: Case, norm_first: bool, losses: list[float]) -> float:
-    model = submission.build(
+def train_and_test(
+    submission: SubmissionUnderTest, case: Case, losses: list[float], norm_first: bool = False
+) -> float:
+    """Trains a small model, and returns the share of new sequences that it reverses without a mistake.
+
+    Args:
+        submission: whose components are used, all of them its own.
+        case: draws the data and the initial values of the parameters.
+        losses: takes the mean loss of each epoch.
+        norm_first: whether the model is pre-norm.
+    """
+    model: Any = submission.build(
         "model.Transformer", VOCABULARY, VOCABULARY, **SIZES, norm_first=norm_first, isolated=False
     )
     with torch.no_grad():
@@ -137,7 +88,7 @@ def make_batch(src: Tensor, tgt: Tensor) -> dict[str, Tensor]:
 
 
 @torch.no_grad()
-def translate(model: object, src: Tensor) -> Tensor:
+def translate(model: Any, src: Tensor) -> Tensor:
     """The most probable tokens, one after the other, (b, LONGEST + 1); padding after eos."""
     src_mask = (src != PAD)[:, None, None, :]
     memory, _ = model.encode(src, src_mask)

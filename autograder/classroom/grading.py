@@ -20,7 +20,7 @@ from ..grading.launcher import open_grader
 from ..grading.recording import Recorder
 from ..grading.submission import events_of, refusal
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
-from ..sandbox import SandboxUnavailableError
+from ..sandbox.errors import SandboxUnavailableError
 from .folder import Entry
 from .records import store
 from .staleness import Conditions, stale

@@ -12,6 +12,7 @@ Only the grader can do this: reference and catalogue stay with it, and no furthe
     answers.py      answers in a form in which they can be compared
     episodes.py     questions about a recorded test
     budget.py       how much may be compared
+    recipes.py      which parameter of a submission belongs where
     workshop.py     makes components with a fault
     catalogue.py    the known faults, as patches of the reference
 """

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.places import MISCONCEPTIONS
 from foundation.sources import Source, Sources
 
 SEVERITIES = ("blatant", "subtle", "edge")
@@ -61,13 +60,14 @@ class Fault:
     file: str
 
 
-def read_catalogue(folder: Path = MISCONCEPTIONS, assignment: Assignment | None = None) -> list[Fault]:
+def read_catalogue(folder: Path | None = None, assignment: Assignment | None = None) -> list[Fault]:
     """Reads all files, in the order of the tasks.
 
     Raises:
         CatalogueError: naming the file, the fault, and what would be right.
     """
     assignment = assignment or read_assignment()
+    folder = folder or assignment.folder / "misconceptions"
     order = [task.number for task in assignment.tasks]
     faults: list[Fault] = []
     for path in sorted(folder.glob("*.toml")):

@@ -63,7 +63,7 @@ class Diagnostician:
         """Does the slow work once: compiles the faults, imports what the first optimizer imports."""
         for fault in self._workshop.faults_of(components, task):
             self._workshop.compiled(fault.component, fault)
-        if "train.train_epoch" in components and not self._has_optimizers:
+        if not self._has_optimizers and not self._workshop.are_nn_modules(components):
             torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)  # imports much of PyTorch
             self._has_optimizers = True
 
@@ -215,7 +215,7 @@ class Search:
         def make(name: str) -> Any:
             return self._workshop.make(name, fault if name == component else None)
 
-        return Rehearsal(make, recipe, offset)
+        return Rehearsal(self._workshop, make, recipe, offset)
 
     def _answers(
         self, component: str, fault: Fault | None, recipe: int, episode: Episode, offset: int

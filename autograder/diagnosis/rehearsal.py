@@ -13,20 +13,16 @@ import torch
 from torch import Size, Tensor, nn
 from torch.func import functional_call, vmap
 
-from ..assignment.layouts.recipes import Recipe, fill_all, recipes
 from ..sandbox.tape import Exchange
-from ..sandbox.worker import stand_ins
 from ..sandbox.worker.failures import describe
-from ..sandbox.worker.objects import Held
 from ..sandbox.worker.service import Content, Executor
 from ..sandbox.worker.values import Decoder, Encoder, MalformedValue
 from .answers import COARSE, TOLERANCES, Answer
+from .recipes import Recipe, fill_all, recipes
+from .workshop import Workshop
 
 Make = Callable[[str], Callable[..., Any]]
 """Makes the class or function "module.Name" of our own that is asked in the submission's place."""
-
-FIRST_VALUES_COUNT = ("layers.LayerNorm",)
-"""Components whose contract fixes the initial values of their parameters."""
 
 
 class OurComponents:
@@ -66,9 +62,17 @@ class UnplayableError(Exception):
 class Rehearsal:
     """Components of ours that answer what a submission was asked."""
 
-    def __init__(self, make: Make, recipe: int, offset: int = 0) -> None:
-        """Takes what makes components, the number of the recipe for parameters, and what is added to all seeds."""
-        self._executor = Executor(OurComponents(make), stand_ins, seed_offset=offset)
+    def __init__(self, workshop: Workshop, make: Make, recipe: int, offset: int = 0) -> None:
+        """Makes the components that a recorded test asks for.
+
+        Args:
+            workshop: with the assignment's stand-ins, and its ways to read parameters.
+            make: makes components.
+            recipe: the number of the recipe for parameters.
+            offset: added to all seeds.
+        """
+        self._workshop = workshop
+        self._executor = Executor(OurComponents(make), workshop.stand_ins, seed_offset=offset)
         self._objects, self._graphs = self._executor.objects, self._executor.graphs
         self._recipe = recipe
         self._theirs: dict[int, list[Tensor]] = {}  # of each module: the submission's parameters
@@ -173,7 +177,7 @@ class Rehearsal:
         pairs = zip(decoder.tensors, decoder.records, strict=True)
         frozen = sum(tensor.numel() for tensor, record in pairs if record.get("grad") is not True)
         value = [result["module"], frozen]
-        if request.get("component") in FIRST_VALUES_COUNT:
+        if request.get("component", "").partition(".")[2] in self._workshop.initialised:
             value.append(sorted(t.double().sum() / t.numel() for t in decoder.tensors if t.numel()))
         return Answer(value=value, numbers=sum(t.numel() for t in decoder.tensors))
 
@@ -190,7 +194,9 @@ class Rehearsal:
         if held.is_submitted:
             self._theirs[number] = list(theirs)
             shapes = tuple(p.shape for p in held.parameters), tuple(p.shape for p in theirs)
-            self._candidates[number] = candidates = recipes(*shapes, n_heads_of(request, held))
+            self._candidates[number] = candidates = recipes(
+                *shapes, self._workshop.readings(request["component"], held.value, *shapes)
+            )
             if len(candidates) <= self._recipe:
                 raise UnplayableError("the parameters have no place")
             self._fill(number)
@@ -223,10 +229,3 @@ class Rehearsal:
             parameters = self._objects[number].parameters
             wanted += [(number, i) for i in filled if parameters[i].requires_grad]
         return wanted
-
-
-def n_heads_of(request: Content, held: Held) -> int | None:
-    """The heads of multi-headed attention, whose parameters may be cut up; None for all other components."""
-    if not request["component"].endswith(".MultiHeadedAttention"):
-        return None
-    return getattr(held.value, "n_heads", None)

@@ -12,21 +12,35 @@ from typing import Any
 
 from foundation.assignment_file import Assignment
 
-from ..sandbox.worker import stand_ins
+from ..assignment_code import layouts_of, stand_ins_of
 from ..sandbox.worker.loading import Package
 from ..testing.in_process import read_sources
 from .catalogue import SEVERITIES, Fault, apply, definition, read_catalogue
 
 
 class Workshop:
-    """Makes the reference's components, whole or with a fault."""
+    """Makes the reference's components, whole or with a fault.
+
+    Attributes:
+        stand_ins: the assignment's.
+        readings: its ways to read a submission's parameters.
+        initialised: names of the components whose first parameter values are part of the contract.
+    """
 
     def __init__(self, reference: Path, assignment: Assignment, faults: Sequence[Fault] | None = None) -> None:
         """Reads the reference's folder and the catalogue, or takes some of its faults."""
+        self.stand_ins, self.readings = stand_ins_of(assignment), layouts_of(assignment).readings
+        self.initialised = assignment.contract.initialised
+        self._nn_modules = assignment.contract.nn_modules
         self._sources = read_sources(reference, reference)
-        self._package = Package(self._sources, assignment.contract.modules, stand_ins, "reference_of_diagnosis")
-        self._faults = list(read_catalogue(assignment=assignment) if faults is None else faults)
+        contract = assignment.contract.modules
+        self._package = Package(self._sources, contract, self.stand_ins, "reference_of_diagnosis")
+        self._faults = list(faults_of(assignment) if faults is None else faults)
         self._code: dict[str, list[CodeType]] = {}
+
+    def are_nn_modules(self, components: Sequence[str]) -> bool:
+        """Whether all of these components are classes of modules: no test of theirs needs an optimizer."""
+        return all(component.partition(".")[2] in self._nn_modules for component in components)
 
     def close(self) -> None:
         """Forgets the reference's modules."""
@@ -60,3 +74,9 @@ class Workshop:
             parts = [definition(text, scope) for scope in wanted]
             self._code[key] = [compile(part, f"<{key}>", "exec", dont_inherit=True) for part in parts]
         return self._code[key]
+
+
+def faults_of(assignment: Assignment) -> list[Fault]:
+    """The assignment's catalogue; none where it has no folder of misconceptions."""
+    folder = assignment.folder / "misconceptions"
+    return read_catalogue(folder, assignment) if folder.is_dir() else []

@@ -5,7 +5,7 @@
     translations.py the part that BLEU judges             record.py      the record, as JSON too
     marks.py        from tests to points                  events.py      what can be told
     states.py       how a test or a task ends             seeds.py       where random inputs come from
-    grader_version.py  when a record is out of date
+    grader_version.py  when a record is out of date       trainability.py  does the whole learn?
 
-Only `judging` needs PyTorch; `launcher` imports it once the zygote has been started.
+Only `judging` (with `trainability`) needs PyTorch; `launcher` imports it once the zygote has been started.
 """

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.places import REFERENCE, ROOT
+from foundation.places import ASSIGNMENT, REFERENCE, ROOT
 
 ROOMS = (
     "foundation",
@@ -43,6 +43,9 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
 
     for path in _deciding_files(ROOT):
         add("grader", path.relative_to(ROOT).as_posix(), _hash_of(path))
+    if assignment.folder != ASSIGNMENT:
+        for path in _deciding_files_in(assignment.folder):
+            add("assignment", path.relative_to(assignment.folder).as_posix(), _hash_of(path))
     if REFERENCE.is_dir():  # which the diagnosis compares with
         for path in sorted(REFERENCE.glob("*.py")):
             add("reference", path.name, _hash_of(path))
@@ -59,10 +62,14 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
 
 def _deciding_files(root: Path) -> Iterator[Path]:
     for room in ROOMS:
-        found = sorted(path for path in (root / room).rglob("*") if path.suffix in KINDS)
+        found = _deciding_files_in(root / room)
         if not found:
             raise FileNotFoundError(f"{root / room}: no such room of the grader")
         yield from found
+
+
+def _deciding_files_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix in KINDS)
 
 
 def _hash_of(path: Path) -> str:

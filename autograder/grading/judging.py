@@ -18,7 +18,6 @@ from pathlib import Path
 from foundation.assignment_file import Assignment
 from foundation.time_limit import check_main_thread
 
-from ..assignment.training_check import Trainability, missing_for, try_training
 from ..diagnosis.explaining import Explainer
 from ..intake import Intake
 from ..rules import ShortCut, explain_short_cuts, find_short_cuts
@@ -31,6 +30,7 @@ from .events import Contained, Event, Finished, Noted, TasksJudged, TrainingTrie
 from .marks import TaskResult, judge_task
 from .record import Training
 from .states import State
+from .trainability import Trainability, missing_for, try_training
 from .translations import judge_translations
 
 
@@ -64,7 +64,7 @@ class Grader:
         """Starts another zygote where the present one has ended."""
         if not self.zygote.is_alive():
             self.zygote.close()
-            self.zygote = Zygote(self.level)
+            self.zygote = Zygote(self.assignment, self.level)
 
 
 def judge(
@@ -124,7 +124,7 @@ def judge(
         if untested:
             yield TasksJudged(tuple(untested))
         if tries_training:
-            yield TrainingTried(try_whole(sandbox, [*known.values(), *untested]))
+            yield TrainingTried(try_whole(sandbox, assignment, [*known.values(), *untested]))
             yield from contained(sandbox)
     yield Finished()
 
@@ -135,10 +135,10 @@ def contained(sandbox: Sandbox) -> Iterator[Contained]:
         yield Contained(layers_of(sandbox.level), sandbox.output)
 
 
-def try_whole(sandbox: Sandbox, results: list[TaskResult]) -> Training:
+def try_whole(sandbox: Sandbox, assignment: Assignment, results: list[TaskResult]) -> Training:
     """The verdict on the whole submission, where all parts are there."""
     reason = missing_for(results)
-    found = Trainability("not run", reason) if reason else try_training(sandbox)
+    found = Trainability("not run", reason) if reason else try_training(sandbox, assignment)
     losses = tuple(round(loss, 4) if math.isfinite(loss) else None for loss in found.losses)
     return Training.model_validate(
         {"state": found.state, "message": found.message, "accuracy": found.accuracy, "losses": losses}
@@ -148,7 +148,7 @@ def try_whole(sandbox: Sandbox, results: list[TaskResult]) -> Training:
 def short_cuts_of(intake: Intake, assignment: Assignment, notes: list[str]) -> dict[str, list[ShortCut]]:
     """What the judged components use of that which students are to write themselves."""
     judged = dict.fromkeys(component for task in assignment.tasks for component in task.components)
-    return find_short_cuts(intake.sources, judged, notes)
+    return find_short_cuts(intake.sources, judged, assignment.contract.forbidden, notes)
 
 
 def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]], intake: Intake) -> list[TaskResult]:

@@ -34,13 +34,13 @@ def open_grader(
     Raises:
         SandboxUnavailableError: where the machine does not offer the level, or the tests cannot be collected.
     """
-    running = Zygote(level) if zygote is None else zygote
+    running = Zygote(assignment, level) if zygote is None else zygote
     grader: Grader | None = None
     try:
         from ..testing.collected_tests import CollectedTests  # PyTorch is imported here
         from .judging import Grader
 
-        tests = CollectedTests([task.marker for task in assignment.tasks if task.components])
+        tests = CollectedTests(assignment)
         grader = Grader(assignment, references, tests, running, level)
         yield grader
     finally:

@@ -1,6 +1,6 @@
 """Finds forbidden short-cuts in the text of a submission, without running it.
 
-    hits = find_short_cuts(intake.sources, ["layers.LayerNorm", "attention.MultiHeadedAttention"])
+    hits = find_short_cuts(intake.sources, ["layers.LayerNorm"], assignment.contract.forbidden)
     hits["layers.LayerNorm"]        # [ShortCut(module="layers", line=12, name="torch.nn.LayerNorm", code="…")]
 
 A short-cut costs the component that contains it, or that uses a helper which contains it, in any of the submission's
@@ -11,7 +11,7 @@ Names are followed as far as the text tells: aliases, imports of all kinds, `get
 built from constants, `exec` of such strings. Better hidden short-cuts are caught when they run, in the worker
 (`autograder/sandbox/worker/shortcuts.py`).
 
-    forbidden.py     the list of forbidden names          folding.py   strings built from constants
+    forbidden.py     is a name on the list?                folding.py   strings built from constants
     module_names.py  names at the top level of a module   values.py    possible values of expressions
     scopes.py        names in functions and classes       uses.py      which component uses what
     evaluation.py    possible values of an expression     syntax.py    questions about single nodes

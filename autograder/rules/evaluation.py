@@ -7,7 +7,7 @@ from foundation.sources import Sources
 
 from ..intake.python_source import parse, resolve
 from .folding import fold, texts
-from .forbidden import star_brings
+from .forbidden import ForbiddenNames
 from .module_names import ModuleNames
 from .scopes import Scope, Source
 from .values import NOTHING, Binding, Getter, Items, Library, Namespace, OwnModule, Text, Value, Values, joined
@@ -41,8 +41,8 @@ class TooTangledError(Exception):
 class Evaluator:
     """Evaluates expressions in all modules of a submission; reads each module when first needed."""
 
-    def __init__(self, sources: Sources) -> None:
-        self.sources = sources
+    def __init__(self, sources: Sources, forbidden: ForbiddenNames) -> None:
+        self.sources, self.forbidden = sources, forbidden
         self.n_steps = self.n_steps_in_all = 0
         self._modules: dict[str, ModuleNames] = {}
         self._known: dict[tuple[int, object], Values] = {}
@@ -170,7 +170,7 @@ class Evaluator:
         if statement.level and not name.startswith("_"):
             origin = self._origin(statement, binding.module)
             return self.look_up(origin, name, None, depth + 1) if origin else NOTHING
-        if statement.level == 0 and star_brings(statement.module or "", name):
+        if statement.level == 0 and self.forbidden.star_brings(statement.module or "", name):
             return frozenset([Library(f"{statement.module}.{name}")])
         return NOTHING
 

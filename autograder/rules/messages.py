@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from foundation.contract import Forbidden
 from foundation.sources import Locate, Sources, in_module
 
 from .uses import ShortCut, find_short_cuts
@@ -29,15 +30,17 @@ def explain_short_cuts(found: Iterable[tuple[str, list[ShortCut]]], locate: Loca
 
 
 def tell_short_cuts(
-    sources: Sources, judged: Mapping[str, Iterable[str]], locate: Locate = in_module
+    sources: Sources, judged: Mapping[str, Iterable[str]], forbidden: Forbidden, locate: Locate = in_module
 ) -> dict[str, str]:
     """The messages in a student's own run, by task, for the tasks whose components use short-cuts.
 
     Args:
         sources: all modules.
         judged: task -> its components.
+        forbidden: what they must not use.
         locate: where the student finds a line.
     """
-    found = find_short_cuts(sources, dict.fromkeys(component for own in judged.values() for component in own))
+    components = dict.fromkeys(component for own in judged.values() for component in own)
+    found = find_short_cuts(sources, components, forbidden)
     used = {task: [(one, found[one]) for one in own if one in found] for task, own in judged.items()}
     return {task: explain_short_cuts(own, locate) for task, own in used.items() if own}

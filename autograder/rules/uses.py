@@ -4,10 +4,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from foundation.contract import Forbidden
 from foundation.sources import Sources
 
 from .evaluation import RUN_TEXT, Evaluator, TooTangledError
-from .forbidden import is_forbidden
+from .forbidden import ForbiddenNames
 from .module_names import DEFINITIONS, LOOPS, branches
 from .scopes import Scope
 from .syntax import changed_by, children, is_name, listed
@@ -46,13 +47,14 @@ class Look:
 
 
 def find_short_cuts(
-    sources: Sources, components: Iterable[str], notes: list[str] | None = None
+    sources: Sources, components: Iterable[str], forbidden: Forbidden, notes: list[str] | None = None
 ) -> dict[str, list[ShortCut]]:
     """The short-cuts that components use.
 
     Args:
         sources: all modules of the package.
         components: "module.Name"; each is judged by itself, and none is charged with the code of another one.
+        forbidden: what they must not use.
         notes: takes a line for code that could not be searched completely.
 
     Returns:
@@ -62,7 +64,7 @@ def find_short_cuts(
     found: dict[str, list[ShortCut]] = {}
     tangled: list[str] = []
     try:
-        search = Search(sources, components)
+        search = Search(sources, components, ForbiddenNames(forbidden))
     except (TooTangledError, RecursionError):
         tangled = ["the code"]
     else:
@@ -81,8 +83,8 @@ def find_short_cuts(
 class Search:
     """Visits each binding once."""
 
-    def __init__(self, sources: Sources, components: list[str]) -> None:
-        self.evaluator = Evaluator(sources)
+    def __init__(self, sources: Sources, components: list[str], forbidden: ForbiddenNames) -> None:
+        self.forbidden, self.evaluator = forbidden, Evaluator(sources, forbidden)
         self.roots = {component: self._bindings(component) for component in components}
         self._looks: dict[Binding, Look] = {}
         self._attach_changes(sources)
@@ -114,7 +116,7 @@ class Search:
 
     def _root(self, binding: Binding, name: str) -> Iterator[ShortCut]:
         """A component that *is* a short-cut: `LayerNorm = nn.LayerNorm`, `from torch.nn import LayerNorm`."""
-        for path in forbidden_in(self.evaluator.values_of(binding, name)):
+        for path in self._forbidden_in(self.evaluator.values_of(binding, name)):
             yield self._short_cut(binding.module, binding.line, path)
 
     def _attach_changes(self, sources: Iterable[str]) -> None:
@@ -192,7 +194,7 @@ class Search:
         look.needs += [value for value in values if isinstance(value, Binding)]
         if isinstance(node, ast.Attribute) and node.attr in ABOUT:
             return [(part, scope) for part in self._without_aliases(node.value, scope)]
-        if paths := forbidden_in(values):
+        if paths := self._forbidden_in(values):
             look.found.append(self._short_cut(scope.module, scope.line or node.lineno, paths[0]))
             return [(part, scope) for part in getattr(node, "args", ())]
         if isinstance(node, ast.Call):
@@ -227,7 +229,7 @@ class Search:
                 waiting += [node.body, node.orelse]
             elif isinstance(node, ast.Tuple):
                 waiting += node.elts
-            elif not isinstance(node, LOOKED_UP) or not forbidden_in(self.evaluator.evaluate(node, scope)):
+            elif not isinstance(node, LOOKED_UP) or not self._forbidden_in(self.evaluator.evaluate(node, scope)):
                 kept.append(node)
         return kept
 
@@ -236,7 +238,6 @@ class Search:
         code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         return ShortCut(module, line, path, code[:MAX_CODE_SHOWN])
 
-
-def forbidden_in(values: Values) -> list[str]:
-    """The forbidden paths among some values."""
-    return sorted(value.path for value in values if isinstance(value, Library) and is_forbidden(value.path))
+    def _forbidden_in(self, values: Values) -> list[str]:
+        """The forbidden paths among some values."""
+        return sorted(value.path for value in values if isinstance(value, Library) and self.forbidden.has(value.path))

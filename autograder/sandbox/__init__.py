@@ -1,11 +1,11 @@
 """Runs submitted code in contained worker processes, and shows it to tests as ordinary `nn.Module` objects.
 
-    with Zygote() as zygote, Sandbox(sources, assignment, zygote=zygote) as submission:
+    with Zygote(assignment) as zygote, Sandbox(sources, assignment, zygote=zygote) as submission:
         norm = submission.build("layers.LayerNorm", 8)
         norm(torch.randn(2, 8)).sum().backward()
 
-`Zygote`, `Limits` and the errors need no PyTorch, so that the zygote can be started before this process imports it.
-`Sandbox` does, and is in `proxy.submission`.
+`Zygote` (`containment.zygote`) and the errors need no PyTorch, so that the zygote can be started before this process
+imports it. `Sandbox` (`proxy.submission`) does.
 
 From the outside in:
 
@@ -18,24 +18,3 @@ From the outside in:
 
 Decisions: `docs/decisions/` on the protocol, seccomp and Landlock.
 """
-
-from foundation.limits import Limits
-
-from .containment.zygote import Zygote
-from .errors import (
-    SandboxUnavailableError,
-    SubmissionDiedError,
-    SubmissionError,
-    SubmissionRefusedError,
-    SubmissionTimeoutError,
-)
-
-__all__ = [
-    "Limits",
-    "SandboxUnavailableError",
-    "SubmissionDiedError",
-    "SubmissionError",
-    "SubmissionRefusedError",
-    "SubmissionTimeoutError",
-    "Zygote",
-]

@@ -72,7 +72,9 @@ class Session:
         try:
             self.level = zygote.containment.describe(layers)
             named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
-            self.request("load", {"sources": named, "contract": contract.modules}, Encoder(), START_SECONDS)
+            forbidden = {"kernels": contract.forbidden.kernels, "python": contract.forbidden.python}
+            content = {"sources": named, "contract": contract.modules, "forbidden": forbidden}
+            self.request("load", content, Encoder(), START_SECONDS)
         except SubmissionError as error:
             raise SandboxUnavailableError(f"the worker could not load the submission: {error.message}") from error
         except BaseException:

@@ -1,17 +1,19 @@
 """Component tests, collected once, and run on one sandboxed submission after the other.
 
-tests = CollectedTests(["task_1_1", "task_1_2"])
+tests = CollectedTests(assignment)
 for outcomes in tests.run(submission, seed):
     ...
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import cast
 
 import pytest
 from tqdm import tqdm
+
+from foundation.assignment_file import Assignment, Task
 
 from ..grading.marks import Outcome
 from ..grading.states import State
@@ -30,11 +32,11 @@ class SandboxedCollection(Collection):
         patience: with the checks of its answers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, assignment: Assignment) -> None:
         """Collects all tests."""
         self.submission: Sandbox | None = None
         self.patience = Patience()
-        super().__init__()
+        super().__init__(assignment)
 
     def classify(self, error: BaseException | None) -> tuple[State, str]:
         """State and message of a test, as grading has them."""
@@ -64,14 +66,19 @@ class CollectedTests:
         markers: of the tasks.
     """
 
-    def __init__(self, markers: Sequence[str]) -> None:
-        """Collects the tests that have one of these markers.
+    def __init__(self, assignment: Assignment, tasks: Iterable[Task] | None = None) -> None:
+        """Collects the tests.
+
+        Args:
+            assignment: whose tests they are.
+            tasks: those whose tests are collected; None = all that have components.
 
         Raises:
             CollectionError: where they cannot be collected.
         """
-        self.markers = list(markers)
-        self._collection = SandboxedCollection()
+        chosen = assignment.tasks if tasks is None else tasks
+        self.markers = [task.marker for task in chosen if task.components]
+        self._collection = SandboxedCollection(assignment)
         self._is_fresh = True
         self._items = [item for item in self._collection.items if self._markers_of(item)]
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 from _pytest.runner import runtestprotocol
 
-from foundation.places import COMPONENT_TESTS as TESTS
+from foundation.assignment_file import Assignment
 
+from ..assignment_code import where_to_collect
 from ..grading.marks import Outcome
 from ..grading.states import State
 from .errors import CollectionError
@@ -39,8 +40,8 @@ class Collection:
         outcomes: outcomes by node id.
     """
 
-    def __init__(self) -> None:
-        """Collects all tests.
+    def __init__(self, assignment: Assignment) -> None:
+        """Collects all tests of an assignment.
 
         Raises:
             CollectionError: where they cannot be collected.
@@ -49,8 +50,7 @@ class Collection:
         self.outcomes: dict[str, Outcome] = {}
         self._problems: list[str] = []
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
-        arguments = [str(TESTS), "-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
-        arguments += ["--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]
+        arguments = [*where_to_collect(assignment), "--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]
         with _without_environment("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
             status = pytest.main(arguments, plugins=[self])
         if self._problems or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):

@@ -15,8 +15,8 @@ from torch import nn
 from foundation.assignment_file import Assignment
 from foundation.sources import Source, Sources
 
+from ..assignment_code import stand_ins_of
 from ..intake.python_source import read_modules
-from ..sandbox.worker import stand_ins
 from ..sandbox.worker.loading import Package
 
 _numbers = itertools.count()
@@ -27,8 +27,9 @@ class InProcessSubmission:
 
     def __init__(self, sources: Sources, assignment: Assignment) -> None:
         """Takes the modules, such as those that `read_sources` reads, and the assignment with their contract."""
-        contract = assignment.contract.modules
-        self.package = Package(dict(sources), contract, stand_ins, f"submission_{next(_numbers)}")
+        self._stand_ins = stand_ins_of(assignment)
+        name = f"submission_{next(_numbers)}"
+        self.package = Package(dict(sources), assignment.contract.modules, self._stand_ins, name)
 
     def build(
         self, component: str, *args: object, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: object
@@ -55,7 +56,7 @@ class InProcessSubmission:
 
     def stand_in(self, name: str, *args: object, **kwargs: object) -> object:
         """Makes a stand-in, to be passed as an argument."""
-        return getattr(stand_ins, name)(*args, **kwargs)
+        return getattr(self._stand_ins, name)(*args, **kwargs)
 
     def parameters(self, module: nn.Module) -> list[nn.Parameter]:
         """The parameters with their current values."""

@@ -13,7 +13,7 @@ from ..problems import Problem, ReleaseError
 from .needed_modules import needed_modules
 from .packing import make_tar_xz
 from .pinned_versions import pin
-from .student import ASSIGNMENT, FOUNDATION, GRADER, TESTS, read_packages
+from .student import ASSIGNMENT, FOUNDATION, GRADER, read_packages, starts_of_tests
 
 PROGRAMS = ("run_autograder", "setup.sh")
 
@@ -24,6 +24,7 @@ FILES = Path(__file__).with_name("gradescope_files")
 
 ENTRY = f"{GRADER}/reports/gradescope/__main__.py"
 
+TRAINING_CHECK = f"{GRADER}/assignment/training_check.py"
 CATALOGUE = f"{GRADER}/assignment/misconceptions/"
 EQUIVALENTS = f"{GRADER}/assignment/equivalents.toml"
 """Quotes the reference, so neither travels: failures are not named there, and a smallest case stands in their place."""
@@ -64,13 +65,13 @@ def collect_gradescope(root: Path, package: str, skeleton: Mapping[str, bytes], 
 
 
 def _needed(grader: Mapping[str, bytes]) -> set[str]:
-    """The modules that the entry and the tests import, and the workers' package, which is loaded by its path."""
-    starts = [
+    """The modules that the entry and the tests import, and those that are loaded by their path."""
+    by_path = [
         path
         for path in grader
-        if path.endswith(".py") and path.startswith((TESTS, f"{GRADER}/sandbox/worker/"))
+        if path == TRAINING_CHECK or (path.endswith(".py") and path.startswith(f"{GRADER}/sandbox/worker/"))
     ]
-    modules = needed_modules(grader, (GRADER, FOUNDATION), [ENTRY, *starts])
+    modules = needed_modules(grader, (GRADER, FOUNDATION), [ENTRY, *starts_of_tests(grader), *by_path])
     modules = {path for path in modules if not path.startswith(CATALOGUE)}
     folders = {path.rpartition("/")[0] for path in modules}
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}

@@ -25,6 +25,7 @@ REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
 GRADER, FOUNDATION = "autograder", "foundation"
 ASSIGNMENT = f"{GRADER}/assignment/assignment.toml"
 TESTS = f"{GRADER}/assignment/tests/"
+STAND_INS = f"{GRADER}/assignment/stand_ins/"
 PYTEST_INI = f"{TESTS}pytest.ini"
 """Lies at the top of the archive, so that `python -m pytest` there runs the component tests."""
 
@@ -88,6 +89,17 @@ def read_packages(root: Path) -> dict[str, bytes]:
     }
 
 
+def starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
+    """The modules that running the tests begins with: the tests, pytest's plugins for them, and the stand-ins.
+
+    Everything else follows from their imports: the engine finds an assignment's own code by its path.
+    """
+    plugins = re.findall(r"-p (autograder\.[\w.]+)", files.get(PYTEST_INI, b"").decode())
+    paths = [f"{name.replace('.', '/')}.py" for name in plugins]
+    found = [path for path in files if path.endswith(".py") and path.startswith((TESTS, STAND_INS))]
+    return [*found, *(path for path in paths if path in files)]
+
+
 def collect_kit(
     root: Path, package: str, skeleton: Mapping[str, bytes], handout: bytes, requirements: Requirements
 ) -> dict[str, bytes]:
@@ -121,7 +133,7 @@ def collect_kit(
     if problems:
         raise ReleaseError(problems)
     others = [path for path in files if path.startswith(TESTS) and not path.endswith(".py")]
-    names = {*needed_modules(files, (GRADER, FOUNDATION), [*tests, SCORER]), *others, ASSIGNMENT}
+    names = {*needed_modules(files, (GRADER, FOUNDATION), [*starts_of_tests(files), SCORER]), *others, ASSIGNMENT}
     kit = {path: files[path] for path in names - {PYTEST_INI}}
     kit[PurePosixPath(PYTEST_INI).name] = files[PYTEST_INI]
     kit |= {f"{package}/{path}": content for path, content in skeleton.items()}

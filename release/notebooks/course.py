@@ -12,7 +12,16 @@ from foundation.assignment_file import Assignment
 from ..archives.audience import NOTEBOOK_SOURCES
 from ..archives.handout import words_of
 from ..archives.needed_modules import needed_modules
-from ..archives.student import ASSIGNMENT, CORPUS, FOUNDATION, GRADER, TESTS, Requirements, read_packages
+from ..archives.student import (
+    ASSIGNMENT,
+    CORPUS,
+    FOUNDATION,
+    GRADER,
+    TESTS,
+    Requirements,
+    read_packages,
+    starts_of_tests,
+)
 from ..problems import ReleaseError
 from ..skeleton.build import Skeleton, read_folder
 from .answers import Definition, find_definitions
@@ -111,8 +120,7 @@ def collect_support(
     """
     files = read_packages(root)
     tests = [path for path in files if path.startswith(TESTS)]
-    modules = [path for path in tests if path.endswith(".py")]
-    needed = {*needed_modules(files, (GRADER, FOUNDATION), [*modules, _IN_NOTEBOOK]), *tests, ASSIGNMENT}
+    needed = {*needed_modules(files, (GRADER, FOUNDATION), [*starts_of_tests(files), _IN_NOTEBOOK]), *tests, ASSIGNMENT}
     support = {path: files[path] for path in needed}
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
     support |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}

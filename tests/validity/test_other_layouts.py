@@ -4,7 +4,7 @@ import pytest
 
 from autograder.grading.marks import tests_of as results_of
 from foundation.assignment_file import read_assignment
-from foundation.places import VARIANTS
+from foundation.places import ASSIGNMENT
 from validity.proof.variants import splice
 from validity.run_tests import Version, run_versions
 
@@ -64,7 +64,7 @@ def lost(reference, assignment):
     """Points that each version loses in its task, by seed."""
 
     def version(module, variant, task, name):
-        path = VARIANTS / module / f"{variant}.py"
+        path = ASSIGNMENT / "variants" / module / f"{variant}.py"
         text = path.read_text()
         if name != "intact":
             old, new = FAULTS[module, variant, task][name]

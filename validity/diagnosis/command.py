@@ -40,7 +40,7 @@ def add_prove_diagnosis(commands: "argparse._SubParsersAction[Parser]") -> None:
 def run(options: argparse.Namespace) -> int:
     """Returns 0 where enough faults are recognised, 1 where not or where a diagnosis breaks, 2 for bad input."""
     from autograder.diagnosis.catalogue import CatalogueError
-    from autograder.sandbox import Zygote
+    from autograder.sandbox.containment.zygote import Zygote
 
     from ..run_tests import progress_bar
     from .recognition import ENOUGH, Row, choose_faults, recognise, share
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         assignment = read_assignment(options.assignment)
         faults = choose_faults(options, assignment)
-        with progress_bar(len(faults) * len(layouts), "prove-diagnosis") as bar, Zygote() as zygote:
+        with progress_bar(len(faults) * len(layouts), "prove-diagnosis") as bar, Zygote(assignment) as zygote:
 
             def keep(row: Row) -> None:
                 rows.append(row)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from autograder.assignment.layouts.rewriting import LAYOUTS
+from autograder.assignment_code import layouts_of
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
 from autograder.diagnosis.explaining import Explainer, make_diagnostician
 from autograder.diagnosis.findings import Misconception
@@ -83,11 +83,12 @@ def recognise(
     """Grades every fault in every layout by its own task, and calls `on_row` with what the diagnosis makes of it."""
     sources = read_sources(reference, reference)
     tasks = {task.number: task for task in assignment.tasks}
+    rewrite = layouts_of(assignment).LAYOUTS
     with closing(make_diagnostician(reference, assignment)) as diagnostician:
         for number, group in groupby(faults, key=lambda fault: fault.task):
             grader = Grader(tasks[number], assignment, zygote, diagnostician, seed)
-            cases = [(fault, layout, LAYOUTS[layout](apply(fault, sources))) for fault in group for layout in layouts]
-            grader.grade_all(cases, on_row, CollectedTests([tasks[number].marker]))
+            cases = [(fault, layout, rewrite[layout](apply(fault, sources))) for fault in group for layout in layouts]
+            grader.grade_all(cases, on_row, CollectedTests(assignment, [tasks[number]]))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.places import EQUIVALENTS
-
 from .mutants import Mutant, MutationError
 
 
@@ -25,7 +23,7 @@ class Equivalent:
         return self.within, self.before, self.after
 
 
-def read_equivalents(path: Path = EQUIVALENTS) -> list[Equivalent]:
+def read_equivalents(path: Path) -> list[Equivalent]:
     """Reads the list.
 
     Raises:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.places import EQUIVALENTS
 from foundation.sources import Sources
 
 from ..run_tests import Run, Version, progress_bar, run_versions
@@ -79,7 +78,7 @@ def mutate(options: argparse.Namespace) -> Mutation:
     assignment = read_assignment(options.assignment)
     reference = read_sources(options.reference, options.reference)
     mutants = make_mutants(reference, assignment, options.task)
-    equivalents = read_equivalents(options.equivalents or EQUIVALENTS)
+    equivalents = read_equivalents(options.equivalents or assignment.folder / "equivalents.toml")
     mutation = run_mutants(choose(mutants, options), reference, assignment, options)
     mutation.stale = without_mutant(equivalents, mutants) if options.task is None else []
     mutation.reasons = {entry.key: entry.reason for entry in equivalents}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foundation.assignment_file import DEFAULT_PATH
 from foundation.command_line import Parser
-from foundation.places import REFERENCE, VARIANTS
+from foundation.places import REFERENCE
 
 from ..options import positive
 
@@ -35,7 +35,7 @@ def add_prove(commands: "argparse._SubParsersAction[Parser]") -> None:
     prove.add_argument("--output", type=Path, help="folder for the report's pages (default: no pages)")
     prove.add_argument("--reference", type=Path, default=REFERENCE, help="default: reference/")
     prove.add_argument("--catalogue", type=Path, help="folder of faults (default: the assignment's)")
-    prove.add_argument("--variants", type=Path, default=VARIANTS, help="default: the assignment's")
+    prove.add_argument("--variants", type=Path, help="default: the assignment's")
     prove.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: this repository's")
 
 

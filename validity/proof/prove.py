@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.places import MISCONCEPTIONS
 from foundation.sources import Sources
 
 from ..run_tests import Run, Version, progress_bar, run_versions
@@ -78,7 +77,7 @@ def all_tests_once(name: str, sources: Sources, seeds: range, markers: tuple[str
 
 def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[Fault]:
     """The faults that the options ask for."""
-    faults = read_catalogue(options.catalogue or MISCONCEPTIONS, assignment)
+    faults = read_catalogue(options.catalogue, assignment)
     wanted = options.component
     if wanted:
         faults = [f for f in faults if wanted in (f.component, f.component.split(".")[1], f.task)]
@@ -87,7 +86,7 @@ def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[F
 
 def choose_variants(options: argparse.Namespace, reference: Sources, assignment: Assignment) -> list[Variant]:
     """The variants that the options ask for."""
-    variants = read_variants(options.variants, reference, assignment.contract)
+    variants = read_variants(options.variants or assignment.folder / "variants", reference, assignment.contract)
     if options.component:
         name = options.component.split(".")[-1]
         variants = [v for v in variants if any(component.split(".")[1] == name for component in v.components)]

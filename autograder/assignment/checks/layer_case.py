@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.readings.parts import Census, Norm, network_readings, norm_readings, take_census
-from autograder.sandbox.worker.stand_ins import mixed_look_up
+from autograder.assignment.stand_ins.formulas import mixed_look_up
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_parts, expect_shape
 from autograder.testing.under_test import SubmissionUnderTest

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.readings.parts import Census, take_census
-from autograder.sandbox.worker.stand_ins import decoder_layer, encoder_layer, name_tokens, place, trace
+from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, name_tokens, place, trace
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_close, expect_equal_to_one, expect_parts, expect_shape
 from autograder.testing.under_test import SubmissionUnderTest

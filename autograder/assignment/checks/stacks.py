@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.readings.parts import norm_readings, take_census
-from autograder.sandbox.worker.stand_ins import decoder_layer, encoder_layer, trace
+from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, trace
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     copies,

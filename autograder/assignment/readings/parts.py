@@ -1,6 +1,6 @@
 """Recognises by the shapes of its parameters what a component is made of: stand-ins, and parts of its own.
 
-The stand-ins (`worker.stand_ins`) have parameters of shapes that nothing else has. A submission may have a part
+The stand-ins (`stand_ins`) have parameters of shapes that nothing else has. A submission may have a part
 of its own in place of a stand-in (a LayerNorm bound as a default argument, a feed-forward network written out
 in the layer): then the real part is looked for among the other parameters.
 """
@@ -12,7 +12,7 @@ from itertools import permutations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.sandbox.worker.stand_ins import squash, wave
+from autograder.assignment.stand_ins.formulas import squash, wave
 
 EPSILON = 1e-6  # LayerNorm's default
 

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.sandbox.worker.stand_ins import look_up
+from autograder.assignment.stand_ins.formulas import look_up
 
 from ...testing.comparison import TOLERANCE
 from .layouts import readings

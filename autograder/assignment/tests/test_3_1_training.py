@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.sandbox.worker.stand_ins import TinyTranslator
+from autograder.assignment.stand_ins.arguments import TinyTranslator
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect, expect_close
 from autograder.testing.under_test import SubmissionUnderTest

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import random
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import SandboxUnavailableError
-from .namespaces import PACKAGE_INSIDE, find_bubblewrap
+from .namespaces import find_bubblewrap
 from .seccomp import filter_for_this_machine
 
 LEVELS = {
@@ -30,11 +30,15 @@ LAYERS = ("seccomp", "namespaces", "uid", "landlock")
 BOOT = """
 import importlib.util, sys
 sys.path[:] = [entry for entry in sys.path if entry]
-spec = importlib.util.spec_from_file_location("worker", {init!r}, submodule_search_locations=[{folder!r}])
-sys.modules["worker"] = package = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(package)
+def load(name, folder):
+    spec = importlib.util.spec_from_file_location(name, folder + "/__init__.py", submodule_search_locations=[folder])
+    sys.modules[name] = package = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    return package
+folders = {folders!r}
+load("worker", folders.pop("worker"))
 from worker.zygote import main
-main()
+main(lambda: [load(*named) for named in folders.items()])
 """
 UIDS = range(200_000, 260_000)
 """Users that no account has."""
@@ -54,10 +58,10 @@ class Containment:
     bubblewrap: tuple[str, ...] = ()
     uids: Sequence[int] = ()
 
-    def command(self, package: Path) -> list[str]:
-        """The command that starts the zygote."""
-        folder = PACKAGE_INSIDE if self.bubblewrap else str(package)
-        code = BOOT.format(init=f"{folder}/__init__.py", folder=folder)
+    def command(self, packages: Mapping[str, Path]) -> list[str]:
+        """The command that starts the zygote, with the worker's package and others beside it."""
+        folders = {name: f"/{name}" if self.bubblewrap else str(folder) for name, folder in packages.items()}
+        code = BOOT.replace("{folders!r}", repr(folders))
         return [*self.bubblewrap, sys.executable, "-s", "-B", "-c", code]
 
     def environment(self) -> dict[str, str]:
@@ -102,12 +106,12 @@ def satisfies(level: str, layers: Collection[str] | None) -> bool:
     return needed <= set(layers)
 
 
-def choose_containment(level: str, package: Path, *, use_namespaces: bool = True) -> Containment:
+def choose_containment(level: str, packages: Mapping[str, Path], *, use_namespaces: bool = True) -> Containment:
     """The containment for a level.
 
     Args:
         level: one of LEVELS.
-        package: the worker's package, which is visible inside.
+        packages: name -> folder of the packages that are visible inside.
         use_namespaces: False to behave like a machine that lacks them (for experiments).
 
     Raises:
@@ -122,7 +126,7 @@ def choose_containment(level: str, package: Path, *, use_namespaces: bool = True
     bubblewrap: tuple[str, ...] = ()
     keeps_root, reason = is_root, "they were not tried"
     if use_namespaces:
-        bubblewrap, keeps_root, reason = find_bubblewrap(package, UIDS[0] if is_root else None)
+        bubblewrap, keeps_root, reason = find_bubblewrap(packages, UIDS[0] if is_root else None)
     if level == "require-namespaces" and not bubblewrap:
         raise SandboxUnavailableError(f"level {level}: this machine offers no namespaces ({reason})")
     uids = UIDS if keeps_root else ()

@@ -7,17 +7,17 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
-PACKAGE_INSIDE = "/worker"
 PROBE_SECONDS = 20
 
 
-def find_bubblewrap(package: Path, uid: int | None) -> tuple[tuple[str, ...], bool, str]:
+def find_bubblewrap(packages: Mapping[str, Path], uid: int | None) -> tuple[tuple[str, ...], bool, str]:
     """Finds, by running Python in it, how bubblewrap works on this machine.
 
     Args:
-        package: the worker's package.
+        packages: the folders that are visible inside, each as `/NAME`.
         uid: where this process is root, a user to change to; None otherwise.
 
     Returns:
@@ -29,7 +29,7 @@ def find_bubblewrap(package: Path, uid: int | None) -> tuple[tuple[str, ...], bo
         return (), uid is not None, "bwrap is not installed"
     reason = ""
     for keeps_root, separation in separations(uid is not None):
-        arguments = (program, *separation, *visible(package))
+        arguments = (program, *separation, *visible(packages))
         change = f"import os; os.setgroups([]); os.setresgid(*[{uid}] * 3); os.setresuid(*[{uid}] * 3)"
         reason = try_out([*arguments, sys.executable, "-I", "-S", "-c", change if keeps_root else "pass"])
         if not reason:
@@ -74,7 +74,7 @@ def try_out(command: list[str]) -> str:
     return done.stderr.decode("utf-8", "replace").strip()[-200:] or f"exit status {done.returncode}"
 
 
-def visible(package: Path) -> list[str]:
+def visible(packages: Mapping[str, Path]) -> list[str]:
     """Options for a read-only view of the system's libraries, Python, and the worker's package."""
     options = ["--ro-bind", "/usr", "/usr"]
     for name in ("lib", "lib32", "lib64", "bin", "sbin"):
@@ -86,7 +86,8 @@ def visible(package: Path) -> list[str]:
     options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108  a new, empty file system
     for folder in python_folders():
         options += ["--ro-bind", folder, folder]
-    options += ["--ro-bind", str(package), PACKAGE_INSIDE]
+    for name, package in packages.items():
+        options += ["--ro-bind", str(package), f"/{name}"]
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
 
 

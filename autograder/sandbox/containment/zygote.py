@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foundation.assignment_file import Assignment
 from foundation.limits import Limits
 
 from ..errors import SandboxUnavailableError
@@ -89,6 +90,7 @@ class Zygote:
     """A contained process with torch loaded. Start it early; several graders may share one, also after a fork.
 
     Args:
+        assignment: whose stand-ins the workers have.
         level: see `layers.LEVELS`.
         containment: instead of a level, for experiments with particular layers.
 
@@ -96,14 +98,17 @@ class Zygote:
         SandboxUnavailableError: where the machine lacks a required layer.
     """
 
-    def __init__(self, level: str = "auto", *, containment: Containment | None = None) -> None:
-        self.containment = containment or choose_containment(level, WORKER_PACKAGE)
+    def __init__(
+        self, assignment: Assignment, level: str = "auto", *, containment: Containment | None = None
+    ) -> None:
+        packages = packages_for(assignment)
+        self.containment = containment or choose_containment(level, packages)
         self._control, theirs = socket_pair()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self._owner = os.getpid()
         try:
             self._process = subprocess.Popen(  # noqa: S603  the command is ours
-                self.containment.command(WORKER_PACKAGE),
+                self.containment.command(packages),
                 stdin=theirs.fileno(),
                 stdout=self._errors.fileno(),
                 stderr=self._errors.fileno(),
@@ -169,6 +174,12 @@ class Zygote:
 
     def __exit__(self, *details: object) -> None:
         self.close()
+
+
+def packages_for(assignment: Assignment) -> dict[str, Path]:
+    """The packages that a zygote loads, by name: its own, and the assignment's stand-ins if there are any."""
+    stand_ins = assignment.folder / "stand_ins"
+    return {"worker": WORKER_PACKAGE, **({"stand_ins": stand_ins} if stand_ins.is_dir() else {})}
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:

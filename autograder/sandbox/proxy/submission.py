@@ -49,7 +49,7 @@ class Sandbox:
         locate: Locate = in_module,
     ) -> None:
         self.tape = tape
-        self._own_zygote = Zygote(level) if zygote is None else None
+        self._own_zygote = Zygote(assignment, level) if zygote is None else None
         self._contract = assignment.contract
         self._supervisor = Supervisor(
             sources, self._contract, limits or assignment.limits, zygote or self._own_zygote, tape, locate

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import random
 import sys
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import torch
@@ -174,7 +175,7 @@ class Service:
         self._executor: Executor | None = None
         self._paths: frozenset[str] = frozenset()
         self._has_begun = False
-        self._forbid_shortcuts = shortcuts.prepare()
+        self._forbid_shortcuts: Callable[[], None] | None = None
 
     def serve(self, request_pipe: int, reply_pipe: int) -> None:
         """Answers until the request pipe is closed."""
@@ -221,6 +222,7 @@ class Service:
     def _load(self, request: Content) -> None:
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._paths = frozenset(path for path, _ in sources.values())
+        self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
         self._package = Package(sources, request["contract"], self._stand_ins)
         self._executor = Executor(self._package, self._stand_ins)
 
@@ -229,4 +231,5 @@ class Service:
         for name in package.sources:
             if name != "__init__":
                 importlib.import_module(f"{package.name}.{name}")
-        self._forbid_shortcuts()
+        if self._forbid_shortcuts is not None:
+            self._forbid_shortcuts()

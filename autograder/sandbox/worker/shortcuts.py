@@ -1,29 +1,21 @@
-"""A trip-wire: PyTorch's own layer norms and attentions raise in a worker, under whatever name they are reached.
+"""A trip-wire: what students must write themselves raises in a worker, under whatever name it is reached.
 
-The kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what is written in
-Python is stopped in its code object. The stand-ins use none of it. A submission that knows of this can undo it, or copy
-PyTorch's source: the static check and a reader's eye stand beside it.
+PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what PyTorch
+writes in Python is stopped in its code object. The stand-ins use none of it. A submission that knows of this can undo
+it, or copy PyTorch's source: the static check and a reader's eye stand beside it.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
+from typing import Any, NoReturn
 
 import torch
-from torch import nn
 
-FORBIDDEN = re.compile(
-    r"_?(\w+_)?((batch|instance|group|layer|rms)_norm|attention)(_\w+)?|_transformer_encoder_layer_fwd"
-)
-KERNELS = tuple(
-    name
-    for name in sorted(full.removeprefix("aten::") for full in torch._C._dispatch_get_all_op_names())
-    if FORBIDDEN.fullmatch(name.partition(".")[0]) and "backward" not in name
-)
-"""All that this PyTorch has of these kinds, overloads too: "native_layer_norm", "_native_batch_norm_legit.no_stats"."""
+ALL_KERNELS = tuple(sorted(full.removeprefix("aten::") for full in torch._C._dispatch_get_all_op_names()))
 KEYS = (
     "CPU",
     "AutogradCPU",
@@ -34,58 +26,71 @@ KEYS = (
     "AutogradOther",
 )
 """The kinds of tensors that a worker can make."""
-CLASSES = (
-    nn.MultiheadAttention,
-    nn.Transformer,
-    nn.TransformerEncoder,
-    nn.TransformerEncoderLayer,
-    nn.TransformerDecoder,
-    nn.TransformerDecoderLayer,
-)
-"""Written in Python, in part with plain operations."""
 
 
-class ForbiddenShortcut(RuntimeError):
-    """A submission used what it was to write itself."""
+class ForbiddenShortcut(RuntimeError):  # noqa: N818  students read this name
+    """A submission used what students must write themselves."""
 
 
-def prepare() -> Callable[[], None]:
-    """Returns what replaces them all, for the rest of this process.
+def prepare(kernels: str, python: Sequence[str]) -> Callable[[], None]:
+    """Returns a function that makes all of this raise, for the rest of this process.
 
-    Asked for before any submitted code runs: what that writes into this module then changes nothing.
+    Call this before any submitted code runs: changes to this module then come too late.
+
+    Args:
+        kernels: a regular expression for names of kernels, such as "native_layer_norm"; "" = none.
+        python: dotted names of classes and functions written in Python, such as "torch.nn.Transformer".
     """
-    kernels = [(name, key, refusal(name.partition(".")[0])) for name in KERNELS for key in KEYS]
-    classes = [(kind, refusal(kind.__name__)) for kind in CLASSES]
-    library = torch.library.Library("aten", "IMPL")
-    _KEPT.append(library)  # a library that is let go takes its kernels along
-    function = nn.functional.multi_head_attention_forward
-    override, halt, refuse_function = library.impl, stop, refusal(function.__name__)
+    replaced = [(name, key, refusal(name.partition(".")[0])) for name in kernels_named(kernels) for key in KEYS]
+    stopped = [(find(name), refusal(name.rpartition(".")[2])) for name in python]
+    library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]  # PyTorch's
+    _KEPT.append(library)  # without it, its kernels would go too
+    override: Callable[..., None] = library.impl
+    halt, is_class = stop, isinstance
 
     def forbid() -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that kernels are overridden
-            for name, key, refuse in kernels:
+            warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
+            for name, key, refuse in replaced:
                 override(name, refuse, key, allow_override=True)
-        for kind, refuse in classes:
-            kind.__init__ = kind.forward = refuse
-        halt(function, refuse_function)
+        for found, refuse in stopped:
+            if is_class(found, type):
+                found.__init__ = found.forward = refuse
+            else:
+                halt(found, refuse)
 
     return forbid
 
 
-def refusal(name: str) -> FunctionType:
-    """A function that takes anything and raises."""
+def kernels_named(pattern: str) -> tuple[str, ...]:
+    """The matching kernels of this PyTorch, overloads too: "_native_batch_norm_legit.no_stats"."""
+    if not pattern:
+        return ()
+    names = re.compile(pattern)
+    return tuple(k for k in ALL_KERNELS if names.fullmatch(k.partition(".")[0]) and "backward" not in k)
 
-    def refuse(*arguments: object, **options: object) -> None:
-        raise ForbiddenShortcut(f"PyTorch's own {name.removeprefix('_')} is not to be used in this assignment")
+
+def find(name: str) -> Any:
+    """The class or function of a dotted name below `torch`."""
+    found: Any = torch
+    for part in name.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def refusal(name: str) -> Callable[..., NoReturn]:
+    """A function that takes any arguments and raises."""
+
+    def refuse(*arguments: object, **options: object) -> NoReturn:
+        raise ForbiddenShortcut(f"PyTorch's own {name.removeprefix('_')} must not be used in this assignment")
 
     return refuse
 
 
-def stop(function: FunctionType, by: FunctionType) -> None:
-    """Make a function raise, `by` another one, for whoever holds it, under whatever name."""
+def stop(function: FunctionType, by: Callable[..., NoReturn]) -> None:
+    """Makes a function call `by`, which raises, whatever name it is called under."""
 
-    def refuse(*arguments, refuse_by, **options):
+    def refuse(*arguments: object, refuse_by: Callable[[], NoReturn], **options: object) -> NoReturn:
         refuse_by()
 
     function.__code__, function.__defaults__ = refuse.__code__, None

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from foundation.assignment_file import Assignment, Task
-from foundation.places import COMPONENT_TESTS as TESTS
 from foundation.sources import Locate, Sources
 
+from ...assignment_code import where_to_collect
 from ...grading.marks import Outcome, TaskResult, explain, judge_task
 from ...grading.states import State
 from ...rules import tell_short_cuts
@@ -70,15 +70,15 @@ def run_task(
     printed = io.StringIO()
     # Without pytest's own report, and with no other plugin or configuration than ours.
     quiet = [f"-pno:{plugin}" for plugin in ("terminal", "cacheprovider", "logging", "faulthandler")]
-    where = [str(TESTS), "-c", str(TESTS / "pytest.ini"), "--rootdir", str(TESTS), "--import-mode=importlib"]
+    quiet += ["-s", "--disable-plugin-autoload"]
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            pytest.main([*where, *quiet, "-s", "--disable-plugin-autoload", "-m", task.marker], plugins=[recorder])
+            pytest.main([*where_to_collect(assignment), *quiet, "-m", task.marker], plugins=[recorder])
     finally:
         recorder.submission.close()
     result = judge_task(task, recorder.outcomes, assignment.credit)
     judged = {task.marker: task.components}
-    for message in tell_short_cuts(sources, judged, locate).values():
+    for message in tell_short_cuts(sources, judged, assignment.contract.forbidden, locate).values():
         result = replace(result, state=State.REFUSED, score=0.0, message=message)
     return result, printed.getvalue()
 

@@ -7,8 +7,9 @@ import inspect
 import pytest
 import torch
 
-from autograder.sandbox.worker import stand_ins
-from autograder.sandbox.worker.stand_ins import InputEmbedding, look_up
+from autograder.assignment import stand_ins
+from autograder.assignment.stand_ins.components import InputEmbedding
+from autograder.assignment.stand_ins.formulas import look_up
 from autograder.testing.in_process import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT

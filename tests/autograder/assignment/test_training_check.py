@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.assignment import training_check as trainability
-from autograder.assignment.training_check import Trainability, missing_for, try_training
+from autograder.assignment import training_check
 from autograder.diagnosis.catalogue import apply, read_catalogue
 from autograder.grading.marks import TaskResult
+from autograder.grading.trainability import Trainability, missing_for, try_training
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.testing.in_process import InProcessSubmission, read_sources
 from foundation import places
@@ -32,19 +32,19 @@ VARIANTS = ("fused", "head_modules", "raw_left", "all_inline", "feed_forward_lef
 def train(sources: dict, seed: int = 0, norm_first: bool = False) -> Trainability:
     submission = InProcessSubmission(dict(sources), read_assignment())
     try:
-        return try_training(submission, seed, norm_first)
+        return try_training(submission, read_assignment(), seed, norm_first=norm_first)
     finally:
         submission.close()
 
 
 def test_a_short_run_in_the_sandbox(zygote, monkeypatch):
-    monkeypatch.setattr(trainability, "EPOCHS", 2)
-    monkeypatch.setattr(trainability, "BATCHES", 4)
-    monkeypatch.setattr(trainability, "ENOUGH", 0.0)
+    monkeypatch.setattr(training_check, "EPOCHS", 2)
+    monkeypatch.setattr(training_check, "BATCHES", 4)
+    monkeypatch.setattr(training_check, "ENOUGH", 0.0)
     verdicts = []
     for _ in range(2):
         with Sandbox(REFERENCE, read_assignment(), zygote=zygote) as submission:
-            verdicts.append(try_training(submission))
+            verdicts.append(try_training(submission, read_assignment()))
     assert [verdict.state for verdict in verdicts] == ["passed", "passed"]
     assert verdicts[0].losses == verdicts[1].losses, "it is the same run each time"
     assert verdicts[0].losses[1] < verdicts[0].losses[0]
@@ -60,14 +60,14 @@ def test_a_short_run_in_the_sandbox(zygote, monkeypatch):
     ],
 )
 def test_hostile_training(zygote, monkeypatch, old, new, state):
-    monkeypatch.setattr(trainability, "EPOCHS", 1)
-    monkeypatch.setattr(trainability, "BATCHES", 1)
+    monkeypatch.setattr(training_check, "EPOCHS", 1)
+    monkeypatch.setattr(training_check, "BATCHES", 1)
     limits = replace(read_assignment().limits, call_seconds=1.5)
     path, text = REFERENCE["train"]
     assert text.count(old) == 1
     sources = {**REFERENCE, "train": (path, text.replace(old, new))}
     with Sandbox(sources, read_assignment(), limits=limits, zygote=zygote) as submission:
-        verdict = try_training(submission)
+        verdict = try_training(submission, read_assignment())
     assert verdict.state == state
     assert verdict.message
 
@@ -95,7 +95,7 @@ def test_reference_learns_with_every_seed(norm_first):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 def test_correct_variants_learn(name):
-    variants = read_variants(places.VARIANTS, REFERENCE, read_assignment().contract)
+    variants = read_variants(places.ASSIGNMENT / "variants", REFERENCE, read_assignment().contract)
     [variant] = (variant for variant in variants if variant.name == name)
     assert [train(variant.sources, seed).state for seed in range(2)] == ["passed"] * 2
 

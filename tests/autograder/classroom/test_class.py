@@ -31,8 +31,8 @@ from autograder.grading.states import State
 from autograder.grading.submission import refusal
 from autograder.intake import IntakeRefusedError
 from autograder.reports.class_summary import as_class_table, harmless, parts_of, rows_of, write_summary
-from autograder.sandbox import SandboxUnavailableError
 from autograder.sandbox.containment.layers import layers_of, satisfies
+from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 
@@ -263,7 +263,7 @@ def test_a_zygote_that_ends_is_replaced(folder, output, monkeypatch, tmp_path):
 
         made: list["Zygote"] = []
 
-        def __init__(self, level: str) -> None:
+        def __init__(self, assignment: object, level: str) -> None:
             self.made.append(self)
             self.number = len(self.made)
 
@@ -281,7 +281,7 @@ def test_a_zygote_that_ends_is_replaced(folder, output, monkeypatch, tmp_path):
 
     @contextmanager
     def open_breaking(assignment, references, level):
-        yield Breaking(assignment, references, None, Zygote(level), level)
+        yield Breaking(assignment, references, None, Zygote(assignment, level), level)
 
     monkeypatch.setattr("autograder.grading.judging.Zygote", Zygote)
     monkeypatch.setattr(class_grading, "open_grader", open_breaking)

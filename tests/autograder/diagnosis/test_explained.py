@@ -41,7 +41,7 @@ def judge(zygote):
         assert text.count(ROOT_FORMULA) == 1
         sources["layers"] = path, text.replace(ROOT_FORMULA, formula)
         [task] = (task for task in assignment.tasks if task.number == "1.4")
-        tests, tape = CollectedTests([task.marker]), Tape()
+        tests, tape = CollectedTests(assignment, [task]), Tape()
         with (
             Explainer(tests, tape, assignment, notes.append) as explainer,
             Sandbox(sources, assignment, zygote=zygote, tape=tape) as submission,

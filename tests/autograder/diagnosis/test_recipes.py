@@ -1,11 +1,14 @@
 """However the parameters of multi-headed attention are laid out, one recipe puts them where they belong."""
 
+from types import SimpleNamespace
+
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from autograder.assignment.layouts.recipes import fill_all, recipes
+from autograder.assignment.layouts import readings
+from autograder.diagnosis.recipes import fill_all, recipes
 
 
 def four(d_model: int) -> list[torch.Tensor]:
@@ -52,19 +55,21 @@ LAYOUTS = [fused, interleaved, by_head, by_role, on_the_right, with_more_axes, s
 def test_true_places_are_among_the_recipes(layout, n_heads, d_head):
     parts = four(n_heads * d_head)
     mine = layout(parts, n_heads)
-    found = recipes(tuple(p.shape for p in parts), tuple(p.shape for p in mine), n_heads)
+    shapes = tuple(p.shape for p in parts), tuple(p.shape for p in mine)
+    ours = SimpleNamespace(n_heads=n_heads)
+    found = recipes(*shapes, readings("attention.MultiHeadedAttention", ours, *shapes))
     assert any(all(map(torch.equal, filled, parts)) for filled in fill_all(found, mine))
 
 
 def test_parameters_without_a_place_have_no_recipe():
     places = tuple(p.shape for p in nn.Linear(3, 5).parameters())
-    assert not recipes(places, (*places, torch.Size([3, 5])), None)
-    assert not recipes(places, (torch.Size([4, 5]), torch.Size([5])), None)
+    assert not recipes(places, (*places, torch.Size([3, 5])))
+    assert not recipes(places, (torch.Size([4, 5]), torch.Size([5])))
 
 
 def test_missing_biases_are_zero():
     places = tuple(p.shape for p in nn.Linear(3, 5).parameters())
     weight = torch.randn(5, 3)
-    [values] = fill_all(recipes(places, (weight.shape,), None)[:1], [weight])
+    [values] = fill_all(recipes(places, (weight.shape,))[:1], [weight])
     assert torch.equal(values[0], weight)
     assert not values[1].any()

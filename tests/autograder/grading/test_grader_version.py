@@ -33,7 +33,7 @@ def version(root: Path, **limits: float) -> str:
     [
         "foundation/time_limit.py",
         "autograder/assignment/tests/pytest.ini",
-        "autograder/assignment/tests/conftest.py",
+        "autograder/assignment/tests/test_given.py",
         "autograder/diagnosis/matching.py",
         "autograder/assignment/misconceptions/attention.toml",
         "autograder/sandbox/worker/service.py",

@@ -24,7 +24,7 @@ from autograder.grading.states import State, worst
 from autograder.grading.submission import events_of, refusal
 from autograder.intake import IntakeRefusedError, take_in
 from autograder.reports.results import as_results, as_table
-from autograder.sandbox import SandboxUnavailableError
+from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.assignment_file import read_assignment
 
 from .conftest import ROOT, SEEDS, SKELETON, VERSION, write_submission

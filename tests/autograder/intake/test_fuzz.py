@@ -62,7 +62,7 @@ def check(path: Path, content: bytes, release: Path) -> Intake | None:
     json.dumps([intake.sources, intake.notes, intake.hashes]).encode()
     for _, text in intake.sources.values():
         text.encode()
-    find_short_cuts(intake.sources, COMPONENTS)
+    find_short_cuts(intake.sources, COMPONENTS, read_assignment().contract.forbidden)
     return intake
 
 

@@ -103,7 +103,7 @@ def test_short_cuts_in_folders_are_found(write_folder, take):
     files["tools/own.py"] = "from .deep.er import *\n"
     files["tools/deep/er.py"] = "from ..norm import Norm\n"
     sources = take(write_folder(files)).sources
-    found = find_short_cuts(sources, ["layers.LayerNorm"])
+    found = find_short_cuts(sources, ["layers.LayerNorm"], read_assignment().contract.forbidden)
     assert {short_cut.module for short_cuts in found.values() for short_cut in short_cuts} == {"tools.norm"}
 
 

@@ -6,6 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from autograder.rules import ShortCut, find_short_cuts
+from foundation.assignment_file import read_assignment
+
+FORBIDDEN = read_assignment().contract.forbidden
 
 OWN = {
     "attention": """
@@ -50,6 +53,6 @@ def find() -> Callable[..., dict[str, list[ShortCut]]]:
 
     def search(**modules: str) -> dict[str, list[ShortCut]]:
         texts = {name: textwrap.dedent(text).lstrip("\n") for name, text in {**OWN, **modules}.items()}
-        return find_short_cuts({name: (f"{name}.py", text) for name, text in texts.items()}, COMPONENTS)
+        return find_short_cuts({name: (f"{name}.py", text) for name, text in texts.items()}, COMPONENTS, FORBIDDEN)
 
     return search

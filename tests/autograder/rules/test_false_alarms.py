@@ -10,9 +10,11 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from validity.proof.variants import read_variants
 
+FORBIDDEN = read_assignment().contract.forbidden
+
 REFERENCE = read_sources(ROOT / "reference", ROOT / "student")
 FAULTS = read_catalogue()
-VARIANTS = read_variants(places.VARIANTS, REFERENCE, read_assignment().contract)
+VARIANTS = read_variants(places.ASSIGNMENT / "variants", REFERENCE, read_assignment().contract)
 JUDGED = list(dict.fromkeys(component for task in read_assignment().tasks for component in task.components))
 
 
@@ -21,7 +23,7 @@ def alarms(versions: dict[str, dict]) -> dict[str, object]:
     found = {}
     for name, sources in versions.items():
         notes: list[str] = []
-        short_cuts = find_short_cuts(sources, JUDGED, notes)
+        short_cuts = find_short_cuts(sources, JUDGED, FORBIDDEN, notes)
         if short_cuts or notes:
             found[name] = (short_cuts, notes)
     return found

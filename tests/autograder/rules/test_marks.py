@@ -64,7 +64,7 @@ def test_what_was_caught_when_it_ran_earns_nothing():
 @pytest.mark.parametrize("n_uses, n_lines", [(1, 3), (3, 7), (5, 8)])
 def test_a_few_lines_are_quoted(n_uses, n_lines):
     text = "import torch\nclass LayerNorm:\n    def f(self, x):\n" + "        torch.layer_norm(x, (8,))\n" * n_uses
-    found = find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"])
+    found = find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], ASSIGNMENT.contract.forbidden)
     message = explain_short_cuts(found.items(), lambda module, line: f"{module} {line}")
     assert len(message.split("\n")) == n_lines
     assert ("… and 2 more" in message) == (n_uses == 5)

@@ -3,6 +3,9 @@
 import pytest
 
 from autograder.rules import evaluation, find_short_cuts
+from foundation.assignment_file import read_assignment
+
+FORBIDDEN = read_assignment().contract.forbidden
 
 HARMLESS = {
     "comments and docstrings": '''
@@ -213,14 +216,14 @@ def test_too_much_code_is_said(monkeypatch):
     monkeypatch.setattr(evaluation, "MAX_STEPS", 3_000)
     text = "class LayerNorm:\n    def f(self):\n" + "        a = b.c(d) + e[f] + g(h)\n" * 300
     notes = []
-    assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], notes) == {}
+    assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], FORBIDDEN, notes) == {}
     assert len(notes) == 1 and "too tangled" in notes[0]
 
 
 def test_nesting_that_cannot_be_read_is_said():
     text = "class LayerNorm:\n    pass\nx = a" + ".b" * 4_000
     notes = []
-    assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], notes) == {}
+    assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], FORBIDDEN, notes) == {}
     assert notes == ["layers.py is too tangled to be searched completely for forbidden short-cuts"]
 
 

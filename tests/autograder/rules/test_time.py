@@ -7,6 +7,8 @@ import pytest
 from autograder.rules import find_short_cuts
 from foundation.assignment_file import read_assignment
 
+FORBIDDEN = read_assignment().contract.forbidden
+
 SECONDS = 6.0
 """CPU time; about 2 on a machine that is not busy."""
 MANY = range(200)
@@ -33,7 +35,7 @@ def test_tangles_in_every_component_end_soon_and_are_said(lines: list[str]):
     }
     components = [f"{module}.{name}" for module, names in CONTRACT.items() for name in names]
     started, notes = time.process_time(), []
-    assert find_short_cuts(sources, components, notes) == {}
+    assert find_short_cuts(sources, components, FORBIDDEN, notes) == {}
     assert time.process_time() - started < SECONDS
     assert len(notes) == len(components) and all("too tangled" in note for note in notes)
 
@@ -44,5 +46,6 @@ def test_one_tangle_hides_no_other_components_short_cut():
     norm = "import torch\nclass LayerNorm:\n    def forward(self, x):\n        return torch.layer_norm(x, (4,))\n"
     notes = []
     sources = {"masks": ("masks.py", text), "layers": ("layers.py", norm)}
-    assert list(find_short_cuts(sources, ["masks.diagonal_mask", "layers.LayerNorm"], notes)) == ["layers.LayerNorm"]
+    found = find_short_cuts(sources, ["masks.diagonal_mask", "layers.LayerNorm"], FORBIDDEN, notes)
+    assert list(found) == ["layers.LayerNorm"]
     assert notes == ["masks.diagonal_mask is too tangled to be searched completely for forbidden short-cuts"]

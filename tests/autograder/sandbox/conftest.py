@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import Limits, Zygote
 from autograder.sandbox.containment.layers import choose_containment
-from autograder.sandbox.containment.zygote import WORKER_PACKAGE
+from autograder.sandbox.containment.zygote import Zygote, packages_for
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
+from foundation.limits import Limits
 
+ASSIGNMENT = read_assignment()
 EXAMPLE = Path(__file__).with_name("example")
 
 
@@ -28,7 +29,8 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
 @pytest.fixture(scope="session")
 def bare_zygote() -> Iterator[Zygote]:
     """As on a machine without bubblewrap."""
-    with Zygote(containment=choose_containment("auto", WORKER_PACKAGE, use_namespaces=False)) as started:
+    bare = choose_containment("auto", packages_for(ASSIGNMENT), use_namespaces=False)
+    with Zygote(ASSIGNMENT, containment=bare) as started:
         yield started
 
 

@@ -7,11 +7,18 @@ import time
 import pytest
 import torch
 
-from autograder.sandbox import Limits, SubmissionDiedError, SubmissionError, SubmissionTimeoutError, errors
-from autograder.sandbox.errors import MAX_MESSAGE, MIRRORED
+from autograder.sandbox import errors
+from autograder.sandbox.errors import (
+    MAX_MESSAGE,
+    MIRRORED,
+    SubmissionDiedError,
+    SubmissionError,
+    SubmissionTimeoutError,
+)
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.worker import failures
 from foundation.assignment_file import read_assignment
+from foundation.limits import Limits
 
 CALL = "decode.greedy_decode"
 

@@ -27,9 +27,11 @@ from autograder.classroom.grading import grade_class
 from autograder.classroom.staleness import Conditions
 from autograder.grading.record import Record, read_record
 from autograder.grading.seeds import Seeds
-from autograder.sandbox import Limits, SubmissionError, Zygote
+from autograder.sandbox.containment.zygote import Zygote
+from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
+from foundation.limits import Limits
 from foundation.places import ROOT
 
 HOSTILE = sorted(Path(__file__).with_name("hostile").glob("*.py"))

@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.sandbox import Limits, SandboxUnavailableError, Zygote
 from autograder.sandbox.containment import layers as containment
 from autograder.sandbox.containment import namespaces, seccomp
 from autograder.sandbox.containment.layers import LEVELS, Containment, choose_containment
 from autograder.sandbox.containment.seccomp_policy import ALLOWED, ALLOWED_WITH, compile_filter, policy_digest
-from autograder.sandbox.containment.zygote import WORKER_PACKAGE
+from autograder.sandbox.containment.zygote import Zygote, packages_for
+from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
+from foundation.limits import Limits
+from foundation.places import ROOT
+
+PACKAGES = packages_for(read_assignment())
 
 PROBE = """
 import ctypes
@@ -54,25 +58,25 @@ def test_the_names_of_a_level_tell_what_was_reached():
 
 def test_an_unknown_level_is_refused():
     with pytest.raises(ValueError, match="require-namespaces"):
-        Zygote("high")
+        Zygote(read_assignment(), "high")
 
 
 def test_namespaces_that_are_missing_are_refused_where_they_are_required(monkeypatch):
     monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: None)
     with pytest.raises(SandboxUnavailableError, match="bwrap is not installed"):
-        choose_containment("require-namespaces", WORKER_PACKAGE)
-    assert choose_containment("auto", WORKER_PACKAGE).bubblewrap == ()
+        choose_containment("require-namespaces", PACKAGES)
+    assert choose_containment("auto", PACKAGES).bubblewrap == ()
 
 
 def test_a_bubblewrap_that_does_not_work_is_as_good_as_none(monkeypatch):
     monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: "/bin/false")
-    assert namespaces.find_bubblewrap(WORKER_PACKAGE, None)[0] == ()
+    assert namespaces.find_bubblewrap(PACKAGES, None)[0] == ()
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_only_the_unsafe_level_does_without_the_filter(level, monkeypatch):
     monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: "/bin/true")
-    assert (choose_containment(level, WORKER_PACKAGE).layers["seccomp"] == "wanted") == (level == "unsafe")
+    assert (choose_containment(level, PACKAGES).layers["seccomp"] == "wanted") == (level == "unsafe")
 
 
 @pytest.mark.parametrize("layer", ["seccomp", "uid"])
@@ -151,7 +155,7 @@ def test_the_zygote_gets_a_clean_environment(monkeypatch):
 def test_a_zygote_that_cannot_start_says_why(example_sources, monkeypatch):
     monkeypatch.setattr(containment, "BOOT", "raise SystemExit('no torch here')  # {init} {folder}")
     with (
-        Zygote() as broken,
+        Zygote(read_assignment()) as broken,
         Sandbox(example_sources, read_assignment(), zygote=broken) as submission,
         pytest.raises(SandboxUnavailableError, match="no torch here"),
     ):
@@ -218,18 +222,18 @@ def test_a_zygote_and_its_workers_end_when_the_grader_is_killed(tmp_path):
     script = tmp_path / "grader.py"
     script.write_text(
         "import os, sys, time\n"
-        "from autograder.sandbox import Limits, Zygote\n"
-        "from autograder.sandbox.containment import choose_containment\n"
-        "from autograder.sandbox.zygote import WORKER_PACKAGE\n"
-        "bare = choose_containment('auto', WORKER_PACKAGE, use_namespaces=False)\n"
-        "zygote = Zygote(containment=bare)\n"
-        "worker = zygote.fork(Limits(), [], 10)\n"
+        "from autograder.sandbox.containment.layers import choose_containment\n"
+        "from autograder.sandbox.containment.zygote import Zygote, packages_for\n"
+        "from foundation.assignment_file import read_assignment\n"
+        "assignment = read_assignment()\n"
+        "bare = choose_containment('auto', packages_for(assignment), use_namespaces=False)\n"
+        "zygote = Zygote(assignment, containment=bare)\n"
+        "worker = zygote.fork(assignment.limits, [], 10)\n"
         "print(zygote._process.pid, worker.pid, flush=True)\n"
         "time.sleep(100)\n"
     )
-    root = WORKER_PACKAGE.parents[2]
     grader = subprocess.Popen(
-        [sys.executable, script], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(root)}
+        [sys.executable, script], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
     pids = [int(word) for word in grader.stdout.readline().split()]
     grader.kill()

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.sandbox import SubmissionError
+from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.testing.in_process import InProcessSubmission
 from foundation.assignment_file import read_assignment

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.grading.marks import tests_of as results_of
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE, VARIANTS
+from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.proof.variants import splice
 from validity.run_tests import Version, run_versions
@@ -90,7 +90,7 @@ def test_a_part_that_cannot_be_built_or_called_costs_its_own_tasks(judge, refere
 
 
 def test_a_part_that_is_bound_as_a_default_or_attribute_costs_its_own_task(judge, reference):
-    variant = (VARIANTS / "layers" / "norm_as_default.py").read_text()
+    variant = (ASSIGNMENT / "variants" / "layers" / "norm_as_default.py").read_text()
     text, _ = splice(reference["layers"][1], variant, REFERENCE)
     text = text.replace("torch.sqrt(variance + self.epsilon)", "(variance + self.epsilon)")
     [results] = judge({"faulty norm": {"layers": text}}).values()

@@ -1,4 +1,4 @@
-"""Fixtures of the component tests: the submission, and random inputs.
+"""A pytest plugin with what all component tests use: the submission, random inputs, markers of the tasks.
 
     python -m pytest                                 tests student/
     python -m pytest -m task_1_3                     tests one task
@@ -16,16 +16,17 @@ from types import TracebackType
 import pytest
 import torch
 
-from autograder.intake.errors import IntakeError
-from autograder.rules import tell_short_cuts
-from autograder.testing.case import Case
-from autograder.testing.in_process import InProcessSubmission, read_sources
-from autograder.testing.options import folder_of
-from autograder.testing.stash import SEED, SUBMISSION
-from autograder.testing.under_test import SubmissionUnderTest
-from foundation.assignment_file import read_assignment
-from foundation.places import SKELETON
+from foundation.assignment_file import Assignment, AssignmentError, read_assignment
+from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, SKELETON
 from foundation.todo_comments import told_by
+
+from ..intake.errors import IntakeError
+from ..rules import tell_short_cuts
+from .case import Case
+from .in_process import InProcessSubmission, read_sources
+from .options import folder_of
+from .stash import SEED, SUBMISSION
+from .under_test import SubmissionUnderTest
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -33,13 +34,22 @@ def pytest_configure(config: pytest.Config) -> None:
     torch.set_num_threads(1)
     if getattr(config.option, "tbstyle", None) == "auto":  # the bodies of our checks would explain nothing
         config.option.tbstyle = "short"
-    for task in read_assignment().tasks:
+    for task in assignment_of(config).tasks:
         config.addinivalue_line("markers", f"{task.marker}: {task.number} {task.title}")
     config.addinivalue_line("markers", "core: a task whose core test fails earns nothing")
     config.addinivalue_line("markers", "given: tests code that the assignment provides; no points")
     if SEED not in config.stash:
         seed = config.getoption("seed")
         config.stash[SEED] = random.SystemRandom().randrange(2**32) if seed is None else seed
+
+
+def assignment_of(config: pytest.Config) -> Assignment:
+    """The assignment whose tests these are: the one around pytest's root folder, or else the kit's own."""
+    around = config.rootpath.parent
+    try:
+        return read_assignment(around if (around / ASSIGNMENT_FILE.name).is_file() else ASSIGNMENT)
+    except AssignmentError as error:
+        pytest.exit(str(error), returncode=2)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -90,7 +100,7 @@ def submission(request: pytest.FixtureRequest) -> Iterator[SubmissionUnderTest]:
     folder = folder_of(request.config)
     if not folder.is_dir():
         pytest.exit(f"--submission {folder}: no such folder", returncode=2)
-    made = InProcessSubmission(read(folder), read_assignment())
+    made = InProcessSubmission(read(folder), assignment_of(request.config))
     yield made
     made.close()
 
@@ -101,8 +111,9 @@ def refused(request: pytest.FixtureRequest) -> dict[str, str]:
     folder = folder_of(request.config)
     if SUBMISSION in request.config.stash or not folder.is_dir():
         return {}
-    judged = {task.marker: task.components for task in read_assignment().tasks}
-    return tell_short_cuts(read(folder), judged)
+    assignment = assignment_of(request.config)
+    judged = {task.marker: task.components for task in assignment.tasks}
+    return tell_short_cuts(read(folder), judged, assignment.contract.forbidden)
 
 
 def read(folder: Path) -> dict[str, tuple[str, str]]:

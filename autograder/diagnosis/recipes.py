@@ -1,15 +1,15 @@
 """Copies a submission's parameters into the reference, whatever their layout.
 
-Unlike the tests (`readings.projections`), which look for the one assignment that is right, this must also work where
-the mathematics is wrong. So it lists assignments, the most natural first, and the caller tries them. A recipe depends
-on shapes alone: the n-th of one build is the n-th of any other.
+Tests look for the one assignment of parameters that is right; this must also work where the mathematics is wrong. So
+it lists assignments, the most natural first, and the caller tries them. A recipe depends on shapes alone: the n-th of
+one build is the n-th of any other.
 
-Shapes: h heads · d = d_model. A piece is what belongs in one place: a matrix (d_out, d_in) or a vector.
+A piece is what belongs in one place: a matrix (d_out, d_in) or a vector.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice, permutations, product
 
 import torch
@@ -57,85 +57,22 @@ def fill_all(some: Sequence[Recipe], parameters: Sequence[Tensor]) -> list[list[
 
 
 @lru_cache(maxsize=256)
-def recipes(places: tuple[Size, ...], shapes: tuple[Size, ...], n_heads: int | None) -> tuple[Recipe, ...]:
+def recipes(
+    places: tuple[Size, ...], shapes: tuple[Size, ...], readings: tuple[Reading, ...] = (list,)
+) -> tuple[Recipe, ...]:
     """All recipes, in order.
 
     Args:
         places: shapes of the reference's parameters.
         shapes: of the submission's.
-        n_heads: for multi-headed attention, whose parameters may be fused or split by head; otherwise None.
+        readings: ways to cut the submission's parameters into pieces; by default each is a piece.
     """
     parameters = [torch.empty(shape) for shape in shapes]
     found = []
-    for read in _readings(parameters, places[0][-1], n_heads) if n_heads and places else [list]:
+    for read in readings:
         pieces = [piece.shape for piece in read(parameters)]
         found += [Recipe(read, places, choice, turned) for choice, turned in _choices(places, pieces)]
     return tuple(found)
-
-
-def _readings(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> list[Reading]:
-    """Ways to cut the parameters of multi-headed attention into matrices (d, d) and vectors (d,)."""
-    small = [p for p in parameters if p.squeeze().dim() == 2 and p.numel() * n_heads == d_model**2]
-    if n_heads > 1 and len(small) >= n_heads:
-        return [partial(_join_heads, d_model=d_model, n_heads=n_heads, by_head=by_head) for by_head in (True, False)]
-    fused = any(p.numel() > d_model**2 for p in parameters)
-    ways = (False, True) if fused else (False,)
-    return [partial(_cut_all, d_model=d_model, n_heads=n_heads, mixed=mixed) for mixed in ways]
-
-
-def _cut_all(parameters: Sequence[Tensor], d_model: int, n_heads: int, mixed: bool) -> list[Tensor]:
-    """Cuts fused parameters: one role after another, or (mixed) all roles of each head together."""
-    pieces: list[Tensor] = []
-    for parameter in parameters:
-        size = d_model**2 if parameter.numel() >= d_model**2 else d_model
-        if parameter.numel() % size:
-            return []
-        for part in _cut(parameter, parameter.numel() // size, n_heads, mixed):
-            pieces.append(_as_matrix(part, d_model) if size > d_model else part.reshape(-1))
-    return pieces
-
-
-def _cut(parameter: Tensor, count: int, n_heads: int, is_interleaved: bool) -> list[Tensor]:
-    """Cuts a fused parameter along its longest axis that can be cut: in a row, or head by head."""
-    parameter = parameter.squeeze()
-    if count == 1:
-        return [parameter]
-    axes = sorted(range(parameter.dim()), key=lambda axis: (parameter.shape[axis] != count, -parameter.shape[axis]))
-    axis = next((axis for axis in axes if parameter.size(axis) % count == 0), None)
-    if axis is None:
-        return []
-    if is_interleaved and parameter.size(axis) % (count * n_heads) == 0:
-        by_head = torch.unflatten(parameter, axis, (n_heads, count, parameter.size(axis) // count // n_heads))
-        return [by_head.select(axis + 1, index).flatten(axis, axis + 1) for index in range(count)]
-    return list(parameter.chunk(count, dim=axis))
-
-
-def _as_matrix(block: Tensor, d_model: int) -> Tensor:
-    """(h, d, d_head) and (h, d_head, d) for projections: features of the result first."""
-    block = block.squeeze()
-    if block.dim() == 3 and block.size(1) == d_model:
-        block = block.transpose(1, 2)
-    return block.reshape(d_model, d_model)
-
-
-def _join_heads(parameters: Sequence[Tensor], d_model: int, n_heads: int, by_head: bool) -> list[Tensor]:
-    """One small matrix (and vector) for each head and role: all roles of a head together, or role by role."""
-
-    def is_small(p: Tensor) -> bool:
-        return p.squeeze().dim() == 2 and p.numel() * n_heads == d_model**2
-
-    small = [p.squeeze() for p in parameters if is_small(p)]
-    short = [p.flatten() for p in parameters if p.squeeze().dim() <= 1 and p.numel() * n_heads == d_model]
-    rest = [p for p in parameters if not is_small(p) and p.numel() * n_heads != d_model]
-    roles = len(small) // n_heads
-    if len(small) % n_heads or len(short) not in (0, len(small)):
-        return []
-    matrices = [p if p.size(-1) == d_model else p.T for p in small]
-    pieces = []
-    for role in range(roles):
-        for items in filter(None, (matrices, short)):
-            pieces.append(torch.cat(items[role::roles] if by_head else items[role * n_heads : (role + 1) * n_heads]))
-    return [*pieces, *rest]
 
 
 def _choices(places: Sequence[Size], pieces: Sequence[Size]) -> Iterator[tuple[dict[int, int], frozenset[int]]]:

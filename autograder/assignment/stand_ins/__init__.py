@@ -1,0 +1,50 @@
+"""What runs in the worker beside a submission, in place of its other components and as arguments of its functions.
+
+So each component can be judged on its own. Nothing here gives an answer away, and a mistake in what a component passes
+to a stand-in shows in the result. The worker loads this package by itself: it imports torch and nothing else of the
+kit. Any name that it exports can be a test's `submission.stand_in(name)`; those of the contract replace components.
+
+    components.py  in place of the components of the contract
+    formulas.py    what those compute
+    arguments.py   batches, small models, optimizers
+"""
+
+from .arguments import Batch, OldGradients, Oracle, TinyTranslator, adam, cross_entropy, halving, one_shot, sgd
+from .components import (
+    Decoder,
+    DecoderLayer,
+    Encoder,
+    EncoderLayer,
+    FeedForward,
+    InputEmbedding,
+    LayerNorm,
+    MultiHeadedAttention,
+    PositionalEncoding,
+    causal_mask,
+    padding_mask,
+    scaled_dot_product_attention,
+)
+
+__all__ = [
+    "Batch",
+    "Decoder",
+    "DecoderLayer",
+    "Encoder",
+    "EncoderLayer",
+    "FeedForward",
+    "InputEmbedding",
+    "LayerNorm",
+    "MultiHeadedAttention",
+    "OldGradients",
+    "Oracle",
+    "PositionalEncoding",
+    "TinyTranslator",
+    "adam",
+    "causal_mask",
+    "cross_entropy",
+    "halving",
+    "one_shot",
+    "padding_mask",
+    "scaled_dot_product_attention",
+    "sgd",
+]

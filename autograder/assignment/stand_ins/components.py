@@ -1,0 +1,238 @@
+"""Stand-ins for the components of the contract.
+
+Each keeps the signature and the shapes of its component, depends on each of its arguments, and computes something else.
+Its parameters are few and have shapes that nothing else has, by which the tests recognise them. Attributes that the
+skeleton's given code sets are there too. Further arguments are accepted and ignored: a submission may pass a dropout
+rate to its own attention.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from . import formulas
+from .formulas import spread
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *extra: object, **more: object
+) -> tuple[Tensor, Tensor]:
+    """Stand-in; see `look_up`."""
+    return formulas.look_up(query, key, value, mask)
+
+
+class LayerNorm(nn.Module):
+    """Stand-in; see `squash`. Gain and shift are one parameter, which cannot be confused with any other."""
+
+    def __init__(self, d_model: int, epsilon: float = 1e-6, *extra: object, **more: object) -> None:
+        super().__init__()
+        self.epsilon = epsilon
+        self.mix = spread(2, 1, d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., d) -> (..., d)."""
+        return formulas.squash(x, *self.mix.unbind())
+
+
+class FeedForward(nn.Module):
+    """Stand-in; see `wave`."""
+
+    def __init__(self, d_model: int, d_ff: int, *extra: object, **more: object) -> None:
+        super().__init__()
+        self.d_ff = d_ff
+        self.mix = spread(2, d_model, d_model)
+
+    def forward(self, x: Tensor, *extra: object, **more: object) -> Tensor:
+        """(b, s, d) -> (b, s, d)."""
+        return formulas.wave(x, self.mix, self.d_ff)
+
+
+class MultiHeadedAttention(nn.Module):
+    """Stand-in; see `mixed_look_up`."""
+
+    def __init__(self, d_model: int, n_heads: int, *extra: object, **more: object) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.mix = spread(4, d_model, d_model)
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *extra: object, **more: object
+    ) -> tuple[Tensor, Tensor]:
+        """Output (b, q, d) and weights (b, h, q, k)."""
+        return formulas.mixed_look_up(query, key, value, mask, self.mix, self.n_heads)
+
+
+class EncoderLayer(nn.Module):
+    """Stand-in; see `encoder_layer`."""
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+        *extra: object,
+        **more: object,
+    ) -> None:
+        super().__init__()
+        self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
+        self.mix = spread(5, d_model, d_model)
+
+    def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, Tensor]:
+        """The output (b, s, d) and weights (b, h, s, s)."""
+        return formulas.encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
+
+
+class DecoderLayer(nn.Module):
+    """Stand-in; see `decoder_layer`."""
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+        *extra: object,
+        **more: object,
+    ) -> None:
+        super().__init__()
+        self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
+        self.mix = spread(9, d_model, d_model)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        src_mask: Tensor | None,
+        tgt_mask: Tensor | None,
+        *extra: object,
+        **more: object,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The output (b, t, d) and weights (b, h, t, t), (b, h, t, s)."""
+        return formulas.decoder_layer(x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra)
+
+
+class Encoder(nn.Module):
+    """Stand-in; one `encoder_layer`, whose weights are returned once per layer."""
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+        *extra: object,
+        **more: object,
+    ) -> None:
+        super().__init__()
+        self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
+        self.extra = formulas.trace(d_ff, dropout, norm_first, n_layers)
+        self.mix = spread(5, d_model, d_model)
+
+    def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, list[Tensor]]:
+        """The output (b, s, d), and the weights for each layer."""
+        x, weights = formulas.encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
+        return x, [weights] * self.n_layers
+
+
+class Decoder(nn.Module):
+    """Stand-in; one `decoder_layer`, whose weights are returned once per layer."""
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+        *extra: object,
+        **more: object,
+    ) -> None:
+        super().__init__()
+        self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
+        self.extra = formulas.trace(d_ff, dropout, norm_first, n_layers)
+        self.mix = spread(9, d_model, d_model)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        src_mask: Tensor | None,
+        tgt_mask: Tensor | None,
+        *extra: object,
+        **more: object,
+    ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+        """The output (b, t, d), and both kinds of weights for each layer."""
+        x, self_weights, cross_weights = formulas.decoder_layer(
+            x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra
+        )
+        return x, [self_weights] * self.n_layers, [cross_weights] * self.n_layers
+
+
+class Table(nn.Parameter):
+    """Its own `weight`. A class, because copies of a parameter lose what was set on it."""
+
+    weight = property(lambda self: self)
+
+
+class InputEmbedding(nn.Module):
+    """Stand-in; see `name_tokens`.
+
+    A model may tie its output projection to a table of the embedding, `tgt_embedding.<anything>` or
+    `tgt_embedding.<anything>.weight`: every other attribute that it might look for is the table, and so is its
+    `weight`.
+    """
+
+    table: Table
+
+    def __init__(self, vocab_size: int, d_model: int, *extra: object, **more: object) -> None:
+        super().__init__()
+        self.d_model = d_model
+        self.register_parameter("table", Table(torch.randn(vocab_size, d_model)))
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("__") or "table" not in self._parameters:
+                raise
+            return self._parameters["table"]
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(b, s) -> (b, s, d)."""
+        return formulas.name_tokens(tokens, self.table)
+
+
+class PositionalEncoding(nn.Module):
+    """Stand-in; see `place`."""
+
+    def __init__(
+        self, d_model: int, dropout: float = 0.1, max_length: int = 512, *extra: object, **more: object
+    ) -> None:
+        super().__init__()
+        self.d_model = d_model
+        self.dropout = nn.Dropout(dropout)
+        self.register_buffer("code", formulas.place(torch.zeros(1, max_length, d_model))[0], persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(b, s, d) -> (b, s, d)."""
+        if x.size(-1) != self.d_model:
+            raise ValueError(f"PositionalEncoding was made with d_model = {self.d_model}; x has {x.size(-1)} features")
+        dropped: Tensor = self.dropout(formulas.place(x))
+        return dropped
+
+
+def padding_mask(tokens: Tensor, pad_id: int) -> Tensor:
+    """As given in the assignment."""
+    return (tokens != pad_id)[:, None, None, :]
+
+
+def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
+    """As given in the assignment."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()

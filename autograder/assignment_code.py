@@ -1,0 +1,155 @@
+"""The one way from the engine to an assignment's own code: modules of its folder, found by name, most of them optional.
+
+    tests/             the component tests; pytest imports them
+    stand_ins/         run in the worker beside a submission; the worker loads them by itself
+    layouts/           other layouts of the same computation: for the diagnosis and its proof
+    training_check.py  does the whole learn?
+
+All else that an assignment has is data: `foundation.assignment_file`, and files below `Assignment.folder`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from foundation.assignment_file import Assignment, AssignmentError
+from foundation.sources import Source, Sources
+
+if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTorch
+    from torch import Size, Tensor
+
+    Reading = Callable[[Sequence[Tensor]], list[Tensor]]
+
+NO_STAND_INS = ModuleType("stand_ins")
+
+
+class Layouts(Protocol):
+    """What `layouts/` offers.
+
+    Attributes:
+        LAYOUTS: name -> rewrites sources, so that their parameters are laid out differently and compute the same.
+    """
+
+    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]]
+
+    def readings(
+        self, component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...], /
+    ) -> tuple[Reading, ...]:
+        """Ways to cut a submission's parameters into pieces such as the reference has; equal arguments, same objects.
+
+        Args:
+            component: the class, "module.Name".
+            ours: an object of the reference's class, made with the same arguments as the submission's.
+            places: shapes of its parameters.
+            shapes: shapes of the submission's parameters.
+        """
+        ...
+
+
+class OwnLayoutOnly:
+    """For an assignment without `layouts/`: parameters are matched by their shapes."""
+
+    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]] = {}
+
+    def readings(
+        self, component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...], /
+    ) -> tuple[Reading, ...]:
+        """Each parameter is a piece."""
+        return (list,)
+
+
+class TrainingCheck(Protocol):
+    """What `training_check.py` offers.
+
+    Attributes:
+        ENOUGH: the accuracy at which a submission passes.
+    """
+
+    ENOUGH: float
+
+    def train_and_test(self, submission: Any, case: Any, losses: list[float], /) -> float:
+        """Trains the whole submission, and returns its accuracy on new examples.
+
+        Args:
+            submission: as tests have it.
+            case: draws the examples.
+            losses: takes the mean loss of each epoch.
+        """
+        ...
+
+    def explain(self, losses: Sequence[float], accuracy: float, /) -> str:
+        """What a student reads whose submission does not learn."""
+        ...
+
+
+def stand_ins_of(assignment: Assignment) -> ModuleType:
+    """The package of stand-ins, to be used in this process; an empty one where the assignment has none."""
+    return part_of(assignment, "stand_ins") or NO_STAND_INS
+
+
+def layouts_of(assignment: Assignment) -> Layouts:
+    """Other layouts; only the reference's own where the assignment names no others."""
+    return cast("Layouts", part_of(assignment, "layouts") or OwnLayoutOnly())
+
+
+def training_check_of(assignment: Assignment) -> TrainingCheck | None:
+    """The training check, if there is one."""
+    return cast("TrainingCheck | None", part_of(assignment, "training_check"))
+
+
+def where_to_collect(assignment: Assignment) -> list[str]:
+    """Arguments for pytest that collect the component tests, with their own configuration and no other.
+
+    Raises:
+        AssignmentError: where the assignment's folder is not a package.
+    """
+    claim_package(assignment.folder)
+    tests = str(assignment.folder / "tests")
+    return [tests, "-c", f"{tests}/pytest.ini", "--rootdir", tests, "--import-mode=importlib"]
+
+
+def part_of(assignment: Assignment, name: str) -> ModuleType | None:
+    """A module or package of the assignment; None where it has none of that name."""
+    folder = assignment.folder
+    if not (folder / name / "__init__.py").is_file() and not (folder / f"{name}.py").is_file():
+        return None
+    return importlib.import_module(f"{claim_package(folder)}.{name}")
+
+
+def claim_package(folder: Path) -> str:
+    """Makes an assignment's folder importable under the name that pytest gives it, and returns that name.
+
+    The name begins with the outermost of the packages around the folder. Modules of another assignment with the same
+    name are forgotten: a process works with one of them at a time.
+
+    Raises:
+        AssignmentError: where the folder is not a package.
+    """
+    folder = folder.resolve()
+    init = folder / "__init__.py"
+    if not init.is_file():
+        raise AssignmentError(f"{folder}: __init__.py is missing: an assignment's folder is a Python package")
+    parts = [folder.name]
+    for outer in folder.parents:
+        if not (outer / "__init__.py").is_file():
+            break
+        parts.insert(0, outer.name)
+    name = ".".join(parts)
+    known = sys.modules.get(name)
+    if known is None or Path(known.__file__ or "").resolve() != init:
+        for other in [other for other in sys.modules if other == name or other.startswith(f"{name}.")]:
+            del sys.modules[other]
+        spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[str(folder)])
+        if spec is None or spec.loader is None:
+            raise AssignmentError(f"{init}: cannot be imported")
+        sys.modules[name] = package = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(package)
+        if len(parts) > 1 and (parent := sys.modules.get(name.rpartition(".")[0])):
+            setattr(parent, parts[-1], package)
+    return name

@@ -1,0 +1,78 @@
+"""Who may import whom: the engine stands apart from the assignment, and the worker from everything."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foundation.places import ROOT
+
+OURS = ("autograder", "benchmarks", "data", "foundation", "notebooks", "reference", "release", "validity")
+INTERFACE = "autograder/assignment_code.py"
+
+
+def files_in(*folders: str, without: tuple[str, ...] = ()) -> list[str]:
+    """Paths of modules, relative to the root."""
+    paths = (path.relative_to(ROOT).as_posix() for folder in folders for path in sorted((ROOT / folder).rglob("*.py")))
+    return [path for path in paths if not path.startswith(without)]
+
+
+def imports_of(path: str) -> Iterator[str]:
+    """Absolute names of what a file imports, anywhere in it; `from a import b` gives `a.b`."""
+    parts = Path(path).with_suffix("").parts
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = ".".join(parts[: len(parts) - node.level]) if node.level else ""
+            module = ".".join(filter(None, (origin, node.module)))
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def importing(paths: list[str], *names: str) -> list[str]:
+    """What these files import of some packages."""
+    return [
+        f"{path} imports {name}"
+        for path in paths
+        for name in imports_of(path)
+        if any(f"{name}.".startswith(f"{package}.") for package in names)
+    ]
+
+
+def test_the_engine_imports_nothing_of_the_assignment():
+    engine = files_in("autograder", "validity", "release", without=("autograder/assignment/",))
+    assert len(engine) > 100
+    assert importing(engine, "autograder.assignment") == []
+
+
+def test_only_the_interface_imports_by_computed_names():
+    engine = files_in("autograder", without=("autograder/assignment/", "autograder/sandbox/worker/"))
+    users = [path for path in engine if "import_module(f" in (ROOT / path).read_text(encoding="utf-8")]
+    assert set(users) == {INTERFACE, "autograder/diagnosis/workshop.py"}  # the latter: the reference's modules
+
+
+def test_foundation_imports_no_other_package_of_ours():
+    assert importing(files_in("foundation"), *(name for name in OURS if name != "foundation")) == []
+
+
+@pytest.mark.parametrize("folder", ["autograder/sandbox/worker", "autograder/assignment/stand_ins"])
+def test_what_runs_in_the_worker_imports_itself_and_libraries_only(folder):
+    allowed = (folder.replace("/", "."), "torch", "numpy", *sys.stdlib_module_names, "safetensors")
+    for path in files_in(folder):
+        for name in imports_of(path):
+            assert any(f"{name}.".startswith(f"{package}.") for package in allowed), f"{path} imports {name}"
+
+
+def test_an_assignment_imports_only_what_the_guide_names():
+    """Its code stands on the engine's tests and sandbox, never on grading, reports or releases."""
+    paths = files_in("autograder/assignment", without=("autograder/assignment/variants/",))
+    allowed = ("autograder.assignment", "autograder.testing", "foundation")
+    ours = [line for line in importing(paths, *OURS) if not line.partition(" imports ")[2].startswith(allowed)]
+    assert ours == []
+
+
+def test_the_grader_and_the_release_do_not_import_each_other():
+    assert importing(files_in("autograder"), "release", "validity", "benchmarks") == []
+    assert importing(files_in("release"), "autograder", "validity", "benchmarks") == []
