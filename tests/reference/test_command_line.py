@@ -45,6 +45,17 @@ def test_translate(trained):
     assert results[0] == results[1] == results[2]
 
 
+def test_translations_go_to_a_redirected_output(trained, tmp_path):
+    model = ["--checkpoint", str(trained / "out/best.pt"), "--input", str(trained / "dev")]
+    command = [sys.executable, "-m", "reference", "translate", *model, "--output"]
+    with (tmp_path / "log").open("w") as log:
+        log.write("first\n")
+        log.flush()
+        subprocess.run([*command, "/dev/stdout"], stdout=log, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert main(["translate", *model, "--output", str(tmp_path / "t.txt")]) == 0
+    assert (tmp_path / "log").read_text() == "first\n" + (tmp_path / "t.txt").read_text()
+
+
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_attention_map(trained, kind):
     picture = trained / f"{kind}.png"
