@@ -7,7 +7,7 @@ from pathlib import Path
 from ..data import read_sources
 from ..running.config import ConfigError
 from ..running.translate import find_cached_search, translate
-from ..running.whole_files import in_one_piece
+from ..running.whole_files import in_one_piece, is_stream
 from .trained_model import add_checkpoint_flag, load_model, note_unknown
 
 SOURCES = Path("data/corpus/fren.test.src.bpe")
@@ -49,5 +49,6 @@ def run(options: argparse.Namespace) -> int:
             progress=True,
         )
         unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    print(f"{len(lines)} translations in {options.output}")
+    if not is_stream(options.output):  # there, everything but translations would be in the way
+        print(f"{len(lines)} translations in {options.output}")
     return 0
