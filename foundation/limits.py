@@ -14,14 +14,16 @@ class Limits:
         total_seconds: wall time of all calls together; starting a worker is not counted.
         cpu_seconds: CPU time of all its workers together.
         memory_mb: address space on top of the libraries, in MiB.
+        gradescope_memory_mb: the same in Gradescope's container, where the grader and the libraries need up to 550 MB.
         output_kb: what is kept of stdout and stderr together, in KiB.
-        failures_a_component: so many timeouts or deaths, and the component is not called any more.
+        failures_a_component: after this many timeouts or crashes the component is skipped.
     """
 
     call_seconds: float = 5
     total_seconds: float = 60
     cpu_seconds: int = 60
     memory_mb: int = 2048
+    gradescope_memory_mb: int = 192
     output_kb: int = 64
     failures_a_component: int = 2
 

@@ -15,6 +15,8 @@ PACKAGES = [
     "autograder/diagnosis",
     "autograder/grading",
     "autograder/intake",
+    "autograder/reports",
+    "autograder/reports/gradescope",
     "autograder/rules",
     "autograder/sandbox",
     "data",

@@ -17,7 +17,8 @@ from ..grading.seeds import seeds_of_term
 from ..grading.submission import events_of, refusal
 from ..intake import Intake, IntakeRefusedError, name_of, take_in
 from ..reports.gradebook import Gradebook, GradebookError
-from ..reports.results import as_results, as_table
+from ..reports.gradescope.results import as_results
+from ..reports.terminal import as_table
 from .arguments import (
     Commands,
     add_gradebook,

@@ -1,1 +1,7 @@
-"""Shows records to people and other programs: terminal, class summary, Gradescope, nbgrader's gradebook."""
+"""Shows records to people and other programs.
+
+    terminal.py  one submission, as a table         class_summary.py  a class: table, CSV, JSON, histogram
+    gradescope/  in Gradescope's container          gradebook/        nbgrader's gradebook and feedback
+
+Nothing here judges: everything that is shown stands in the record.
+"""

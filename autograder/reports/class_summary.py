@@ -15,7 +15,7 @@ from foundation.whole_files import write_whole
 
 from ..grading.record import Record, write_json
 from ..grading.states import State
-from .results import containment_of
+from .terminal import containment_of
 
 Cell = str | float | None
 

@@ -10,7 +10,6 @@ what one attempt has seen of its inputs is worth nothing in the next.
 """
 
 import argparse
-import re
 import sys
 import traceback
 from dataclasses import replace
@@ -28,11 +27,8 @@ from ...grading.recording import Recorder
 from ...grading.seeds import seeds_of_term
 from ...grading.submission import events_of, refusal
 from ...intake import IntakeRefusedError, take_in
-from ..results import as_results
-from .metadata import MetadataError, SubmissionMetadata, read_metadata
-
-MEMORY_MB = 192
-"""Memory for submitted code: the grader and the libraries need up to 550 of a container's 768 MB."""
+from .metadata import MetadataError, read_metadata
+from .results import failure, in_full
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -68,7 +64,8 @@ def make_parser() -> argparse.ArgumentParser:
 def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
     """The results of `root/submission`; intermediate ones are written to `target`."""
     assignment = read_assignment()
-    limits = replace(assignment.limits, memory_mb=min(assignment.limits.memory_mb, MEMORY_MB))
+    limits = assignment.limits
+    limits = replace(limits, memory_mb=min(limits.memory_mb, limits.gradescope_memory_mb))
     assignment = replace(assignment, limits=limits)
     skeleton = ROOT / assignment.package
     metadata, notes = None, []
@@ -89,43 +86,6 @@ def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
         with open_grader(assignment, TEST_REFERENCES, level) as grader:
             record = recorder.add_all(events_of(intake, seeds_of_term(ROOT), grader), store)
     return in_full(record, metadata, notes)
-
-
-def in_full(record: Record, metadata: SubmissionMetadata | None, notes: list[str]) -> dict[str, Any]:
-    """The results with what only Gradescope uses: visibility, Markdown, the leaderboard, the metadata.
-
-    While a part has no mark there is no total: Gradescope takes results without a score for a failed run of the
-    autograder, and not for a zero.
-    """
-    results = as_results(record)
-    for entry, part in zip(results["tests"], record.judgement.parts, strict=True):
-        entry |= {"output": as_markdown(part.state, entry["output"]), "output_format": "md", "name_format": "text"}
-        entry |= {"visibility": part.visibility, "extra_data": {"state": part.state.value}}
-        if not part.state.has_mark:
-            del entry["score"], entry["status"]
-            results.pop("score", None)
-    for place in results["leaderboard"]:
-        place["order"] = "desc"
-    said = [results["output"], *(metadata.notes() if metadata else ()), *notes]
-    results["output"] = "\n".join(filter(None, said))
-    if metadata:
-        results["extra_data"]["handed_in"] = metadata.as_dict()
-    return results
-
-
-def as_markdown(state: str, message: str) -> str:
-    """State and message. Student-controlled text is fenced so that it cannot break out."""
-    if message in ("", state):
-        return f"**{state}**"
-    longest = max((len(run) for run in re.findall("`+", message)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"**{state}**\n\n{fence}text\n{message}\n{fence}"
-
-
-def failure(reason: str) -> dict[str, Any]:
-    """Results without any score: Gradescope shows that the autograder failed."""
-    said = f"The grader failed, and your work has not been graded. Please tell your instructor: {reason[:500]}"
-    return {"output": said, "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
-"""A record for people (a table) and for Gradescope (results.json)."""
+"""A record as a table for people."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from foundation.printable_text import printable
 
@@ -65,50 +63,6 @@ def containment_of(run: Run) -> str:
 def printable_lines(text: str) -> list[str]:
     """The lines of a message, each as long as it is."""
     return [printable(line, MAX_TEXT) for line in text.split("\n")]
-
-
-def as_results(record: Record) -> dict[str, Any]:
-    """Gradescope's results.json; what else we know is in `extra_data`."""
-    judgement, run = record.judgement, record.run
-    bleu = judgement.bleu
-    return {
-        "score": judgement.score,
-        "execution_time": run.seconds,
-        "output": "\n".join(printable(note, MAX_TEXT) for note in notes_of(record)),
-        "output_format": "text",
-        "visibility": "visible",
-        "stdout_visibility": "hidden",
-        "tests": [as_test(part) for part in judgement.parts],
-        "leaderboard": [] if bleu is None else [{"name": "BLEU", "value": round(bleu.value, 4)}],
-        "extra_data": {
-            "submission": record.submission,
-            "max_score": judgement.max_score,
-            "finished": record.is_finished,
-            "sandbox": containment_of(run),
-            "seed_id": judgement.seed_id,
-            "content_hash": judgement.content_hash,
-            "files": judgement.files,
-            "grader_version": judgement.grader_version,
-            "printed": run.printed,
-            "training": None if judgement.training is None else judgement.training.model_dump(mode="json"),
-            "states": {part.number: part.state.value for part in judgement.parts},
-        },
-    }
-
-
-def as_test(part: Part) -> dict[str, Any]:
-    """One entry of `tests`: a task."""
-    return {
-        "name": f"{part.number} {part.title}",
-        "number": part.number,
-        "score": part.score,
-        "max_score": part.points,
-        "status": "passed" if part.state == State.PASSED else "failed",
-        "output": "\n".join(printable_lines(text_of(part) or part.state.value)),
-        "output_format": "text",
-        "visibility": "visible",
-        "tags": list(part.components) or ["BLEU"],
-    }
 
 
 def text_of(part: Part) -> str:
