@@ -26,6 +26,7 @@ from autograder.grading.states import State
 from autograder.sandbox.worker.loading import MissingComponent
 from autograder.testing import comparison
 from autograder.testing.collection import Collection
+from autograder.testing.errors import CollectionError
 from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.outcomes import classify
 from autograder.testing.sandboxed_outcomes import classify_sandboxed
@@ -102,10 +103,14 @@ class Recorder(Collection):
         """Called by each numeric comparison of the tests."""
         self._observations.append(Observation(self._current, what, error, tolerance))
 
+    def chosen(self, version: Version) -> list[pytest.Item]:
+        """The tests that run on a version."""
+        return [item for item in self.items if not version.markers or set(version.markers) & set(markers_of(item))]
+
     def run(self, version: Version, submission: SubmissionUnderTest) -> Iterator[Run]:
         """Runs the tests of a version in this process, once for each seed."""
         self._paths = {path for path, _ in version.sources.values()}
-        chosen = [item for item in self.items if not version.markers or set(version.markers) & set(markers_of(item))]
+        chosen = self.chosen(version)
         comparison.observers.append(self.observe)
         try:
             for seed in version.seeds:
@@ -182,9 +187,12 @@ def run_versions(
         sandboxed: through the grading sandbox, one version after the other, and not in forks of this process.
 
     Raises:
-        CollectionError: where the tests cannot be collected.
+        CollectionError: where the tests cannot be collected, or a version would pass because no test runs on it.
     """
     recorder = Recorder(assignment, sandboxed)
+    for version in versions:
+        if not recorder.chosen(version):
+            raise CollectionError(f"no test is marked {' or '.join(version.markers) or 'with a task'}")
     if sandboxed:
         _run_in_sandbox(recorder, versions, on_run)
         return

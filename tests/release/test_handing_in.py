@@ -13,7 +13,8 @@ from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
-from autograder.reports.gradescope.__main__ import as_markdown, in_full, main
+from autograder.reports.gradescope.__main__ import main
+from autograder.reports.gradescope.results import as_markdown, in_full
 from autograder.reports.gradescope.metadata import MetadataError, read_metadata
 from foundation.assignment_file import read_assignment
 

@@ -8,6 +8,7 @@ import pytest
 from autograder.diagnosis.catalogue import Fault, read_catalogue
 from autograder.grading.marks import Outcome
 from autograder.grading.states import State
+from autograder.testing.errors import CollectionError
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
@@ -250,6 +251,11 @@ def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, assignme
     assert len([outcome for outcome in outcomes if outcome.state == "passed"]) == len(outcomes) - 1
     for only in others:  # one a seed
         assert [(outcome.state, outcome.message) for outcome in only] == [("error", "KeyError: 3")]
+
+
+def test_a_version_that_no_test_runs_on_is_refused(reference, assignment):
+    with pytest.raises(CollectionError, match="no test is marked task_9_9"):
+        run_versions([Version("x", reference, [0], ("task_9_9",))], reference, assignment, print)
 
 
 def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
