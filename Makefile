@@ -32,7 +32,7 @@ export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help install release data check train translate grade class calibrate bench \
-	prove mutate proof test test-slow lint types site pictures lock clean
+	prove mutate proof test test-slow lint site pictures lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -108,10 +108,8 @@ test: $(READY) $(CORPUS)  ## the kit's own tests, without the slow ones; of one 
 test-slow: $(READY) $(CORPUS)  ## the slow ones: training runs, browsers, hostile submissions
 	$(PY) -m pytest $(TESTS) -m "slow or hostile" -n $(JOBS) --dist loadfile
 
-lint: $(READY)  ## check style
+lint: $(READY)  ## check style and types
 	$(PY) -m ruff check
-
-types: $(READY)  ## check types
 	$(PY) -m mypy
 
 site: $(READY)  ## build the documentation's site in build/site, strictly and offline

@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from autograder.grading.marks import Outcome
 from autograder.grading.states import State
-from autograder.sandbox.worker.loading import MissingComponent
+from autograder.sandbox.worker.loading import MissingComponentError
 from autograder.testing import comparison
 from autograder.testing.collection import Collection
 from autograder.testing.errors import CollectionError
@@ -158,7 +158,7 @@ def classify_in_process(error: BaseException, paths: set[str]) -> tuple[State, s
         return State.TIMEOUT, message
     frames = traceback.extract_tb(error.__traceback__)
     is_submissions = (
-        isinstance(error, MissingComponent)
+        isinstance(error, MissingComponentError)
         or getattr(error, "filename", None) in paths  # a SyntaxError has no frame of its file
         or any(frame.filename in paths for frame in frames)
         or frames[-1].filename.endswith("torch/autograd/graph.py")

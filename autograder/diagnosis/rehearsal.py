@@ -16,7 +16,7 @@ from torch.func import functional_call, vmap
 from ..sandbox.tape import Exchange
 from ..sandbox.worker.failures import describe
 from ..sandbox.worker.service import Content, Executor
-from ..sandbox.worker.values import Decoder, Encoder, MalformedValue
+from ..sandbox.worker.values import Decoder, Encoder, MalformedValueError
 from .answers import COARSE, TOLERANCES, Answer
 from .recipes import Recipe, fill_all, recipes
 from .workshop import Workshop
@@ -100,7 +100,7 @@ class Rehearsal:
             if request["verb"] == "call":
                 request["parameters"] = self._all_parameters(request["parameters"])
             result = self._executor.do(request, decoder, encoder)
-        except (UnplayableError, MalformedValue, TimeoutError):
+        except (UnplayableError, MalformedValueError, TimeoutError):
             raise
         except KeyError as error:
             if error.args and isinstance(error.args[0], int):  # an object of an episode that was cut

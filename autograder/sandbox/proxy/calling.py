@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,6 +16,9 @@ from .arguments import draw_seed, mark_gradients, spoil
 from .gradient import RemoteCall, RemoteGraph
 from .mirror import Handle, RemoteModule, RemoteObject, modules_of, number_of
 
+Content = dict[str, Any]
+"""JSON of a request."""
+
 
 class Caller:
     """Makes objects in the worker and calls them. `component` is always what a lost worker is put down to."""
@@ -22,7 +26,9 @@ class Caller:
     def __init__(self, supervisor: Supervisor, methods: Sequence[str]) -> None:
         self._supervisor, self._methods = supervisor, methods
 
-    def make(self, verb: str, component: str, content: dict, args: tuple, kwargs: dict) -> RemoteModule | RemoteObject:
+    def make(
+        self, verb: str, component: str, content: Content, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> RemoteModule | RemoteObject:
         """Make an object, as `verb` and `content` say."""
         session = self._supervisor.session(component)
         parts: list[Handle] = []
@@ -37,7 +43,13 @@ class Caller:
             raise self._breach(session, component, error) from None
 
     def call(
-        self, session: Session, component: str, target: dict, parts: list[Handle], args: tuple, kwargs: dict
+        self,
+        session: Session,
+        component: str,
+        target: Content,
+        parts: list[Handle],
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
     ) -> object:
         """Send what has changed, call, and connect the result with what it was computed from."""
         encoder = Encoder(lambda value: number_of(value, session, parts))
@@ -94,7 +106,8 @@ class Caller:
                 raise self._breach(session, component, error) from None
 
         graph = RemoteGraph(indices, backward, lambda: session.release("graphs", number))
-        for index, output in zip(indices, RemoteCall.apply(graph, outputs, *inputs), strict=True):
+        connected = RemoteCall.apply(graph, outputs, *inputs)  # type: ignore[no-untyped-call]  # PyTorch's
+        for index, output in zip(indices, connected, strict=True):
             decoder.tensors[index] = output
 
     def _ask(
@@ -102,7 +115,7 @@ class Caller:
         session: Session,
         component: str,
         verb: str,
-        content: dict,
+        content: Content,
         encoder: Encoder,
         modules: list[RemoteModule],
     ) -> tuple[object, Decoder]:

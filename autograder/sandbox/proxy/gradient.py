@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -39,7 +40,7 @@ class RemoteCall(torch.autograd.Function):
     """Forward: the outputs that came back. Backward: asked of the worker."""
 
     @staticmethod
-    def forward(ctx, graph: RemoteGraph, outputs: tuple[Tensor, ...], *inputs: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, graph: RemoteGraph, outputs: tuple[Tensor, ...], *inputs: Tensor) -> tuple[Tensor, ...]:
         """Connect `outputs`, which the worker has computed, with the `inputs` they depend on."""
         ctx.graph = graph
         ctx.count = len(inputs)
@@ -48,7 +49,7 @@ class RemoteCall(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
         """Ask the worker; no second derivatives."""
         if all(seed is None for seed in seeds):
             return (None, None, *[None] * ctx.count)

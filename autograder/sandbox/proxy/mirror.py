@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,14 +17,17 @@ from ..replies import ObjectReply
 from ..session import Session
 from ..worker.values import Decoder
 
+Call = Callable[..., object]
+"""`Caller.call`."""
+
 
 class Handle:
     """Which object of which worker, the component it counts for, and the mirrors that it was made from."""
 
-    def __init__(self, call: Callable, session: Session, number: int, component: str, parts: list[Handle]) -> None:
+    def __init__(self, call: Call, session: Session, number: int, component: str, parts: list[Handle]) -> None:
         self._call = call
         self.session, self.number, self.component, self.parts = session, number, component, parts
-        self.mirror: weakref.ref | None = None
+        self.mirror: weakref.ref[RemoteModule] | None = None
         weakref.finalize(self, session.release, "objects", number).atexit = False
 
     def call(self, method: str, *args: object, **kwargs: object) -> object:
@@ -39,6 +43,7 @@ class RemoteObject:
         self._handle = handle
 
     def __call__(self, *args: object, **kwargs: object) -> object:
+        """Call the object itself, in the worker."""
         return self._handle.call("forward", *args, **kwargs)
 
     def __getattr__(self, name: str) -> object:
@@ -69,7 +74,7 @@ class RemoteModule(nn.Module):
     def adopt(self, reply: ObjectReply, decoder: Decoder) -> None:
         """Take over the worker's values; parameters that are here already stay the same objects."""
         values = decoder.tensors
-        mine = list(self._parameters.values())
+        mine = self._mirrored()
         if [p.shape for p in mine] != [v.shape for v in values] or [p.dtype for p in mine] != [v.dtype for v in values]:
             self._parameters.clear()
             for index, (value, record) in enumerate(zip(values, decoder.records, strict=True)):
@@ -81,7 +86,7 @@ class RemoteModule(nn.Module):
                     parameter.copy_(value)
         self.training = reply.training
         self.parameter_names = [clean(name, 200) for name in reply.names]
-        self._sent = [_state(parameter) for parameter in self._parameters.values()]
+        self._sent = [_state(parameter) for parameter in self._mirrored()]
 
     @property
     def number(self) -> int:
@@ -90,12 +95,12 @@ class RemoteModule(nn.Module):
 
     def trainable_parameters(self) -> list[tuple[int, nn.Parameter]]:
         """The parameters that need a gradient, by number."""
-        return [(i, p) for i, p in enumerate(self._parameters.values()) if p.requires_grad]
+        return [(i, p) for i, p in enumerate(self._mirrored()) if p.requires_grad]
 
     def changed_parameters(self) -> list[tuple[int, nn.Parameter]]:
         """The parameters whose values here are not those last sent or received, by number."""
         changed = []
-        for index, parameter in enumerate(self._parameters.values()):
+        for index, parameter in enumerate(self._mirrored()):
             version, copy = self._sent[index]
             if parameter._version != version or not torch.equal(parameter, copy):
                 changed.append((index, parameter))
@@ -103,7 +108,7 @@ class RemoteModule(nn.Module):
 
     def note_sent(self, index: int) -> None:
         """Remember that the worker has this parameter's present value."""
-        self._sent[index] = _state(self._parameters[f"p{index}"])
+        self._sent[index] = _state(self._mirrored()[index])
 
     def train(self, mode: bool = True) -> RemoteModule:
         """Training or evaluation, there and here."""
@@ -115,7 +120,10 @@ class RemoteModule(nn.Module):
         """The forward pass, in the worker."""
         return self._handle.call("forward", *args, **kwargs)
 
-    def __getattr__(self, name: str) -> object:
+    def _mirrored(self) -> list[nn.Parameter]:
+        return [parameter for parameter in self._parameters.values() if parameter is not None]
+
+    def __getattr__(self, name: str) -> Any:
         if name in vars(self).get("_methods", ()):
             return partial(self._handle.call, name)
         return super().__getattr__(name)
@@ -123,7 +131,7 @@ class RemoteModule(nn.Module):
     def _apply(self, *args: object, **kwargs: object) -> RemoteModule:
         raise TypeError("a module of a submission is converted when it is built: build(..., dtype=torch.float64)")
 
-    def __deepcopy__(self, memo: dict) -> RemoteModule:
+    def __deepcopy__(self, memo: dict[int, object]) -> RemoteModule:
         raise TypeError("a module of a submission cannot be copied; build another one")
 
 
@@ -149,7 +157,7 @@ def modules_of(handles: list[Handle]) -> list[RemoteModule]:
     while waiting:
         handle = waiting.pop(0)
         waiting += handle.parts
-        mirror = handle.mirror and handle.mirror()
+        mirror = handle.mirror() if handle.mirror is not None else None
         if mirror is not None:
             found[handle.number] = mirror
     return list(found.values())

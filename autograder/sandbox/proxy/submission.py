@@ -49,11 +49,11 @@ class Sandbox:
         locate: Locate = in_module,
     ) -> None:
         self.tape = tape
-        self._own_zygote = Zygote(assignment, level) if zygote is None else None
+        self._own_zygote: Zygote | None = None
+        if zygote is None:
+            zygote = self._own_zygote = Zygote(assignment, level)
         self._contract = assignment.contract
-        self._supervisor = Supervisor(
-            sources, self._contract, limits or assignment.limits, zygote or self._own_zygote, tape, locate
-        )
+        self._supervisor = Supervisor(sources, self._contract, limits or assignment.limits, zygote, tape, locate)
         self._caller = Caller(self._supervisor, self._contract.methods)
 
     def build(
@@ -68,9 +68,10 @@ class Sandbox:
 
         Args:
             component: a class of the contract.
+            *args: for its constructor.
             dtype: of its parameters and buffers; None = as made.
             isolated: every other component is replaced by its stand-in, now and in later calls.
-            args, kwargs: for its constructor.
+            **kwargs: for its constructor.
 
         Raises:
             SubmissionError: what the constructor raised, or why there was no answer.

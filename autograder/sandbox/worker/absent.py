@@ -11,8 +11,30 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 PACKAGES = frozenset(
-    "IPython datasets ipywidgets jupyter matplotlib nltk notebook pandas plotly rich scipy seaborn sklearn spacy "
-    "tensorboard tokenizers torch.utils.tensorboard torchinfo torchtext torchvision transformers wandb".split()
+    (
+        "IPython",
+        "datasets",
+        "ipywidgets",
+        "jupyter",
+        "matplotlib",
+        "nltk",
+        "notebook",
+        "pandas",
+        "plotly",
+        "rich",
+        "scipy",
+        "seaborn",
+        "sklearn",
+        "spacy",
+        "tensorboard",
+        "tokenizers",
+        "torch.utils.tensorboard",
+        "torchinfo",
+        "torchtext",
+        "torchvision",
+        "transformers",
+        "wandb",
+    )
 )
 
 
@@ -28,6 +50,7 @@ class Absent:
         return Absent(f"{self.__name__}.{name}")
 
     def __call__(self, *arguments: object, **options: object) -> None:
+        """Raises ImportError."""
         raise ImportError(f"{self.__name__}: {self.__name__.partition('.')[0]} is not there while grading")
 
 

@@ -6,6 +6,7 @@ The trusted side has the sources and quotes the lines itself, so only file names
 from __future__ import annotations
 
 import traceback
+from typing import TypedDict
 
 from .shortcuts import ForbiddenShortcut
 
@@ -33,8 +34,16 @@ MAX_FRAMES = 16
 OUT_OF_MEMORY_SIGNS = ("can't allocate memory", "not enough memory")
 
 
-def describe(error: BaseException, paths: frozenset[str]) -> dict:
-    """Return `{"kind", "message", "frames": [[path, line, function], ...]}` for an exception.
+class Description(TypedDict):
+    """An exception as it is sent; a frame is path, line, function."""
+
+    kind: str
+    message: str
+    frames: list[list[str | int]]
+
+
+def describe(error: BaseException, paths: frozenset[str]) -> Description:
+    """Describe an exception.
 
     Args:
         error: what was raised.
@@ -60,8 +69,8 @@ def _message(error: BaseException) -> str:
         return "(the exception's text could not be made)"
 
 
-def _frames(error: BaseException, paths: frozenset[str]) -> list[list]:
-    frames = [
+def _frames(error: BaseException, paths: frozenset[str]) -> list[list[str | int]]:
+    frames: list[list[str | int]] = [
         [frame.f_code.co_filename, line, frame.f_code.co_name[:80]]
         for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_code.co_filename in paths

@@ -11,6 +11,7 @@ import json
 import os
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 MAGIC = b"TAK1"
 PREFIX = struct.Struct("<4sIQ")
@@ -32,7 +33,7 @@ REQUEST_LIMITS = FrameLimits(header=16 << 20, body=256 << 20)
 REPLY_LIMITS = FrameLimits()
 
 
-def pack(header: dict, body: bytes = b"") -> bytes:
+def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
     """Return the bytes of one frame."""
     text = json.dumps(header, separators=(",", ":")).encode("ascii")
     return b"".join((PREFIX.pack(MAGIC, len(text), len(body)), text, body))
@@ -55,7 +56,7 @@ class FrameReader:
         """Bytes that are missing to the next boundary."""
         return PREFIX.size + sum(self._lengths or (0, 0)) - len(self._buffer)
 
-    def feed(self, piece: bytes) -> tuple[dict, bytes] | None:
+    def feed(self, piece: bytes) -> tuple[dict[str, Any], bytes] | None:
         """Take the next bytes. Raises FrameError for anything that is no frame within the limits."""
         self._buffer += piece
         if self._lengths is None and len(self._buffer) >= PREFIX.size:
@@ -78,7 +79,7 @@ class FrameReader:
         return header, body
 
 
-def parse_header(text: bytes) -> dict:
+def parse_header(text: bytes) -> dict[str, Any]:
     """Parse a header; anything but one JSON object is a FrameError."""
     try:
         header = json.loads(text)
@@ -89,7 +90,7 @@ def parse_header(text: bytes) -> dict:
     return header
 
 
-def read_frame(descriptor: int, limits: FrameLimits) -> tuple[dict, bytes] | None:
+def read_frame(descriptor: int, limits: FrameLimits) -> tuple[dict[str, Any], bytes] | None:
     """Read one frame from a blocking descriptor; None at the end of the stream."""
     reader = FrameReader(limits)
     while True:

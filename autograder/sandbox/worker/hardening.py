@@ -1,7 +1,7 @@
 """What a fresh fork gives up before it sees a line of submitted code. Linux; elsewhere only the limits.
 
-`plan` comes from the trusted side: `{"limits": {...}, "layers": {name: "required" | "wanted"}, "uid": int | None,
-"seccomp": hex}`. A required layer that cannot be had ends the process; what was reached is reported.
+The `Plan` comes from the trusted side. A required layer that cannot be had ends the process; what was reached is
+reported.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import struct
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, TypedDict
 
 from . import landlock
 
@@ -23,18 +25,43 @@ SIGKILL = 9
 MAX_DESCRIPTOR = 64
 
 
-class LayerMissing(Exception):
+class Limits(TypedDict):
+    """Resource limits. `memory_bytes` is what the submission may have on top of the libraries."""
+
+    memory_bytes: int
+    cpu_seconds: int
+
+
+class Plan(TypedDict):
+    """What a worker is to import and then give up.
+
+    Attributes:
+        imports: modules to import before the layers apply.
+        limits: resource limits.
+        layers: names of layers; a required one that cannot be had ends the process.
+        uid: the user to become, None = there is none.
+        seccomp: the filter's program in hexadecimal digits, "" = none for this processor.
+    """
+
+    imports: list[str]
+    limits: Limits
+    layers: dict[str, Literal["required", "wanted"]]
+    uid: int | None
+    seccomp: str
+
+
+class LayerMissingError(Exception):
     """The system does not offer this layer."""
 
 
 def prctl(option: int, value: int, pointer: object = None) -> None:
-    """Call prctl(2); raises LayerMissing where the kernel refuses."""
+    """Set an attribute of this process; raises LayerMissingError where the kernel refuses."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "prctl"):
-        raise LayerMissing("no prctl")
+        raise LayerMissingError("no prctl")
     zero = ctypes.c_ulong(0)
     if libc.prctl(option, ctypes.c_ulong(value), pointer or zero, zero, zero) != 0:
-        raise LayerMissing(f"prctl {option}: {os.strerror(ctypes.get_errno())}")
+        raise LayerMissingError(f"prctl {option}: {os.strerror(ctypes.get_errno())}")
 
 
 def hide_memory() -> None:
@@ -43,7 +70,7 @@ def hide_memory() -> None:
         prctl(PR_SET_DUMPABLE, 0)
 
 
-def harden(plan: dict) -> list[str]:
+def harden(plan: Plan) -> list[str]:
     """Apply the layers in an order in which each is still permitted; return the names of those in force."""
     _be_alone()
     _offer_to_oom_killer()
@@ -60,16 +87,15 @@ def harden(plan: dict) -> list[str]:
             continue
         try:
             step()
-        except (LayerMissing, landlock.LandlockMissing, OSError, ValueError) as error:
+        except (LayerMissingError, landlock.LandlockMissingError, OSError, ValueError) as error:
             if plan["layers"][name] == "required":
-                raise LayerMissing(f"{name}: {error}") from error
+                raise LayerMissingError(f"{name}: {error}") from error
         else:
             reached.append(name)
     return reached
 
 
-def _limit(limits: dict) -> None:
-    """Resource limits. `memory_bytes` is what the submission may have on top of the libraries."""
+def _limit(limits: Limits) -> None:
     with_libraries = limits["memory_bytes"] + _address_space()
     cpu = limits["cpu_seconds"]
     wanted = {
@@ -90,35 +116,35 @@ def _limit(limits: dict) -> None:
 
 def _be_alone() -> None:
     """A helper that a library has started while it was imported would stay outside of all that follows."""
-    if threading.active_count() != 1 or (os.path.isdir("/proc/self/task") and len(os.listdir("/proc/self/task")) != 1):
-        raise LayerMissing("an import has started a thread")
+    tasks = Path("/proc/self/task")
+    if threading.active_count() != 1 or (tasks.is_dir() and len(list(tasks.iterdir())) != 1):
+        raise LayerMissingError("an import has started a thread")
     with contextlib.suppress(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
-        raise LayerMissing("an import has started a process")
+        raise LayerMissingError("an import has started a process")
 
 
 def _offer_to_oom_killer() -> None:
     """Where the machine runs out of memory, this process is to go, not the zygote or the grader."""
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+    with contextlib.suppress(OSError), Path("/proc/self/oom_score_adj").open("w", encoding="ascii") as file:
         file.write("1000")
 
 
 def _address_space() -> int:
     try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path("/proc/self/statm").read_bytes().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 1 << 30
 
 
 def _drop_user(uid: int | None) -> None:
     if uid is None:
-        raise LayerMissing("only root can change to another user")
+        raise LayerMissingError("only root can change to another user")
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     if os.getresuid() != (uid, uid, uid) or os.getresgid() != (uid, uid, uid) or os.getgroups():
-        raise LayerMissing("the user is not the one asked for")
+        raise LayerMissingError("the user is not the one asked for")
 
 
 def _forbid_gains() -> None:
@@ -130,7 +156,7 @@ def _forbid_gains() -> None:
 def _filter_calls(program: bytes) -> None:
     """Install a seccomp filter; each instruction is eight bytes."""
     if not program or len(program) % 8:
-        raise LayerMissing("no filter for this processor")
+        raise LayerMissingError("no filter for this processor")
     code = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(struct.pack("@HxxxxxxP", len(program) // 8, ctypes.addressof(code)), 16)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, header)

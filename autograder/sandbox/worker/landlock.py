@@ -17,14 +17,14 @@ NETWORK_RIGHTS = 0b11  # bind, connect (ABI 4)
 SCOPES = 0b11  # abstract sockets, signals (ABI 6)
 
 
-class LandlockMissing(Exception):
+class LandlockMissingError(Exception):
     """This kernel offers no Landlock."""
 
 
 def restrict() -> None:
     """Shut this thread, and all that it will start, off from files. Needs no_new_privs."""
     if sys.platform != "linux":
-        raise LandlockMissing("not Linux")
+        raise LandlockMissingError("not Linux")
     version = call(CREATE_RULESET, None, 0, CREATE_VERSION)
     rights = [(1 << FILE_RIGHTS[min(version, 5)]) - 1]
     if version >= 4:
@@ -40,10 +40,10 @@ def restrict() -> None:
 
 
 def call(number: int, pointer: bytes | None, size: int, flags: int, first: int | None = None) -> int:
-    """A raw system call `(pointer or first, size, flags)`; errors become LandlockMissing."""
+    """A raw system call `(pointer or first, size, flags)`; errors become LandlockMissingError."""
     libc = ctypes.CDLL(None, use_errno=True)
     start = ctypes.c_char_p(pointer) if first is None else ctypes.c_long(first)
-    result = libc.syscall(ctypes.c_long(number), start, ctypes.c_size_t(size), ctypes.c_ulong(flags))
+    result: int = libc.syscall(ctypes.c_long(number), start, ctypes.c_size_t(size), ctypes.c_ulong(flags))
     if result < 0:
-        raise LandlockMissing(os.strerror(ctypes.get_errno()))
+        raise LandlockMissingError(os.strerror(ctypes.get_errno()))
     return result

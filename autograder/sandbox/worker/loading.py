@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 
 
-class MissingComponent(AttributeError):
+class MissingComponentError(AttributeError):
     """The submission has no component of that name."""
 
 
@@ -80,7 +80,7 @@ class Package(MetaPathFinder, Loader):
         linecache.cache.pop(path, None)  # the lines of an earlier text of that name
         short_name = module.__name__.removeprefix(self.name).removeprefix(".")
         try:
-            exec(compile(text, path, "exec", dont_inherit=True), vars(module))
+            exec(compile(text, path, "exec", dont_inherit=True), vars(module))  # noqa: S102  what this is for
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
@@ -95,7 +95,7 @@ class Package(MetaPathFinder, Loader):
 
         Raises:
             Exception: what importing its module raised.
-            MissingComponent: where the module has no such name.
+            MissingComponentError: where the module has no such name.
         """
         module_name, name = component.split(".")
         module = importlib.import_module(f"{self.name}.{module_name}")
@@ -103,7 +103,7 @@ class Package(MetaPathFinder, Loader):
             raise self.errors[module_name].with_traceback(self.errors[module_name].__traceback__)
         found = vars(module).get(name)
         if component in self.missing or not callable(found):
-            raise MissingComponent(f"{module_name}.py has no {name}")
+            raise MissingComponentError(f"{module_name}.py has no {name}")
         return found
 
     def isolate(self, component: str | None) -> None:
@@ -142,7 +142,11 @@ class Package(MetaPathFinder, Loader):
 
         for module in modules:
             for owner, attribute, value in list(_bindings(module)):
-                other = tuple(map(swap, value)) if isinstance(owner, FunctionType) else swap(value)
+                other = (
+                    tuple(map(swap, value))
+                    if isinstance(owner, FunctionType) and isinstance(value, tuple)
+                    else swap(value)
+                )
                 if other is not value and other != value:
                     self._replaced.append((owner, attribute, value))
                     setattr(owner, attribute, other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import torch
 from torch import nn
@@ -63,6 +63,7 @@ class Graph:
         A sum of products in place of `grad_outputs=`: the gradients are the same, and `grad_outputs` imports sympy.
         """
         total = sum((self.outputs[index] * seed).sum() for index, seed in seeds.items())
+        total = cast("torch.Tensor", total)  # there is at least one seed
         return list(torch.autograd.grad(total, self.inputs, allow_unused=True, retain_graph=True))
 
 

@@ -43,7 +43,7 @@ def prepare(kernels: str, python: Sequence[str]) -> Callable[[], None]:
     """
     replaced = [(name, key, refusal(name.partition(".")[0])) for name in kernels_named(kernels) for key in KEYS]
     stopped = [(find(name), refusal(name.rpartition(".")[2])) for name in python]
-    library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]  # PyTorch's
+    library = torch.library.Library("aten", "IMPL")
     _KEPT.append(library)  # without it, its kernels would go too
     override: Callable[..., None] = library.impl
     halt, is_class = stop, isinstance

@@ -35,6 +35,9 @@ DTYPES = {
     )
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+Record = dict[str, object]
+"""What is known of a tensor besides its content: `order`, `shape`, `gapped`, and a caller's notes."""
+
 MAX_DEPTH = 24
 MAX_ITEMS = 100_000
 MAX_STRING = 200_000
@@ -45,11 +48,11 @@ MAX_MESSAGE_BYTES = 256 << 20
 """Of all tensors of a message, expanded ones as large as they look."""
 
 
-class UnsendableValue(TypeError):
+class UnsendableValueError(TypeError):
     """A value of a kind that does not travel."""
 
 
-class MalformedValue(ValueError):
+class MalformedValueError(ValueError):
     """Received data that does not describe a value."""
 
 
@@ -62,30 +65,30 @@ class Encoder:
 
     def __init__(self, handle_of: Callable[[object], int | None] = lambda value: None) -> None:
         self.tensors: list[torch.Tensor] = []
-        self.records: list[dict] = []
+        self.records: list[Record] = []
         self._dense: dict[str, torch.Tensor] = {}
         self._index: dict[int, int] = {}
         self._handle_of = handle_of
         self._items = 0
 
     def encode(self, value: object, depth: int = 0) -> object:
-        """Return the JSON tree of `value`. Raises UnsendableValue, naming the type."""
+        """Return the JSON tree of `value`. Raises UnsendableValueError, naming the type."""
         self._items += 1
         if depth > MAX_DEPTH or self._items > MAX_ITEMS:
-            raise UnsendableValue(f"more than {MAX_DEPTH} levels or {MAX_ITEMS} items of nested containers")
+            raise UnsendableValueError(f"more than {MAX_DEPTH} levels or {MAX_ITEMS} items of nested containers")
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, torch.Tensor):
             return {"tensor": self.add(value)}
         if isinstance(value, int):
             if not -(2**63) <= value < 2**63:
-                raise UnsendableValue("an integer of more than 64 bits")
+                raise UnsendableValueError("an integer of more than 64 bits")
             return int(value)
         if isinstance(value, float):
             return float(value)
         if isinstance(value, str):
             if len(value) > MAX_STRING:
-                raise UnsendableValue(f"a string of {len(value)} characters; at most {MAX_STRING} can be sent")
+                raise UnsendableValueError(f"a string of {len(value)} characters; at most {MAX_STRING} can be sent")
             return str(value)
         if isinstance(value, list):
             return {"list": [self.encode(item, depth + 1) for item in value]}
@@ -98,26 +101,26 @@ class Encoder:
         if isinstance(value, torch.Generator):
             seed = value.initial_seed()
             if type(seed) is not int or not 0 <= seed < 2**64:
-                raise UnsendableValue("a generator whose seed has more than 64 bits")
+                raise UnsendableValueError("a generator whose seed has more than 64 bits")
             return {"generator": seed}
         handle = self._handle_of(value)
         if handle is not None:
             return {"handle": handle}
-        raise UnsendableValue(f"an object of type {type(value).__module__}.{type(value).__qualname__}")
+        raise UnsendableValueError(f"an object of type {type(value).__module__}.{type(value).__qualname__}")
 
     def _key(self, key: object) -> object:
         if key is None or isinstance(key, (bool, int, float, str)):
             return self.encode(key, MAX_DEPTH)
-        raise UnsendableValue(f"a dictionary key of type {type(key).__qualname__}")
+        raise UnsendableValueError(f"a dictionary key of type {type(key).__qualname__}")
 
     def add(self, tensor: torch.Tensor, **notes: object) -> int:
         """Add a tensor (once) and return its index; `notes` go into its record."""
         if id(tensor) in self._index:
             return self._index[id(tensor)]
         if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in DTYPE_NAMES:
-            raise UnsendableValue(f"a tensor of {tensor.dtype}, {tensor.layout}, on {tensor.device}")
+            raise UnsendableValueError(f"a tensor of {tensor.dtype}, {tensor.layout}, on {tensor.device}")
         if tensor.numel() * tensor.element_size() > MAX_TENSOR_BYTES or len(self.tensors) >= MAX_TENSORS:
-            raise UnsendableValue(f"a tensor of shape {tuple(tensor.shape)}: more than can be sent")
+            raise UnsendableValueError(f"a tensor of shape {tuple(tensor.shape)}: more than can be sent")
         dense, record = lay_out(tensor.detach())
         index = len(self.tensors)
         self.tensors.append(tensor)
@@ -152,37 +155,37 @@ class Decoder:
         object_of: Callable[[int], object] | None = None,
     ) -> None:
         if not isinstance(records, list) or len(records) > MAX_TENSORS:
-            raise MalformedValue("the tensor records are no list, or too long")
+            raise MalformedValueError("the tensor records are no list, or too long")
         dense = load_body(body, len(records))
         if set(dense) != {str(index) for index in range(len(records))}:
-            raise MalformedValue("the body's tensors are not those of the header")
+            raise MalformedValueError("the body's tensors are not those of the header")
         self.records = [record if isinstance(record, dict) else {} for record in records]
         self.tensors = [rebuild(dense[str(index)], record) for index, record in enumerate(self.records)]
         if sum(tensor.numel() * tensor.element_size() for tensor in self.tensors) > MAX_MESSAGE_BYTES:
-            raise MalformedValue("tensors that are too large together")
+            raise MalformedValueError("tensors that are too large together")
         self._object_of = object_of
         self._items = 0
 
     @classmethod
-    def of_tensors(cls, tensors: list[torch.Tensor], records: list[dict]) -> Decoder:
+    def of_tensors(cls, tensors: list[torch.Tensor], records: list[Record]) -> Decoder:
         """A decoder of tensors that never were bytes."""
         decoder = cls([], b"")
         decoder.tensors, decoder.records = tensors, records
         return decoder
 
     def decode(self, tree: object, depth: int = 0) -> Any:
-        """Return the value that `tree` describes. Raises MalformedValue."""
+        """Return the value that `tree` describes. Raises MalformedValueError."""
         self._items += 1
         if depth > MAX_DEPTH + 1 or self._items > 2 * MAX_ITEMS:
-            raise MalformedValue("too deep or too long")
+            raise MalformedValueError("too deep or too long")
         if isinstance(tree, str):
             return tree.encode("utf-8", "replace").decode("utf-8")
         if isinstance(tree, int) and not -(2**63) <= tree < 2**63:
-            raise MalformedValue("an integer of more than 64 bits")
+            raise MalformedValueError("an integer of more than 64 bits")
         if tree is None or isinstance(tree, (bool, int, float)):
             return tree
         if not isinstance(tree, dict) or len(tree) != 1:
-            raise MalformedValue("no value")
+            raise MalformedValueError("no value")
         ((kind, content),) = tree.items()
         if kind in ("list", "tuple") and isinstance(content, list):
             items = [self.decode(item, depth + 1) for item in content]
@@ -197,11 +200,11 @@ class Decoder:
             return torch.Generator().manual_seed(content)
         if kind == "handle" and type(content) is int and self._object_of is not None:
             return self._object_of(content)
-        raise MalformedValue("no value of a known kind")
+        raise MalformedValueError("no value of a known kind")
 
-    def _pair(self, pair: object, depth: int) -> tuple:
+    def _pair(self, pair: object, depth: int) -> tuple[Any, Any]:
         if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], (list, dict)):
-            raise MalformedValue("no pair of key and value")
+            raise MalformedValueError("no pair of key and value")
         return self.decode(pair[0], depth + 1), self.decode(pair[1], depth + 1)
 
 
@@ -210,24 +213,25 @@ def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
     if not body:
         return {}
     if int.from_bytes(body[:8], "little") > 4096 + 400 * count:  # a million empty tensors would keep us busy
-        raise MalformedValue("the body describes more than the tensors of the header")
+        raise MalformedValueError("the body describes more than the tensors of the header")
     try:
         return load(body)
     except Exception as error:  # whatever the parser stumbles over
-        raise MalformedValue("the body is no safetensors") from error
+        raise MalformedValueError("the body is no safetensors") from error
 
 
-def lay_out(tensor: torch.Tensor) -> tuple[torch.Tensor, dict]:
+def lay_out(tensor: torch.Tensor) -> tuple[torch.Tensor, Record]:
     """Split a tensor into dense content of its own and the record of how it lay in memory."""
     if tensor.is_contiguous():
         return tensor.clone(memory_format=torch.contiguous_format), {}
-    record: dict = {}
+    record: Record = {}
     core = tensor
     for axis, (length, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
         if stride == 0 and length > 1:
             core = core.narrow(axis, 0, 1)
             record["shape"] = list(tensor.shape)
-    order = sorted(range(core.dim()), key=lambda axis: (-core.stride(axis), axis))
+    strides = core.stride()
+    order = sorted(range(core.dim()), key=lambda axis: (-strides[axis], axis))
     core = core.permute(order)
     if order != sorted(order):
         record["order"] = order
@@ -236,10 +240,10 @@ def lay_out(tensor: torch.Tensor) -> tuple[torch.Tensor, dict]:
     return core.clone(memory_format=torch.contiguous_format), record
 
 
-def rebuild(dense: torch.Tensor, record: dict) -> torch.Tensor:
+def rebuild(dense: torch.Tensor, record: Record) -> torch.Tensor:
     """The inverse of `lay_out`; checks the record, which may come from a hostile peer."""
     if dense.dtype not in DTYPE_NAMES or dense.dim() > MAX_AXES:
-        raise MalformedValue("a tensor of a dtype or rank that is not sent")
+        raise MalformedValueError("a tensor of a dtype or rank that is not sent")
     if dense.dtype == torch.bool:  # bytes other than 0 and 1 would be a boolean that is neither
         dense = dense.view(torch.uint8) != 0
     order, shape = record.get("order"), record.get("shape")
@@ -247,20 +251,20 @@ def rebuild(dense: torch.Tensor, record: dict) -> torch.Tensor:
         dense = dense.new_empty((*dense.shape, 2))[..., 0].copy_(dense)
     if order is not None:
         if not isinstance(order, list) or sorted(map(_integer, order)) != list(range(dense.dim())):
-            raise MalformedValue("an order that is no permutation of the axes")
+            raise MalformedValueError("an order that is no permutation of the axes")
         dense = dense.permute([order.index(axis) for axis in range(len(order))])
     if shape is not None:
         if not isinstance(shape, list) or len(shape) != dense.dim():
-            raise MalformedValue("a shape of another rank")
+            raise MalformedValueError("a shape of another rank")
         if any(new < 0 or new != old != 1 for new, old in zip(map(_integer, shape), dense.shape, strict=True)):
-            raise MalformedValue("a shape that the tensor cannot be expanded to")
+            raise MalformedValueError("a shape that the tensor cannot be expanded to")
         if math.prod(shape) * dense.element_size() > MAX_TENSOR_BYTES:
-            raise MalformedValue("an expanded tensor over the limit")
+            raise MalformedValueError("an expanded tensor over the limit")
         dense = dense.expand(shape)
     return dense
 
 
 def _integer(value: object) -> int:
     if type(value) is not int:
-        raise MalformedValue("a number that is no integer")
+        raise MalformedValueError("a number that is no integer")
     return value

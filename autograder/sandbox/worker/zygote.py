@@ -20,7 +20,12 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .hardening import Plan
 
 MAX_MESSAGE = 256 << 10
 DESCRIPTORS = 4
@@ -68,8 +73,8 @@ def still_torch() -> None:
     import torch
 
     torch.set_num_threads(1)
-    torch.set_num_threads = lambda count: None
-    torch.set_num_interop_threads = lambda count: None
+    torch.set_num_threads = lambda nthreads: None
+    torch.set_num_interop_threads = lambda nthreads: None
 
 
 def warm_up() -> None:
@@ -108,7 +113,7 @@ class Zygote:
                         for warden in list(self.workers):
                             self.kill(warden)
                         return
-                else:
+                elif isinstance(key.fileobj, socket.socket):
                     self.attend(key.fileobj)
 
     def accept(self) -> bool:
@@ -125,7 +130,7 @@ class Zygote:
             self.fork(json.loads(message), list(descriptors))
         return True
 
-    def fork(self, plan: dict, descriptors: list[int]) -> None:
+    def fork(self, plan: Plan, descriptors: list[int]) -> None:
         """Start a worker on (requests, replies, output, warden)."""
         *pipes, warden_descriptor = descriptors
         warden = socket.socket(fileno=warden_descriptor)
@@ -166,7 +171,7 @@ class Zygote:
         tell(warden, {"status": status, "cpu": cpu, "peak_kb": usage.ru_maxrss, "had_ended": had_ended})
         warden.close()
 
-    def become_worker(self, plan: dict, requests: int, replies: int, output: int) -> None:
+    def become_worker(self, plan: Plan, requests: int, replies: int, output: int) -> None:
         """In the fork: drop every right, say hello, serve, exit. Never returns."""
         try:
             for warden in self.workers:
@@ -188,7 +193,7 @@ class Zygote:
         os._exit(0)
 
 
-def start_service(plan: dict, requests: int, replies: int, stand_ins: ModuleType) -> None:
+def start_service(plan: Plan, requests: int, replies: int, stand_ins: ModuleType) -> None:
     """Import what the submission will want, harden, and answer requests."""
     from . import hardening
     from .frames import pack, write_all
@@ -198,7 +203,7 @@ def start_service(plan: dict, requests: int, replies: int, stand_ins: ModuleType
         import_quietly(name)
     try:
         reached = hardening.harden(plan)
-    except hardening.LayerMissing as error:
+    except hardening.LayerMissingError as error:
         write_all(replies, pack({"id": 0, "missing": str(error)}))
         os._exit(71)
     write_all(replies, pack({"id": 0, "layers": reached}))
@@ -219,7 +224,7 @@ def open_text(descriptor: int) -> io.TextIOWrapper:
     return io.TextIOWrapper(binary, encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
 
-def tell(warden: socket.socket, message: dict) -> None:
+def tell(warden: socket.socket, message: dict[str, float]) -> None:
     """Send without waiting; a grader that went away is no error."""
     with contextlib.suppress(OSError):
         warden.send(json.dumps(message).encode(), socket.MSG_DONTWAIT)
@@ -228,7 +233,7 @@ def tell(warden: socket.socket, message: dict) -> None:
 def cpu_seconds(pid: int) -> float:
     """CPU time of a living worker; 0 where the system does not tell."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        with Path(f"/proc/{pid}/stat").open(encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.sandbox.worker.values import Decoder, Encoder, MalformedValue, UnsendableValue
+from autograder.sandbox.worker.values import Decoder, Encoder, MalformedValueError, UnsendableValueError
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
 TREES = st.recursive(
@@ -86,14 +86,14 @@ def test_dtypes_and_generators_arrive():
     ],
 )
 def test_what_does_not_travel_is_named(value: object, words: str):
-    with pytest.raises(UnsendableValue, match=words):
+    with pytest.raises(UnsendableValueError, match=words):
         travel(value)
 
 
 def test_a_circle_is_refused():
     value: list = []
     value.append(value)
-    with pytest.raises(UnsendableValue):
+    with pytest.raises(UnsendableValueError):
         travel(value)
 
 
@@ -116,13 +116,13 @@ def test_a_circle_is_refused():
 def test_records_that_describe_no_tensor_are_refused(record: dict):
     encoder = Encoder()
     encoder.add(torch.randn(3, 4))
-    with pytest.raises(MalformedValue):
+    with pytest.raises(MalformedValueError):
         Decoder([record], encoder.body())
 
 
 @pytest.mark.parametrize("body", [b"x", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0{}      ", b"\0" * 8])
 def test_bodies_that_are_no_safetensors_are_refused(body: bytes):
-    with pytest.raises(MalformedValue):
+    with pytest.raises(MalformedValueError):
         Decoder([{}], body)
 
 
@@ -145,7 +145,7 @@ def test_bodies_that_are_no_safetensors_are_refused(body: bytes):
     ],
 )
 def test_trees_that_are_no_values_are_refused(tree: object):
-    with pytest.raises(MalformedValue):
+    with pytest.raises(MalformedValueError):
         Decoder([], b"").decode(tree)
 
 
@@ -153,7 +153,7 @@ def test_a_deep_tree_is_refused():
     tree: object = 1
     for _ in range(500):
         tree = {"list": [tree]}
-    with pytest.raises(MalformedValue):
+    with pytest.raises(MalformedValueError):
         Decoder([], b"").decode(tree)
 
 
