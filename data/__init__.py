@@ -1,6 +1,7 @@
 """The embedded French-English corpus, and corpora of your own.
 
     generator/     draws the embedded corpus from our own grammar and lexicon: `generate`, `check`
+    fetching/      downloads public corpora: `fetch`
     preparation/   turns other parallel text into a corpus: `prepare`, `encode`
     bpe.py         byte-pair encoding                files.py       files written whole or not at all
     arguments.py   values on the command line        __main__.py    the command line

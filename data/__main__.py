@@ -1,4 +1,4 @@
-"""The command line: `python -m data generate | check | prepare | encode`."""
+"""The command line: `python -m data generate | check | fetch | prepare | encode`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 
+from .fetching.commands import add_fetch_command
 from .files import CorpusError
 from .generator.commands import add_generator_commands
 from .generator.settings import SettingsError
@@ -19,6 +20,7 @@ EXAMPLES = """examples:
   python -m data generate --test-seed 7            the same, but a fresh hidden test set
   python -m data generate --seed 7 --output other  a new corpus, in the folder 'other'
   python -m data check                             compare data/corpus with the manifest
+  python -m data fetch                             public corpora to download
   python -m data prepare --help                    a corpus of your own, from any parallel text
 """
 
@@ -56,12 +58,13 @@ def _discard_output() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m data",
-        description="Makes and checks the embedded French-English corpus; prepares others.",
+        description="Makes and checks the embedded French-English corpus; fetches and prepares others.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_generator_commands(commands, EXAMPLES)
+    add_fetch_command(commands)
     add_prepare_commands(commands)
     return parser
 

@@ -20,6 +20,7 @@ PACKAGES = [
     "autograder/rules",
     "autograder/sandbox",
     "data",
+    "data/fetching",
     "data/generator",
     "data/preparation",
     "foundation",

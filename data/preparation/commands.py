@@ -14,16 +14,18 @@ from tqdm import tqdm
 from ..arguments import Commands, output_folder, whole_number
 from ..files import CorpusError, write_files
 from .encodings import read_encoding
-from .parallel import TextPair, read_dataset, read_files, split_lines
+from .parallel import TextPair, read_columns, read_dataset, read_files, split_lines
 from .prepare import MOST_TOKENS_READ, SPLITS, Choices, cut_words, prepare, split_name
 from .prepared_folder import SUMMARY, checksums, written_before
 
 DEFAULTS = Choices()
 LARGEST_VOCABULARY = 10_000_000  # the library reserves memory for all of it at once
+MOST_COLUMNS = 1000
 PREPARE_EXAMPLES = """examples:
   python -m data prepare --train train.de.gz train.en.gz --dev-files val.de.gz val.en.gz --test 0 \\
       --vocabulary 18000 --joint --lowercase --output corpora/deen
   python -m data prepare --dataset opus_books --config en-it --languages en it --encoding words --output corpora/enit
+  python -m data prepare --pairs fra.txt --columns 2 1 --lowercase --output corpora/fren
 then:
   python -m reference train --train corpora/deen/train.bpe --dev corpora/deen/dev.bpe --output runs/deen
 """
@@ -44,6 +46,9 @@ def add_prepare_commands(commands: Commands) -> None:
         "--train", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help="translations line by line; plain text or .gz"
     )
     text.add_argument(
+        "--pairs", type=Path, metavar="FILE", help="a pair per line, separated by a tab; plain text or .gz"
+    )
+    text.add_argument(
         "--dataset",
         metavar="NAME",
         help="name of a dataset on the Hugging Face hub, or a folder that the library datasets can read",
@@ -54,6 +59,13 @@ def add_prepare_commands(commands: Commands) -> None:
     parser.add_argument("--config", help="configuration of the dataset, such as de-en")
     parser.add_argument(
         "--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="languages of the dataset, such as de en"
+    )
+    parser.add_argument(
+        "--columns",
+        type=whole_number(1, MOST_COLUMNS),
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help="columns of --pairs, from 1 (default: 1 2)",
     )
     parser.add_argument("--encoding", choices=("bpe", "words"), default=DEFAULTS.encoding, help="default: bpe")
     for name, number, what in (
@@ -83,11 +95,15 @@ def run_prepare(options: argparse.Namespace) -> int:
     for name in ("config", "languages"):
         if getattr(options, name) and not options.dataset:
             raise CorpusError(f"--{name} needs --dataset; leave it out")
+    if options.columns and not options.pairs:
+        raise CorpusError("--columns needs --pairs; leave it out")
     present = written_before(options.output)  # now, not after an hour of work
     choices = Choices(**{name: getattr(options, name) for name in vars(DEFAULTS)})
     with tqdm(desc="pairs", unit="pair", delay=2, leave=False, disable=None) as bar:
         named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
         splits: dict[str, Iterable[TextPair]] = {name: read_files(*paths) for name, paths in named.items() if paths}
+        if options.pairs:
+            splits["train"] = read_columns(options.pairs, tuple(options.columns or (1, 2)))
         if options.dataset:
             theirs = read_dataset(options.dataset, options.config, tuple(options.languages))
             splits = {**{name: rows for name, rows in theirs.items() if split_name(name) not in splits}, **splits}

@@ -1,4 +1,4 @@
-"""Reads parallel text: a pair of files, or a dataset of the library `datasets`."""
+"""Reads parallel text: a pair of files, one file with columns, or a dataset of the library `datasets`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,30 @@ def read_files(source: Path, target: Path) -> list[TextPair]:
             "line n of the other"
         )
     return list(zip(*sides, strict=True))
+
+
+def read_columns(path: Path, columns: tuple[int, int]) -> list[TextPair]:
+    """Pairs of columns of a file whose lines are separated by tabs (UTF-8, `.gz` or not); empty lines are left out.
+
+    Args:
+        path: such as Tatoeba's `English<tab>French<tab>attribution`.
+        columns: numbers of source and target, from 1.
+
+    Raises:
+        CorpusError: if it is missing, is not text, or a line has too few columns.
+    """
+    pairs = []
+    for number, line in enumerate(_read_lines(path), start=1):
+        if not line.strip():
+            continue
+        cells = line.split("\t")
+        if len(cells) < max(columns):
+            raise CorpusError(
+                f"{path}:{number}: {len(cells)} columns, separated by tabs; expected at least {max(columns)} "
+                "(--columns names source and target)"
+            )
+        pairs.append((cells[columns[0] - 1], cells[columns[1] - 1]))
+    return pairs
 
 
 def _read_lines(path: Path) -> list[str]:

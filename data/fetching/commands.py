@@ -1,0 +1,177 @@
+"""The command `fetch`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from tqdm import tqdm
+
+from foundation.command_line import INTERRUPTED
+
+from ..arguments import Commands, output_folder, whole_number
+from ..files import CorpusError
+from .download import check_url, download, part_of
+from .folder import LOCK, ChecksumError, FetchFolder
+from .table import PublicCorpus, RemoteFile, read_table
+
+DOWNLOADS = Path("downloads")
+RETRIES = 5
+EXAMPLES = """examples:
+  python -m data fetch                                         list the corpora
+  python -m data fetch multi30k-de-en                          into downloads/multi30k-de-en
+  python -m data fetch multi30k-de-en --url https://mirror.example/multi30k/     all files from a mirror's folder
+  python -m data fetch multi30k-de-en --url val.de.gz=https://mirror.example/v1  one file from elsewhere
+A download that broke off is resumed by the same command. Then prepare the corpus: the last line says how.
+"""
+
+
+def add_fetch_command(commands: Commands) -> None:
+    """Adds it."""
+    parser = commands.add_parser(
+        "fetch",
+        help="download a public corpus",
+        description="Downloads a public corpus from its own site, checks it, and unpacks its plain text.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run_fetch)
+    parser.add_argument("name", nargs="?", choices=tuple(read_table()), metavar="NAME", help="none: list the corpora")
+    parser.add_argument(
+        "--output", type=output_folder, metavar="DIR", help=f"folder for the files (default: {DOWNLOADS}/NAME)"
+    )
+    parser.add_argument(
+        "--url",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="get it from there: a folder (ends in /), FILE=URL, or the URL of a corpus' only file; may be repeated",
+    )
+    parser.add_argument(
+        "--retries",
+        type=whole_number(0, 100),
+        default=RETRIES,
+        metavar="N",
+        help=f"further attempts after one that brought nothing new (default: {RETRIES})",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run_fetch(options: argparse.Namespace) -> int:
+    """Downloads what is missing and prints what to do next; 1 if a checksum is wrong."""
+    if options.name is None:
+        if options.url or options.output:
+            raise CorpusError(f"--{'url' if options.url else 'output'}: name the corpus too")
+        return _list_corpora(options.json)
+    try:
+        return _fetch(options)
+    except ChecksumError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; the same command resumes", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _fetch(options: argparse.Namespace) -> int:
+    corpus = read_table()[options.name]
+    urls = _choose_urls(corpus, options.url)
+    path = options.output or DOWNLOADS / corpus.name
+    folder = FetchFolder(path, corpus)  # complains before the first byte, not after the last
+    missing = [file for file in corpus.files if file.name not in folder.present]
+    for file in missing:
+        if not urls[file.name]:
+            other = f", or: python -m data prepare {corpus.dataset}" if corpus.dataset else ""
+            raise CorpusError(f"{file.name}: no stable address is known; give one with --url{other}")
+    report = sys.stderr if options.json else sys.stdout
+    for line in _introduction(corpus):
+        print(line, file=report, flush=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise CorpusError(f"{path}: cannot write: {problem.strerror or problem}") from None
+    for file in missing:
+        _fetch_file(folder, file, urls[file.name], options.retries)
+    made = folder.unpack({file.name for file in missing})
+    new = {file.name for file in missing} | set(made)
+    following = corpus.prepare.replace("{folder}", shlex.quote(str(path)))
+    if options.json:
+        names = [file.name for file in corpus.files] + list(corpus.texts)
+        files = {name: {**folder.records.get(name, {}), "new": name in new} for name in names}
+        print(json.dumps({**_described(corpus), "folder": str(path), "files": files, "next": following}))
+    else:
+        _report(folder, new, following, report)
+    return 0
+
+
+def _choose_urls(corpus: PublicCorpus, given: list[str]) -> dict[str, str]:
+    """The address of each file: the table's, unless `--url` names another."""
+    urls = {file.name: file.url for file in corpus.files}
+    single: dict[str, str] = {}
+    for text in given:
+        name, equals, url = text.partition("=")
+        if equals and name in urls:
+            single[name] = url
+        elif text.endswith("/"):
+            url = text
+            urls = {name: text + name for name in urls}
+        elif len(urls) == 1:
+            url = single[corpus.files[0].name] = text
+        else:
+            raise CorpusError(
+                f"--url {text!r}: {corpus.name} has {len(urls)} files; write FILE=URL, or a folder's URL/"
+            )
+        check_url(url)
+    return urls | single
+
+
+def _introduction(corpus: PublicCorpus) -> Iterator[str]:
+    yield f"{corpus.name}: {corpus.title}"
+    yield f"licence: {corpus.licence}"
+    yield f"citation: {corpus.citation}"
+    yield f"home: {corpus.home}"
+
+
+def _fetch_file(folder: FetchFolder, file: RemoteFile, url: str, retries: int) -> None:
+    part = part_of(folder.path / file.name)
+    with tqdm(desc=file.name, unit="B", unit_scale=True, unit_divisor=1024, leave=False, disable=None) as bar:
+
+        def progress(done: int, total: int | None) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        download(url, part, retries, progress, lambda line: bar.write(line, file=sys.stderr))
+    folder.accept(file, url)
+
+
+def _report(folder: FetchFolder, new: set[str], following: str, report: TextIO) -> None:
+    count, total = len(new), len(folder.corpus.files) + len(folder.corpus.texts)
+    print(f"{folder.path}: {count} of {total} files are new; {LOCK} has their checksums", file=report)
+    print(f"next: {following}", file=report)
+
+
+def _described(corpus: PublicCorpus) -> dict[str, str]:
+    """The fields of a corpus that are text."""
+    fields = {field.name: getattr(corpus, field.name) for field in dataclasses.fields(corpus)}
+    return {
+        "corpus": fields.pop("name"),
+        **{name: text for name, text in fields.items() if isinstance(text, str) and name != "prepare"},
+    }
+
+
+def _list_corpora(as_json: bool) -> int:
+    corpora = read_table()
+    if as_json:
+        print(json.dumps([_described(corpus) for corpus in corpora.values()]))
+        return 0
+    for corpus in corpora.values():
+        print(f"{corpus.name}\n  {corpus.title}\n  licence: {corpus.licence}\n  format: {corpus.format}")
+        if corpus.dataset:
+            print(f"  or: python -m data prepare {corpus.dataset}")
+    return 0
