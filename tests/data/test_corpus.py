@@ -154,7 +154,7 @@ def test_check_finds_what_is_wrong(files: dict[str, bytes], settings: Settings) 
     long = " ".join(["a"] * 16) + "|||b"
     assert "fren.train.bpe:1: a side is longer than 15" in problems(train=lines([long, *train[1:]]))
     dev = files[DEV].decode().splitlines()
-    assert "its French side stands at corpus/fren.train.bpe:1 too" in problems(dev=lines([train[0], *dev[1:]]))
+    assert "its French side also occurs at corpus/fren.train.bpe:1" in problems(dev=lines([train[0], *dev[1:]]))
     assert "not the French sides" in problems(source=lines(["x ."] * 971))
     aligned = files[TRAIN_ALIGN].decode().splitlines()
     assert "fren.train.align:1: does not link every token" in problems(align=lines(["0-0", *aligned[1:]]))
@@ -194,9 +194,9 @@ def test_same_bytes_whatever_the_hash_seed(small: Settings) -> None:
     script = (
         "import dataclasses, hashlib\n"
         "from data.generator.build import build\n"
-        "from data.files import render\n"
+        "from data.generator.corpus_files import render\n"
         "from data.generator.settings import read_settings\n"
-        "from data.words.lexicon import read_lexicon\n"
+        "from data.generator.words.lexicon import read_lexicon\n"
         "settings = read_settings()\n"
         f"size = dataclasses.replace(settings.size, **{dataclasses.asdict(small.size)!r})\n"
         "files = render(build(read_lexicon(), dataclasses.replace(settings, size=size), 3))\n"

@@ -84,11 +84,11 @@ def test_helpers_in_a_folder_earn_the_same(folder, marks_of):
         changed.replace("import math", "import math\nfrom .tools.soft import softmax", 1)
     )
     found, record = marks_of(folder)
-    assert record.score == 90
+    assert record.judgement.score == 90
     (folder / "tools" / "soft.py").write_text("def softmax(scores):\n    raise ValueError('in a folder')\n")
     found, record = marks_of(folder)
-    assert 0 < record.score < 90
-    assert any("tools/soft.py, line 2, in softmax" in result.traceback for result in record.results)
+    assert 0 < record.judgement.score < 90
+    assert any("tools/soft.py, line 2, in softmax" in str(part.traceback) for part in record.judgement.parts)
 
 
 def test_every_form_earns_the_same(folder, tmp_path, marks_of):
