@@ -1,0 +1,25 @@
+"""Task 2.1: two affine maps with a tanh between them, judged with stand-ins for the maps."""
+
+import pytest
+import torch
+
+from autograder.testing.case import Case
+from autograder.testing.comparison import expect, expect_close
+from autograder.testing.under_test import SubmissionUnderTest
+
+from ..stand_ins import bend
+
+pytestmark = pytest.mark.task_2_1
+
+
+@pytest.mark.core
+def test_values(submission: SubmissionUnderTest, case: Case) -> None:
+    d_in, d_hidden = case.sizes(2, 3, 6)
+    module = submission.build("regressor.Regressor", d_in, d_hidden, dtype=torch.float64)
+    mixes = [p for p in module.parameters() if p.dim() == 3]
+    expect(len(mixes) == 2, "the maps of the regressor", "two", str(len(mixes)), "Affine is used for both")
+    case.randomise(mixes)
+    first, second = sorted((p.detach() for p in mixes), key=lambda p: p.size(2), reverse=True)
+    x = case.normal(case.size(2, 4), d_in)
+    expected = bend(torch.tanh(bend(x, first)), second)[:, 0]
+    expect_close(module(x), expected, "the prediction, (b,)", "map, tanh, map; then the last axis is dropped")
