@@ -53,9 +53,9 @@ class Layouts(Protocol):
 
 
 class OwnLayoutOnly:
-    """For an assignment without `layouts/`: parameters are matched by their shapes."""
+    """For an assignment without `layouts/`: the reference as it is, and parameters are matched by their shapes."""
 
-    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]] = {}
+    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]] = {"reference": dict}
 
     def readings(
         self, component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...], /

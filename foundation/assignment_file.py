@@ -64,7 +64,7 @@ class Assignment:
     @property
     def folder(self) -> Path:
         """The folder with the rest of the assignment: the file's own, if it holds tests; otherwise the kit's."""
-        return self.path.parent if (self.path.parent / "tests").is_dir() else ASSIGNMENT
+        return self.path.parent.resolve() if (self.path.parent / "tests").is_dir() else ASSIGNMENT
 
     @property
     def max_score(self) -> float:

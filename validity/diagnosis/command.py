@@ -13,8 +13,6 @@ from foundation.whole_files import write_whole
 
 from ..options import positive
 
-LAYOUTS = ("fused", "per-head", "renamed")
-
 
 def add_prove_diagnosis(commands: "argparse._SubParsersAction[Parser]") -> None:
     """Adds `prove-diagnosis` to the commands."""
@@ -29,7 +27,7 @@ def add_prove_diagnosis(commands: "argparse._SubParsersAction[Parser]") -> None:
     prove.add_argument("--task", action="append", help="only this task, by its number; may be repeated")
     prove.add_argument("--fault", default="", help="only faults whose id contains this text")
     prove.add_argument("--every", type=positive, default=1, help="only every N-th fault (default: 1)")
-    prove.add_argument("--layout", action="append", choices=LAYOUTS, help="default: all three; may be repeated")
+    prove.add_argument("--layout", action="append", help="only this layout; may be repeated (default: all)")
     prove.add_argument("--seed", type=int, default=0, help="seed for the tests' random inputs (default: 0)")
     prove.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
     prove.add_argument("--output", type=Path, help="write the table to this Markdown file")
@@ -43,14 +41,13 @@ def run(options: argparse.Namespace) -> int:
     from autograder.sandbox.containment.zygote import Zygote
 
     from ..run_tests import progress_bar
-    from .recognition import ENOUGH, Row, choose_faults, recognise, share
+    from .recognition import ENOUGH, Row, choose_faults, choose_layouts, recognise, share
     from .report import as_markdown, as_text
 
     rows: list[Row] = []
-    layouts = options.layout or LAYOUTS
     try:
         assignment = read_assignment(options.assignment)
-        faults = choose_faults(options, assignment)
+        faults, layouts = choose_faults(options, assignment), choose_layouts(options, assignment)
         with progress_bar(len(faults) * len(layouts), "prove-diagnosis") as bar, Zygote(assignment) as zygote:
 
             def keep(row: Row) -> None:

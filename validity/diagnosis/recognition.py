@@ -71,6 +71,19 @@ def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[F
     return faults
 
 
+def choose_layouts(options: argparse.Namespace, assignment: Assignment) -> list[str]:
+    """The layouts that the options ask for.
+
+    Raises:
+        CatalogueError: for one that the assignment does not have.
+    """
+    known = list(layouts_of(assignment).LAYOUTS)
+    for name in options.layout or ():
+        if name not in known:
+            raise CatalogueError(f"--layout {name}: expected {' or '.join(known)}")
+    return options.layout or known
+
+
 def recognise(
     faults: Sequence[Fault],
     layouts: Sequence[str],

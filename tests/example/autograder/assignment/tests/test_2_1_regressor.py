@@ -19,7 +19,9 @@ def test_values(submission: SubmissionUnderTest, case: Case) -> None:
     mixes = [p for p in module.parameters() if p.dim() == 3]
     expect(len(mixes) == 2, "the maps of the regressor", "two", str(len(mixes)), "Affine is used for both")
     case.randomise(mixes)
-    first, second = sorted((p.detach() for p in mixes), key=lambda p: p.size(2), reverse=True)
+    first, second = sorted((p.detach() for p in mixes), key=lambda p: p.size(0) != d_in)
+    shapes = [tuple(p.shape) for p in (first, second)]
+    expect(shapes == [(d_in, 1, d_hidden), (d_hidden, 1, 1)], "the maps' stand-ins", "d_in, d_hidden, 1", str(shapes))
     x = case.normal(case.size(2, 4), d_in)
     expected = bend(torch.tanh(bend(x, first)), second)[:, 0]
     expect_close(module(x), expected, "the prediction, (b,)", "map, tanh, map; then the last axis is dropped")
