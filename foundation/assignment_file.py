@@ -10,7 +10,7 @@ from typing import Any
 
 from .contract import Contract, Forbidden
 from .limits import Limits
-from .places import ASSIGNMENT, ASSIGNMENT_FILE
+from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE
 
 DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("share", "all")
@@ -65,6 +65,16 @@ class Assignment:
     def folder(self) -> Path:
         """The folder with the rest of the assignment: the file's own, if it holds tests; otherwise the kit's."""
         return self.path.parent.resolve() if (self.path.parent / "tests").is_dir() else ASSIGNMENT
+
+    @property
+    def judges_translations(self) -> bool:
+        """Whether BLEU decides on any points."""
+        return any(task.threshold is not None for task in self.tasks)
+
+    @property
+    def reference(self) -> Path:
+        """The marked solution, `reference/` of the project that has this folder as `autograder/assignment/`."""
+        return self.folder.parents[1] / REFERENCE.name
 
     @property
     def max_score(self) -> float:

@@ -84,10 +84,10 @@ def make_release(project: Project) -> Release:
     """Everything, in memory. Raises: ReleaseError with every problem found."""
     assignment, skeleton, folder = make_package(project)
     requirements = read_requirements(project.root, project.index)
-    kit = collect_kit(project.root, assignment.package, skeleton.files, folder[HANDOUT], requirements)
+    kit = collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], requirements)
     archives = {
         STUDENT_ZIP: kit,
-        GRADESCOPE_ZIP: collect_gradescope(project.root, assignment.package, skeleton.files, project.index),
+        GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
         INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
     }
     course = make_course(project.root, assignment, skeleton, requirements) if has_notebooks(project.root) else None

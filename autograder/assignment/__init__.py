@@ -9,6 +9,7 @@
     layouts/           other layouts of the same computation
     variants/          correct code that looks different
     equivalents.toml   mutants that are not faults
+    handout.md         what students read first
     training_check.py  does the whole learn?
 
 The engine reads data from here and reaches code only through `autograder.assignment_code`; `docs/another-assignment.md`

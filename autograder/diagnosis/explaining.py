@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
-from foundation.places import REFERENCE
 from foundation.time_limit import CPU, time_limit
 
 from ..grading.marks import TaskResult
@@ -48,7 +47,7 @@ class Explainer:
         assignment: Assignment,
         note: Callable[[str], None],
         diagnostician: Diagnostician | None = None,
-        reference: Path = REFERENCE,
+        reference: Path | None = None,
     ) -> None:
         """Takes what it works with.
 
@@ -58,10 +57,11 @@ class Explainer:
             assignment: whose tests they are.
             note: called with a line for the record where a diagnosis breaks or is stopped.
             diagnostician: one that many submissions share; None = an own one, made when it is first needed.
-            reference: the reference's folder; where there is none, only counterexamples are found.
+            reference: the reference's folder, by default the project's; where there is none, only counterexamples
+                are found.
         """
         self._tests, self._tape, self._assignment = tests, tape, assignment
-        self._note, self._reference = note, reference
+        self._note, self._reference = note, reference or assignment.reference
         self._diagnostician, self._is_own = diagnostician, diagnostician is None
         self._budget = Budget(COMPARISONS)
         self._known: dict[str, Finding | None] = {}

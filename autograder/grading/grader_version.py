@@ -46,8 +46,9 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
     if assignment.folder != ASSIGNMENT:
         for path in _deciding_files_in(assignment.folder):
             add("assignment", path.relative_to(assignment.folder).as_posix(), _hash_of(path))
-    if REFERENCE.is_dir():  # which the diagnosis compares with
-        for path in sorted(REFERENCE.glob("*.py")):
+    reference = REFERENCE if assignment.folder == ASSIGNMENT else assignment.reference
+    if reference.is_dir():  # which the diagnosis compares with
+        for path in sorted(reference.glob("*.py")):
             add("reference", path.name, _hash_of(path))
     for path in sorted(release.rglob("*.py")):
         add("release", path.relative_to(release).as_posix(), _hash_of(path))

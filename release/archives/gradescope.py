@@ -7,6 +7,7 @@ packages for the image, in the versions that are installed here, with which the 
 from collections.abc import Mapping
 from pathlib import Path
 
+from foundation.assignment_file import Assignment
 from foundation.term_secret import REFERENCES, SECRET, term_secret
 
 from ..problems import Problem, ReleaseError
@@ -27,19 +28,22 @@ ENTRY = f"{GRADER}/reports/gradescope/__main__.py"
 TRAINING_CHECK = f"{GRADER}/assignment/training_check.py"
 CATALOGUE = f"{GRADER}/assignment/misconceptions/"
 EQUIVALENTS = f"{GRADER}/assignment/equivalents.toml"
+HANDOUT = f"{GRADER}/assignment/handout.md"
 """Quotes the reference, so neither travels: failures are not named there, and a smallest case stands in their place."""
 
 PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors", "tqdm", "pydantic")
 """What grading imports; students' notebooks, plots and training need more."""
 
 
-def collect_gradescope(root: Path, package: str, skeleton: Mapping[str, bytes], index: str) -> dict[str, bytes]:
+def collect_gradescope(
+    root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], index: str
+) -> dict[str, bytes]:
     """All files of the archive by path.
 
     Args:
         root: of the project.
-        package: name of the students' folder.
-        skeleton: its files by path: what a submission lacks is taken from there.
+        assignment: that is graded; without BLEU, there are no references.
+        skeleton: the files of the students' package by path: what a submission lacks is taken from there.
         index: of CPU-only builds of PyTorch, for pip; empty: whatever pip's own settings there lead to.
 
     Raises:
@@ -49,16 +53,19 @@ def collect_gradescope(root: Path, package: str, skeleton: Mapping[str, bytes], 
     problems = []
     if ENTRY not in grader:
         problems.append(Problem(ENTRY, 0, "does not exist", "Gradescope's run_autograder calls it"))
-    if not (root / REFERENCES).is_file():
-        what = "make the corpus: python -m data generate"
-        problems.append(Problem(REFERENCES.as_posix(), 0, "does not exist", what))
+    needed, what = (REFERENCES, "make the corpus: python -m data generate")
+    if not assignment.judges_translations:
+        needed, what = (SECRET, "write a line into it that nobody can guess")
+    if not (root / needed).is_file():
+        problems.append(Problem(needed.as_posix(), 0, "does not exist", what))
     if problems:
         raise ReleaseError(problems)
     inner = {path: grader[path] for path in _needed(grader)}
-    inner |= {f"{package}/{path}": content for path, content in skeleton.items()}
+    inner |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     files = {GRADER_ARCHIVE: make_tar_xz(inner)}
     files |= {name: (FILES / name).read_bytes() for name in PROGRAMS}
-    files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
+    if assignment.judges_translations:
+        files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
     files[SECRET.as_posix()] = term_secret(root)
     files["requirements.txt"] = _requirements(index)
     return files
@@ -75,7 +82,7 @@ def _needed(grader: Mapping[str, bytes]) -> set[str]:
     modules = {path for path in modules if not path.startswith(CATALOGUE)}
     folders = {path.rpartition("/")[0] for path in modules}
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
-    return (modules | beside | {ASSIGNMENT}) - {EQUIVALENTS}
+    return (modules | beside | {ASSIGNMENT}) - {EQUIVALENTS, HANDOUT}
 
 
 def _requirements(index: str) -> bytes:

@@ -1,17 +1,17 @@
-"""Makes the handout, README.md of the students' archive: prose from handout.md, the rest from the assignment."""
+"""Makes the handout, README.md of the students' archive: prose from its own handout.md, the rest from its file."""
 
 import string
 import textwrap
 from collections.abc import Mapping
-from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
 
 from ..notebooks.prose import TaskHead
 from ..notebooks.source_notebook import stars
+from ..problems import Problem, ReleaseError
 from ..skeleton.build import Skeleton, coded_tasks
 
-TEMPLATE = Path(__file__).with_name("handout.md")
+TEMPLATE = "handout.md"
 
 
 CREDITS = {
@@ -21,7 +21,7 @@ CREDITS = {
 
 
 def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> bytes:
-    """Fills in the template; an unknown `$name` in it is an error.
+    """Fills in the assignment's template; an unknown `$name` in it is an error.
 
     Args:
         assignment: tasks, points, thresholds.
@@ -31,7 +31,7 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[st
     regular = [task for task in assignment.tasks if not task.extension]
     extensions = [task for task in assignment.tasks if task.extension]
     first = coded_tasks(assignment)[0]
-    filled = string.Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+    filled = string.Template(_template(assignment)).substitute(
         **words_of(assignment),
         package=assignment.package,
         first=first.number,
@@ -45,6 +45,14 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[st
         extensions=_extensions(extensions, efforts),
     )
     return filled.encode("utf-8")
+
+
+def _template(assignment: Assignment) -> str:
+    path = assignment.folder / TEMPLATE
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ReleaseError([Problem(TEMPLATE, 0, f"cannot be read ({error.strerror})", f"write {path}")]) from None
 
 
 def words_of(assignment: Assignment) -> dict[str, str]:

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from foundation.assignment_file import Assignment
+
 from ..problems import Problem, ReleaseError
 from ..skeleton.build import read_folder
 from ..update.plan import HANDED_OUT, remember
@@ -101,14 +103,14 @@ def starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
 
 
 def collect_kit(
-    root: Path, package: str, skeleton: Mapping[str, bytes], handout: bytes, requirements: Requirements
+    root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], handout: bytes, requirements: Requirements
 ) -> dict[str, bytes]:
     """All files of the students' archive by path.
 
     Args:
         root: of the project.
-        package: name of the students' folder.
-        skeleton: its files by path.
+        assignment: whose students get it; without BLEU, neither the corpus nor `grade.py`.
+        skeleton: the files of their package by path.
         handout: the text that students read first.
         requirements: what they install.
 
@@ -118,7 +120,7 @@ def collect_kit(
     problems = [
         Problem(f"{CORPUS}/{name}", 0, "does not exist", "make the corpus: python -m data generate")
         for name in REQUIRED_CORPUS
-        if not (root / CORPUS / name).is_file()
+        if assignment.judges_translations and not (root / CORPUS / name).is_file()
     ]
     files = read_packages(root)
     tests = [path for path in files if path.startswith(TESTS) and path.endswith(".py")]
@@ -126,19 +128,20 @@ def collect_kit(
         problems.append(Problem(TESTS, 0, "is empty", "students need the tests"))
     if PYTEST_INI not in files:
         problems.append(Problem(PYTEST_INI, 0, "does not exist", "students need it to run the tests"))
-    if (root / SCORER).is_file():
+    scorer = [SCORER] if assignment.judges_translations else []
+    if scorer and (root / SCORER).is_file():
         files[SCORER] = (root / SCORER).read_bytes()
-    else:
+    elif scorer:
         problems.append(Problem(SCORER, 0, "does not exist", "students need it to score their translations"))
     if problems:
         raise ReleaseError(problems)
     others = [path for path in files if path.startswith(TESTS) and not path.endswith(".py")]
-    names = {*needed_modules(files, (GRADER, FOUNDATION), [*starts_of_tests(files), SCORER]), *others, ASSIGNMENT}
+    names = {*needed_modules(files, (GRADER, FOUNDATION), [*starts_of_tests(files), *scorer]), *others, ASSIGNMENT}
     kit = {path: files[path] for path in names - {PYTEST_INI}}
     kit[PurePosixPath(PYTEST_INI).name] = files[PYTEST_INI]
-    kit |= {f"{package}/{path}": content for path, content in skeleton.items()}
+    kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
     kit[HANDOUT] = handout
     kit[REQUIREMENTS] = requirements.as_file()
-    kit[HANDED_OUT] = remember(kit, package)
+    kit[HANDED_OUT] = remember(kit, assignment.package)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}

@@ -192,7 +192,7 @@ STAFF_ONLY = ("pydantic", "safetensors", "sqlalchemy", "nbgrader")
 
 def test_students_need_no_package_that_only_staff_have():
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
-    files = collect_kit(ROOT, read_assignment().package, {}, b"", read_requirements(ROOT))
+    files = collect_kit(ROOT, read_assignment(), {}, b"", read_requirements(ROOT))
     modules = {path: content for path, content in files.items() if path.endswith(".py")}
     assert any(path.endswith("autograder/testing/in_process.py") for path in modules)
     for path, content in modules.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from foundation.assignment_file import read_assignment
 from release import placing
 from release.archives.needed_modules import needed_modules
 from release.archives.packing import checksum
@@ -87,7 +88,7 @@ def test_what_is_missing_is_named_at_once(project: Project) -> None:
     (project.root / "data" / "corpus" / "fren.dev.bpe").unlink()
     requirements = read_requirements(project.root)
     with pytest.raises(ReleaseError) as caught:
-        collect_kit(project.root, "student", {}, b"", requirements)
+        collect_kit(project.root, read_assignment(project.root / "autograder" / "assignment"), {}, b"", requirements)
     assert [problem.path for problem in caught.value.problems] == ["data/corpus/fren.dev.bpe", "grade.py"]
     assert "python -m data generate" in str(caught.value)
 

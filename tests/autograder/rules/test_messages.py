@@ -7,10 +7,10 @@ from torch import nn
 
 from autograder.rules.forbidden import ForbiddenNames
 from foundation.assignment_file import read_assignment
-from foundation.places import ROOT
+from foundation.places import ASSIGNMENT
 
 NAMES = ForbiddenNames(read_assignment().contract.forbidden)
-HANDOUT = (ROOT / "release" / "archives" / "handout.md").read_text(encoding="utf-8")
+HANDOUT = (ASSIGNMENT / "handout.md").read_text(encoding="utf-8")
 
 
 def family(name: str) -> str:

@@ -1,0 +1,121 @@
+"""The example assignment goes the whole way through the engine: proof, grading, diagnosis, and as a fork the release.
+
+`docs/another-assignment.md` is written along it.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.__main__ import main as autograder
+from autograder.classroom.records import read_record
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from release.skeleton.build import make_skeleton, read_folder
+from validity.__main__ import main as validity
+
+EXAMPLE = Path(__file__).with_name("example")
+REFERENCE = EXAMPLE / "reference"
+CHOSEN = ["--assignment", str(EXAMPLE / "autograder" / "assignment")]
+KEPT_IN_A_FORK = ("autograder", "foundation", "release", "validity", "grade.py", "pyproject.toml")
+
+
+@pytest.fixture(scope="module")
+def skeleton(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("release") / "student"
+    made = make_skeleton(read_folder(REFERENCE), read_assignment(CHOSEN[1]), "reference")
+    folder.mkdir()
+    for name, content in made.files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def hand_in(folder: Path, old: str = "", new: str = "") -> None:
+    """Writes the reference as a submission, with a change in its affine map."""
+    shutil.copytree(REFERENCE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    path = folder / "affine.py"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_the_tests_find_every_fault_and_accept_every_variant(capsys):
+    assert validity(["prove", *CHOSEN, "--reference", str(REFERENCE), "--seeds", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "variants: 5, wrongly rejected: 0" in printed
+
+
+def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skeleton, capsys):
+    for name, change in {
+        "anna": (),
+        "bob": ("x @ self.weight + self.bias", "x @ self.weight"),
+        "eve": ("x @ self.weight + self.bias", "torch.nn.functional.linear(x, self.weight.T, self.bias)"),
+        "dan": ("x @ self.weight + self.bias", "getattr(torch._C._nn, 'lin' + 'ear')(x, self.weight.T, self.bias)"),
+    }.items():
+        hand_in(tmp_path / "class" / name, *change)
+    shutil.copytree(skeleton, tmp_path / "class" / "finn")
+    marks = ["--output", str(tmp_path / "marks"), "--release", str(skeleton), "--seed", "1", "--jobs", "1"]
+    assert autograder(["grade-class", str(tmp_path / "class"), *CHOSEN, *marks]) == 0
+    records = {path.stem: read_record(path) for path in (tmp_path / "marks" / "records").iterdir()}
+    states = {name: [str(part.state) for part in record.judgement.parts] for name, record in records.items()}
+    assert states == {
+        "anna": ["passed"] * 3,
+        "bob": ["failed", "passed", "passed"],
+        "eve": ["refused", "passed", "passed"],
+        "dan": ["refused", "passed", "passed"],
+        "finn": ["not attempted"] * 3,
+    }
+    [found] = [part.diagnosis for part in records["bob"].judgement.parts if part.diagnosis]
+    assert found.fault == "affine-no-bias" and "What is the output for x = 0?" in found.text
+
+
+@pytest.fixture(scope="module")
+def fork(tmp_path_factory) -> Path:
+    """The kit with the example in place of its own assignment."""
+    root = tmp_path_factory.mktemp("fork")
+    skip = shutil.ignore_patterns("__pycache__", "assignment")
+    for name in KEPT_IN_A_FORK:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, root / name, ignore=skip)
+        else:
+            shutil.copy(ROOT / name, root / name)
+    (root / "notebooks").mkdir()
+    for name in ("course.py", "nbgrader_config.py"):
+        shutil.copy(ROOT / "notebooks" / name, root / "notebooks" / name)
+    shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return root
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python in a folder."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_a_fork_releases_the_example(fork, tmp_path):
+    built = run(fork, "-m", "release", "build", "--json")
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert all(gate["passed"] for gate in json.loads(built.stdout)["gates"])
+    with zipfile.ZipFile(fork / "dist" / "student.zip") as archive:
+        archive.extractall(tmp_path)
+    unpacked = tmp_path / "assignment"
+    assert not (unpacked / "data").exists() and not (unpacked / "grade.py").exists()
+    tried = run(unpacked, "-m", "pytest", "-q", "-m", "task_1_1")
+    assert "TODO 1.1: make the weight and the bias." in tried.stdout
+    solved = run(unpacked, "-m", "pytest", "-q", f"--submission={REFERENCE}")
+    assert solved.returncode == 0 and "6 passed" in solved.stdout
+    checked = run(fork, "-m", "release", "check")
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.slow
+def test_faults_are_recognised(capsys):
+    assert validity(["prove-diagnosis", *CHOSEN, "--reference", str(REFERENCE)]) == 0
+    assert "reference 4 of 4 recognised" in capsys.readouterr().out
