@@ -43,7 +43,7 @@ def tasks_of(assignment, components):
 
 def without(text, name):
     """A module without one of its definitions."""
-    return re.sub(rf"^(class|def) {name}\b.*?(?=^(class|def|@)|\Z)", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(rf"^(@.*\n)*(class|def) {name}\b.*?(?=^(class|def|@)|\Z)", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
 COMPONENTS = (
@@ -56,6 +56,9 @@ COMPONENTS = (
     "layers.DecoderLayer",
     "model.Encoder",
     "model.Decoder",
+    "masks.diagonal_mask",
+    "train.train_epoch",
+    "decode.beam_decode",
 )
 
 
