@@ -7,7 +7,6 @@ Paper: Vaswani et al. 2017, section 3 and figure 1.
 
 from torch import Tensor, nn
 
-from .decode import beam_decode, greedy_decode
 from .masks import causal_mask, padding_mask
 
 
@@ -202,6 +201,8 @@ class Transformer(nn.Module):
         Returns:
             The ids of each sentence, without bos and eos.
         """
+        from .decode import beam_decode, greedy_decode  # here: a mistake in decode.py must not break the model
+
         src_mask, ids = padding_mask(src, pad_id), {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
         if beam_size == 1:
             return greedy_decode(self, src, src_mask, None, **ids, max_length=max_length)
