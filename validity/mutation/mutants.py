@@ -147,6 +147,8 @@ def _nodes(definition: ast.stmt, region: Region) -> Iterator[Node]:
             children: list[ast.AST] = []
         elif isinstance(node, ast.FunctionDef):
             children = [*node.body]
+        elif isinstance(node, ast.AnnAssign):  # Python never evaluates the annotation of a local variable
+            children = [child for child in (node.target, node.value) if child]
         else:
             children = list(ast.iter_child_nodes(node))
         waiting[:0] = children
