@@ -26,6 +26,7 @@ examples:
   python grade.py --translations translations.txt --references data/corpus/fren.dev.bpe
   python grade.py --translations translations.txt --references test.en \\
                   --threshold pass=0.35 --json
+  python grade.py --translations raw.txt --references raw.en --tokenize 13a
 
 files:
   UTF-8, one sentence per line, both in the same order. Plain text or src|||tgt (only
@@ -54,7 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
         if Path(options.translations).samefile(options.references):
             notes.append("translations and references are the same file")
-        score = scoring.score(translations, references, samples=options.samples, seed=options.seed)
+        score = scoring.score(
+            translations, references, samples=options.samples, seed=options.seed, tokenize=options.tokenize
+        )
+        if score.tokenize != scoring.DEFAULT_TOKENIZATION and (options.thresholds or not options.threshold):
+            given = f"--tokenize {scoring.DEFAULT_TOKENIZATION}, not for {score.tokenize}"
+            notes.append(f"the assignment's thresholds are for {given}; --threshold NAME=VALUE sets your own")
         verdicts = scoring.judge(score, thresholds)
         if options.json:
             write(json.dumps(scoring.as_json(score, verdicts, notes), indent=2, allow_nan=False) + "\n")
@@ -89,6 +95,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--thresholds",
         metavar="FILE.toml",
         help="judge by the table [thresholds] of this file (default: that of autograder/assignment/)",
+    )
+    parser.add_argument(
+        "--tokenize",
+        metavar="NAME",
+        default=scoring.DEFAULT_TOKENIZATION,
+        help=f"sacreBLEU's tokenization of raw text: {', '.join(scoring.TOKENIZATIONS)}; some need a package"
+        " that the kit does not install (default: %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object (see autograder/scoring/report.py)")
     parser.add_argument(

@@ -10,9 +10,10 @@ per sentence: c, r, and for each n the matching and the total n-grams. Their sum
 sacreBLEU computes; their sums over sentences drawn with replacement give the bootstrap interval (Koehn 2004, section
 3), which is computed here for all samples at once, from the same draws as sacreBLEU's with the same seed.
 
-The text is already tokenized, so sacreBLEU's own tokenizer is off (`tokenize=none`), as in the course. On ordinary
-text the value equals NLTK's `corpus_bleu`. They differ where a translation has fewer than four words (NLTK counts one
-n-gram too many) and where no 4-gram of the whole corpus matches (sacreBLEU smooths).
+The course's text is already tokenized, so sacreBLEU's own tokenizer is off by default (`tokenize=none`); raw text needs
+one (`tokenization`). Without one, the value on ordinary text equals NLTK's `corpus_bleu`. They differ where a
+translation has fewer than four words (NLTK counts one n-gram too many) and where no 4-gram of the whole corpus matches
+(sacreBLEU smooths).
 """
 
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from .errors import ScoringError
 from .reading import counted, undo_bpe
+from .tokenization import DEFAULT, make_metric
 
 Array = NDArray[Any]
 
@@ -54,10 +56,11 @@ class Score:
         chrf_signature: the same for chrF.
         precisions: p_1 to p_4.
         brevity_penalty: below 1 where the translations are shorter than the references.
-        hypothesis_length: in words.
-        reference_length: in words.
+        hypothesis_length: in words, as the tokenization splits them.
+        reference_length: likewise.
         samples: the number of bootstrap samples.
         seed: for their draws.
+        tokenize: the name of sacreBLEU's tokenization.
     """
 
     bleu: float
@@ -73,9 +76,17 @@ class Score:
     reference_length: int
     samples: int
     seed: int
+    tokenize: str
 
 
-def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int = SAMPLES, seed: int = SEED) -> Score:
+def score(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    tokenize: str = DEFAULT,
+) -> Score:
     """Scores translations against references, one each, in order.
 
     Args:
@@ -83,12 +94,14 @@ def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int 
         references: as many; byte-pair marks are undone here too.
         samples: the number of bootstrap samples.
         seed: for their draws. The same seed gives the same interval.
+        tokenize: sacreBLEU's tokenization, for the value and the interval; one of `tokenization.NAMES`.
 
     Returns:
         The score.
 
     Raises:
-        ScoringError: where the numbers of sentences differ or are zero, or samples or seed are out of range.
+        ScoringError: where the numbers of sentences differ or are zero, or samples or seed are out of range,
+            or the tokenization cannot be used.
     """
     if len(hypotheses) != len(references):
         given = f"{counted(len(hypotheses), 'translation')} for {counted(len(references), 'reference')}"
@@ -100,7 +113,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int 
     hypotheses = [undo_bpe(line) for line in hypotheses]
     references = [undo_bpe(line) for line in references]
 
-    bleu = BLEU(tokenize="none", force=True)
+    bleu = make_metric(tokenize)
     sentences = [bleu.corpus_score([h], [[r]]) for h, r in zip(hypotheses, references, strict=True)]
     statistics = np.array([[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in sentences], dtype=np.int64)
     sums = statistics.sum(axis=0).tolist()
@@ -130,6 +143,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int 
         reference_length=corpus.ref_len,
         samples=samples,
         seed=seed,
+        tokenize=tokenize,
     )
 
 

@@ -7,6 +7,7 @@ The dictionary, which `grade.py --json` prints (a change of its meaning gets a n
     interval            {level: 0.95, low: number, high: number, samples: integer, seed: integer}
     chrf                number, 0 to 1
     n                   integer, sentences
+    tokenize            string, sacreBLEU's tokenization; "none" is the default
     signature           sacreBLEU's signature of bleu and interval
     chrf_signature      sacreBLEU's signature of chrf
     precisions          [p_1, p_2, p_3, p_4], 0 to 1
@@ -56,6 +57,7 @@ def as_json(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
         },
         "chrf": score.chrf,
         "n": score.n,
+        "tokenize": score.tokenize,
         "signature": score.signature,
         "chrf_signature": score.chrf_signature,
         "precisions": list(score.precisions),

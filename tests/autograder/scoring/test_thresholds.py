@@ -31,6 +31,7 @@ A_SCORE = Score(
     reference_length=5000,
     samples=1000,
     seed=1,
+    tokenize="none",
 )
 
 
