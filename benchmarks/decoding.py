@@ -14,11 +14,11 @@ from reference.decode import greedy_decode
 from reference.masks import causal_mask
 from reference.model import Transformer
 from reference.running.building import build_model
-from reference.running.cached_decode import cached_greedy_decode
 from reference.running.checkpoint import Checkpoint
 from reference.running.config import PRESETS
 from reference.running.experiment import Experiment
-from reference.running.translate import Search, translate
+from reference.translation.cached_greedy import cached_greedy_decode
+from reference.translation.translate import Search, translate
 
 
 @torch.no_grad()

@@ -13,9 +13,7 @@ _SHOWN_FAULTS = 20
 def gate_table(results: Sequence[GateResult]) -> str:
     """A row for each gate: tick, time, what was looked at; the faults of failed gates below."""
     width = max(len(result.name) for result in results)
-    lines = [
-        f"{_tick(result)} {result.name:<{width}}  {_time(result.seconds)}  {result.summary}" for result in results
-    ]
+    lines = [f"{_tick(result)} {result.name:<{width}}  {_time(result.seconds)}  {result.summary}" for result in results]
     for result in results:
         if not result.has_passed:
             lines += ["", f"{_tick(result)} {result.name}"]

@@ -33,9 +33,7 @@ def explain(losses: Sequence[float], accuracy: float) -> str:
     return f"{text} (expected: {ENOUGH:.0%}); its loss went from {losses[0]:.2f} to {losses[-1]:.2f}"
 
 
-def train_and_test(
-    submission: SubmissionUnderTest, case: Case, losses: list[float], norm_first: bool = False
-) -> float:
+def train_and_test(submission: SubmissionUnderTest, case: Case, losses: list[float], norm_first: bool = False) -> float:
     """Trains a small model, and returns the share of new sequences that it reverses without a mistake.
 
     Args:

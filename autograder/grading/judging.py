@@ -105,9 +105,7 @@ def judge(
     broken: list[str] = []
     with (
         Explainer(grader.tests, tape, assignment, broken.append) as explainer,
-        Sandbox(
-            submission.sources, assignment, zygote=grader.zygote, tape=tape, locate=submission.locate
-        ) as sandbox,
+        Sandbox(submission.sources, assignment, zygote=grader.zygote, tape=tape, locate=submission.locate) as sandbox,
     ):
         for outcomes in grader.tests.run(sandbox, seed, show_progress):
             done = [t for t in tested if t.marker in outcomes and t.number not in known]

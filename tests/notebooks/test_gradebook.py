@@ -24,7 +24,6 @@ from foundation.places import ROOT
 pytestmark = pytest.mark.slow
 
 
-
 class Server:
     """A PostgreSQL of our own on the loopback, in a temporary folder."""
 

@@ -10,7 +10,7 @@ from torch import nn
 from reference.decode import beam_decode, cut_sentence, greedy_decode
 from reference.masks import causal_mask, diagonal_mask, padding_mask
 from reference.model import Transformer
-from reference.running.cached_decode import cached_greedy_decode
+from reference.translation.cached_greedy import cached_greedy_decode
 
 IDS = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
 

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from reference.running.pictures import plot_attention, save_figure
+from reference.pictures.attention_maps import plot_attention
+from reference.pictures.saving import save_figure
 
 
 def test_tokens_are_no_formulas(tmp_path):

@@ -135,7 +135,7 @@ def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
     run = Experiment(replace(PRESETS["tiny"], cached=True, max_length=6), pairs, pairs[:3])
     expected = run.translate_dev()
     calls = []
-    monkeypatch.setattr("reference.running.translate.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
+    monkeypatch.setattr("reference.translation.translate.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
     assert run.translate_dev() == expected and not calls
     monkeypatch.setattr("reference.running.experiment.find_cached_search", lambda: None)
     assert run.translate_dev() == ["", "", ""] and len(calls) == 1

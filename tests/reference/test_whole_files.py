@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from foundation import whole_files
-from reference.running import whole_files as own
-from reference.running.whole_files import in_one_piece, make_folder
+from reference import whole_files as own
+from reference.whole_files import in_one_piece, make_folder
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_both_copies_are_the_same(function):
 def test_output_that_is_redirected_keeps_what_others_wrote(tmp_path, stream, is_file):
     program = (
         "from pathlib import Path\n"
-        "from reference.running.whole_files import in_one_piece\n"
+        "from reference.whole_files import in_one_piece\n"
         "print('before')\n"
         f"with in_one_piece(Path({stream!r})) as unfinished:\n"
         "    unfinished.write_text('text\\n')\n"

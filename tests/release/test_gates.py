@@ -251,9 +251,7 @@ def grader(workspace: Workspace) -> Callable[[str], None]:
         ("records.mkdir(parents=True); (records / 'reference.json').write_text('{}')", "(KeyError: 'judgement')"),
     ],
 )
-def test_unusable_records_close(
-    workspace: Workspace, grader: Callable[[str], None], script: str, says: str
-) -> None:
+def test_unusable_records_close(workspace: Workspace, grader: Callable[[str], None], script: str, says: str) -> None:
     grader(script)
     verdicts = marks_are_right(workspace)
     assert len(verdicts) == len(NAMES) and all(says in verdict.faults[0] for verdict in verdicts)

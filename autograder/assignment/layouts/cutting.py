@@ -12,9 +12,7 @@ from torch import Size, Tensor
 Reading = Callable[[Sequence[Tensor]], list[Tensor]]
 
 
-def readings(
-    component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...]
-) -> tuple[Reading, ...]:
+def readings(component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...]) -> tuple[Reading, ...]:
     """Ways to cut a submission's parameters into pieces; equal arguments give the same objects.
 
     Args:

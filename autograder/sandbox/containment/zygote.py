@@ -98,9 +98,7 @@ class Zygote:
         SandboxUnavailableError: where the machine lacks a required layer.
     """
 
-    def __init__(
-        self, assignment: Assignment, level: str = "auto", *, containment: Containment | None = None
-    ) -> None:
+    def __init__(self, assignment: Assignment, level: str = "auto", *, containment: Containment | None = None) -> None:
         packages = packages_for(assignment)
         self.containment = containment or choose_containment(level, packages)
         self._control, theirs = socket_pair()

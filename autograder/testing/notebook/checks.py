@@ -51,9 +51,7 @@ class Recorder:
         return State.ERROR, "\n".join([f"{type(error).__name__}: {error}", *shown])
 
 
-def run_task(
-    task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate
-) -> tuple[TaskResult, str]:
+def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate) -> tuple[TaskResult, str]:
     """Judges one task.
 
     Args:
