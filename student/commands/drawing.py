@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..data import Batch, DataError, check_length
 from ..running.config import ConfigError
-from ..running.translate import forced_decode, translate
+from ..translation.translate import forced_decode, translate
 from ..vocab import BOS
 from .trained_model import add_checkpoint_flag, load_model, note_unknown
 
@@ -23,7 +23,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Draws the maps of one layer; returns the exit status."""
     try:
-        from ..running.pictures import FORMATS, plot_attention, save_figure
+        from ..pictures.attention_maps import plot_attention
+        from ..pictures.saving import FORMATS, save_figure
     except ImportError:
         raise ConfigError("attention: matplotlib is not installed; pip install matplotlib") from None
 

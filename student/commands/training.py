@@ -8,7 +8,7 @@ from ..data import Pair, read_lines, read_pairs
 from ..running.checkpoint import Checkpoint
 from ..running.config import Config, ConfigError
 from ..running.experiment import Experiment
-from ..running.whole_files import make_folder
+from ..whole_files import make_folder
 from .setting_flags import add_config_flags, config_flags_in, config_from_flags
 
 PACKAGE = __name__.rsplit(".", 2)[0]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ..data import read_sources
 from ..running.config import ConfigError
-from ..running.translate import find_cached_search, translate
-from ..running.whole_files import in_one_piece, is_stream
+from ..translation.translate import find_cached_search, translate
+from ..whole_files import in_one_piece, is_stream
 from .trained_model import add_checkpoint_flag, load_model, note_unknown
 
 SOURCES = Path("data/corpus/fren.test.src.bpe")
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
             raise ConfigError(f"--cached searches greedily, not with beam_size = {config.beam_size}: add --beam-size 1")
         search = find_cached_search()
         if search is None:
-            raise ConfigError("--cached: this package has no cached_decode.py; only the reference does")
+            raise ConfigError("--cached: this package has no cached_greedy.py; only the reference does")
     sentences = read_sources(options.input)
     note_unknown(options.input, sentences, saved.src_vocab)
     with in_one_piece(options.output) as unfinished:

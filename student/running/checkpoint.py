@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from ..vocab import SPECIAL_TOKENS, Vocabulary
+from ..whole_files import in_one_piece
 from .config import Config
-from .whole_files import in_one_piece
 
 FORMAT = 1
 

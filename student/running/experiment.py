@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from ..data import Batch, BatchLoader, Pair, fingerprint
 from ..train import train_epoch
+from ..translation.translate import bleu, find_cached_search, forced_decode, translate
 from ..vocab import PAD_ID, Vocabulary, join_subwords
 from .building import build_model, draw_diagonal, make_optimizer
 from .checkpoint import Checkpoint, CheckpointError
@@ -20,7 +21,6 @@ from .config import Config, ConfigError
 from .interruption import Interruption
 from .run_folder import RunFolder
 from .schedule import make_scheduler
-from .translate import bleu, find_cached_search, forced_decode, translate
 
 
 def generators(device: torch.device | str) -> dict[str, ModuleType]:

@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..whole_files import in_one_piece, make_folder
 from .checkpoint import Checkpoint
 from .config import ConfigError
-from .whole_files import in_one_piece, make_folder
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -105,7 +105,8 @@ class RunFolder:
 
     def _draw_curves(self, history: list[dict[str, float]]) -> None:
         try:
-            from .pictures import plot_history, save_figure
+            from ..pictures.curves import plot_history
+            from ..pictures.saving import save_figure
         except ImportError:  # training does not need matplotlib
             return
         save_figure(plot_history(history), self.path / "curves.png")

@@ -12,8 +12,8 @@ from ..data import Batch, pad_ids, restrict_to_diagonal
 from ..decode import beam_decode, greedy_decode
 from ..masks import padding_mask
 from ..model import Transformer
+from ..running.config import Config
 from ..vocab import BOS_ID, EOS_ID, PAD_ID, Vocabulary, join_subwords
-from .config import Config
 
 BATCH_SIZE = 256  # the most sentences that are decoded together
 
@@ -86,7 +86,7 @@ def translate(
 def find_cached_search() -> Search | None:
     """Returns the greedy search with the key/value cache; None if this package does not have it."""
     try:
-        from .cached_decode import cached_greedy_decode
+        from .cached_greedy import cached_greedy_decode
     except ImportError:
         return None
     return cached_greedy_decode

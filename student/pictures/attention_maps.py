@@ -1,14 +1,8 @@
-"""Pictures: the attention maps of a sentence, the curves of a run."""
+"""Attention maps: where each token of a sentence looks, a picture per head."""
 
-from pathlib import Path
-
-import matplotlib
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .whole_files import in_one_piece
-
-FORMATS = (".png", ".svg", ".pdf")
 CELL = 0.3  # inches per weight in an attention map
 LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
 
@@ -42,26 +36,3 @@ def plot_attention(weights: Tensor, query_tokens: list[str], key_tokens: list[st
         axes.set_ylabel("attends", fontsize=8)
     figure.colorbar(image, ax=figure.axes, shrink=0.8, aspect=40, label="weight")
     return figure
-
-
-def plot_history(history: list[dict[str, float]]) -> Figure:
-    """Draws loss and dev BLEU by epoch."""
-    epochs = [line["epoch"] for line in history]
-    figure = Figure(figsize=(9, 3.5), layout="constrained")
-    loss_axes, bleu_axes = figure.subplots(1, 2)
-    for name in ("train_loss", "dev_loss"):
-        loss_axes.plot(epochs, [line[name] for line in history], marker=".", label=name.replace("_", " "))
-    loss_axes.set(xlabel="epoch", ylabel="loss (nats per token)")
-    loss_axes.legend()
-    bleu_axes.plot(epochs, [line["dev_bleu"] for line in history], marker=".", color="tab:green")
-    bleu_axes.set(xlabel="epoch", ylabel="dev BLEU", ylim=(0, 1))
-    for axes in (loss_axes, bleu_axes):
-        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
-        axes.grid(alpha=0.3)
-    return figure
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Writes the picture whole or not at all; the ending of its name, one of FORMATS, decides on the format."""
-    with in_one_piece(path) as unfinished:
-        figure.savefig(unfinished, dpi=120)
