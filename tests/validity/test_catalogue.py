@@ -33,7 +33,7 @@ def test_every_patch_applies_and_no_two_are_the_same(faults, reference):
 
 
 def test_what_faulty_code_does_completes_the_sentence(faults):
-    """ "Your code behaves exactly like code that …": a verb phrase in the third person."""
+    """It follows "Your code behaves exactly like code that …", so it is a verb phrase in the third person."""
     for fault in faults:
         verb = fault.when.removeprefix("always ").removeprefix("never ").split()[0]
         assert verb == "cannot" or (verb[-1] == "s" and verb.islower()), f"{fault.id}: code that {fault.when}"
