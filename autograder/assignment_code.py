@@ -2,7 +2,7 @@
 
     tests/             the component tests; pytest imports them
     stand_ins/         run in the worker beside a submission; the worker loads them by itself
-    layouts/           other layouts of the same computation: for the diagnosis and its proof
+    diagnosis_layouts/ other layouts of the same computation: for the diagnosis and its proof
     training_check.py  does the whole learn?
 
 All else that an assignment has is data: `foundation.assignment_file`, and files below `Assignment.folder`.
@@ -30,7 +30,7 @@ NO_STAND_INS = ModuleType("stand_ins")
 
 
 class Layouts(Protocol):
-    """What `layouts/` offers.
+    """What `diagnosis_layouts/` offers.
 
     Attributes:
         LAYOUTS: name -> rewrites sources, so that their parameters are laid out differently and compute the same.
@@ -53,7 +53,7 @@ class Layouts(Protocol):
 
 
 class OwnLayoutOnly:
-    """For an assignment without `layouts/`: the reference as it is, and parameters are matched by their shapes."""
+    """Stands for a missing `diagnosis_layouts/`: only the reference as it is, parameters matched by their shapes."""
 
     LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]] = {"reference": dict}
 
@@ -95,7 +95,7 @@ def stand_ins_of(assignment: Assignment) -> ModuleType:
 
 def layouts_of(assignment: Assignment) -> Layouts:
     """Other layouts; only the reference's own where the assignment names no others."""
-    return cast("Layouts", part_of(assignment, "layouts") or OwnLayoutOnly())
+    return cast("Layouts", part_of(assignment, "diagnosis_layouts") or OwnLayoutOnly())
 
 
 def training_check_of(assignment: Assignment) -> TrainingCheck | None:

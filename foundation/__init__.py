@@ -1,11 +1,11 @@
 """The base of every package of the kit; it imports none of them.
 
-    places.py           the paths of the kit's parts          whole_files.py      written in one piece or not at all
-    assignment_file.py  reads tasks and contract              printable_text.py   text from strangers, made harmless
-    contract.py         what submissions must offer           command_line.py     what command lines share
-    limits.py           limits of one submission              child_processes.py  jobs in forked children
-    term_secret.py      what seeds are drawn from             todo_comments.py    the form of a TODO
-    time_limit.py       limits for our own code               sources.py          a package's modules as text
+    places.py             the paths of the kit's parts          whole_files.py      written in one piece or not at all
+    assignment_file.py    reads tasks and contract              printable_text.py   text from strangers, made harmless
+    contract.py           what submissions must offer           command_line.py     what command lines share
+    submission_limits.py  what a submission may use             child_processes.py  jobs in forked children
+    term_secret.py        what seeds are drawn from             todo_comments.py    the form of a TODO
+    watchdog.py           time limits for our own code          sources.py          a package's modules as text
 
 Nothing in it knows of grading or of releases.
 """

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from .contract import Contract, Forbidden
-from .limits import Limits
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE
+from .submission_limits import Limits
 
 DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("share", "all")

@@ -12,7 +12,7 @@ from .archives.handout import make_handout
 from .archives.instructor import collect_instructor
 from .archives.packing import make_manifest, make_zip
 from .archives.student import HANDOUT, collect_kit, read_requirements, versions_of
-from .notebooks.course import Course, has_notebooks, make_course, read_efforts
+from .notebooks.nbgrader_course import Course, has_notebooks, make_course, read_efforts
 from .problems import ReleaseError
 from .skeleton.build import Skeleton, make_skeleton, read_folder
 from .update.plan import HANDED_OUT, remember

@@ -13,7 +13,7 @@ from foundation.whole_files import in_one_piece
 from .archives.packing import checksum
 from .archives.student import read_requirements
 from .build import MANIFEST, Project, Release, make_package
-from .notebooks.course import PROSE, RELEASE, SOURCE, has_notebooks, make_course
+from .notebooks.nbgrader_course import PROSE, RELEASE, SOURCE, has_notebooks, make_course
 from .problems import ReleaseError
 from .skeleton.build import read_folder
 

@@ -33,9 +33,9 @@ from autograder.testing.sandboxed_outcomes import classify_sandboxed
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import Assignment
 from foundation.child_processes import run_forked
-from foundation.limits import Limits
 from foundation.sources import Sources
-from foundation.time_limit import time_limit
+from foundation.submission_limits import Limits
+from foundation.watchdog import time_limit
 
 SECONDS_A_TEST = 10
 SECONDS_A_SEED = 600.0

@@ -4,9 +4,9 @@
     tests/             the component tests, one file per task
     checks/            what several of them share
     stand_ins/         what runs in the worker beside submitted code
-    readings/          find out which parameter plays which part
+    parameter_roles/   find out which parameter plays which part
     misconceptions/    known faults, as patches of the reference
-    layouts/           other layouts of the same computation
+    diagnosis_layouts/ other layouts of the same computation, for the diagnosis
     variants/          correct code that looks different
     equivalents.toml   mutants that are not faults
     handout.md         what students read first

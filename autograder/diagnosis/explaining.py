@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
-from foundation.time_limit import CPU, time_limit
+from foundation.watchdog import CPU, time_limit
 
 from ..grading.marks import TaskResult
 from ..sandbox.tape import Episode, Tape

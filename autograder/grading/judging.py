@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.time_limit import check_main_thread
+from foundation.watchdog import check_main_thread
 
 from ..diagnosis.explaining import Explainer
 from ..intake import Intake

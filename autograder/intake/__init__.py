@@ -9,7 +9,7 @@
     python_source.py      from bytes to text, syntax trees and imports
     notebooks/            from cells to modules
     files/                folders, .zip and .tar.gz, read within bounds
-    bounds.py             how much is read
+    size_limits.py        how much is read
     errors.py             why a submission is refused
 
 What counts: the contract's modules, further `.py` files that they import relatively, beside them (`.helpers`) or in

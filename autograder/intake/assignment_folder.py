@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from foundation.assignment_file import Assignment
 from foundation.contract import Contract
 
-from .bounds import TRANSLATIONS
 from .errors import RefusedError, quote
 from .files.path_checks import is_clutter
+from .size_limits import TRANSLATIONS
 
 SHOWN_FILES = 3
 

@@ -12,10 +12,10 @@ from foundation.contract import Contract
 from foundation.sources import Source, Sources, failing_module, file_of
 
 from .assignment_folder import Place, all_places, has_modules, some
-from .bounds import MAX_MODULES, MAX_SOURCE_BYTES
 from .errors import IntakeError, RefusedError, quote
 from .files.tree import Tree
 from .python_source import absolute_imports, decode, parse, read_modules, relative_imports
+from .size_limits import MAX_MODULES, MAX_SOURCE_BYTES
 
 NO_EFFECT = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
 NEVER_OURS = ("conftest.py", "sitecustomize.py", "usercustomize.py", "torch.py", "numpy.py")

@@ -20,7 +20,6 @@ from .assignment_folder import (
     is_notebook,
     level_of,
 )
-from .bounds import MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, TRANSLATIONS
 from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
 from .files.folders import Folder
 from .files.tars import MAGIC as TAR_MAGIC
@@ -31,6 +30,7 @@ from .files.zips import Zip
 from .modules import Selection, complete, misnamed, read_release, select_modules
 from .notebooks.cells import Cell, read_notebook
 from .notebooks.distribution import Distribution
+from .size_limits import MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, TRANSLATIONS
 
 KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
 OTHER_KINDS = {b"Rar!": "a RAR archive", b"7z\xbc\xaf": "a 7z archive", b"%PDF": "a PDF", b"{": "JSON not named .ipynb"}

@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from foundation.contract import Contract
-from foundation.limits import Limits
 from foundation.sources import Locate, Sources, file_of, in_module
+from foundation.submission_limits import Limits
 from foundation.todo_comments import with_comment
 
 from .connection import Connection, DeadlineError, Output, WorkerGoneError

@@ -11,8 +11,8 @@ from collections import Counter
 from typing import Any
 
 from foundation.contract import Contract
-from foundation.limits import Limits
 from foundation.sources import Locate, Sources, in_module
+from foundation.submission_limits import Limits
 
 from .connection import Output
 from .containment.zygote import Zygote

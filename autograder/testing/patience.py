@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from foundation.time_limit import CPU, time_limit
+from foundation.watchdog import CPU, time_limit
 
 SECONDS, SECONDS_IN_ALL, FEW_SECONDS = 20.0, 40.0, 2.0
 """CPU time of this process for one test, for all tests, and for one test once all of it is used up or another test of

@@ -1,6 +1,6 @@
 """What goes to Gradescope: the two programs that it runs, the grader, the skeleton, the references and the secret.
 
-`setup.sh` and `run_autograder` lie in `gradescope_files/` and are packed as they are. `requirements.txt` lists the
+`setup.sh` and `run_autograder` lie in `gradescope_container/` and are packed as they are. `requirements.txt` lists the
 packages for the image, in the versions that are installed here, with which the gates have passed.
 """
 
@@ -21,7 +21,7 @@ PROGRAMS = ("run_autograder", "setup.sh")
 GRADER_ARCHIVE = "grader.tar.xz"
 """The grader and the skeleton; `setup.sh` unpacks it beside itself."""
 
-FILES = Path(__file__).with_name("gradescope_files")
+FILES = Path(__file__).with_name("gradescope_container")
 
 ENTRY = f"{GRADER}/reports/gradescope/__main__.py"
 

@@ -4,8 +4,8 @@
     files.py             as text: they compile, stand alone, hold no solution and nothing private
     notebooks.py         sound for Jupyter and nbgrader; the answers are the skeleton's
     class_grading.py     reference, skeleton, single solutions and notebooks get the marks they should
-    gradescope.py        the archive for Gradescope grades
     student_archive.py   the students' archive works by itself
+    gradescope_archive.py  the archive for Gradescope grades
     second_build.py      another build gives the same bytes: building_later.py is its script
     todos.py             every TODO raises: calling_todos.py is its script
     child_process.py     the processes that gates start
@@ -15,7 +15,7 @@ A gate is a function from a workspace to a verdict. All of them run, also after 
 
 from .class_grading import NAMES, marks_are_right
 from .files import compiles, keeps_private, no_solution_survives, stands_alone
-from .gradescope import gradescope_grades
+from .gradescope_archive import gradescope_grades
 from .notebooks import notebooks_are_sound
 from .running import Gate, gate
 from .second_build import builds_agree

@@ -4,7 +4,7 @@ import ast
 import json
 from typing import Any
 
-from ..notebooks.course import Course
+from ..notebooks.nbgrader_course import Course
 from ..notebooks.source_notebook import answer_id, test_id
 from .running import Verdict, Workspace
 

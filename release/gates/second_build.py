@@ -8,8 +8,8 @@ from pathlib import Path
 from ..archives.instructor import DOCS, PRIVATE
 from ..archives.packing import checksum
 from ..archives.student import CORPUS
-from ..notebooks.course import FILES as NOTEBOOK_FILES
-from ..notebooks.course import FOLDER as NOTEBOOKS
+from ..notebooks.nbgrader_course import FILES as NOTEBOOK_FILES
+from ..notebooks.nbgrader_course import FOLDER as NOTEBOOKS
 from .child_process import TooSlowError, ending_of, run_python
 from .running import Verdict, Workspace
 

@@ -8,7 +8,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.archives.student import read_requirements
 from release.build import Project, make_package
-from release.notebooks.course import Course, make_course
+from release.notebooks.nbgrader_course import Course, make_course
 
 
 @pytest.fixture(scope="session")

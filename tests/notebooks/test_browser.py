@@ -17,7 +17,7 @@ from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.gradebook import Gradebook
 from foundation.places import ROOT
-from release.notebooks.course import NAME
+from release.notebooks.nbgrader_course import NAME
 
 pytestmark = pytest.mark.slow
 

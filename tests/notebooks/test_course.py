@@ -12,7 +12,7 @@ from foundation.places import ROOT
 from release.archives.student import read_requirements
 from release.build import make_package
 from release.gates.notebooks import notebook_faults
-from release.notebooks.course import PROSE, collect_support, generate, make_sources
+from release.notebooks.nbgrader_course import PROSE, collect_support, generate, make_sources
 from release.notebooks.prose import read_prose
 from release.notebooks.source_notebook import check_tasks, make_notebook
 from release.notebooks.todo_stubs import name_stubs

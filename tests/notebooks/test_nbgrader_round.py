@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from foundation.places import ROOT
-from release.notebooks.course import NAME
+from release.notebooks.nbgrader_course import NAME
 
 pytestmark = pytest.mark.slow
 

@@ -20,7 +20,7 @@ from release.archives.pinned_versions import pin
 from release.build import Project, make_release
 from release.gates.class_grading import marks_are_right
 from release.gates.files import keeps_private, no_solution_survives
-from release.gates.gradescope import gradescope_grades
+from release.gates.gradescope_archive import gradescope_grades
 from release.gates.running import Workspace
 from release.placing import write_files
 from release.problems import ReleaseError

@@ -14,7 +14,7 @@ from foundation.places import ROOT
 from release.archives.handout import make_handout
 from release.archives.student import collect_kit, read_requirements
 from release.leaks.finder import LeakFinder, find_leaks
-from release.notebooks.course import read_efforts
+from release.notebooks.nbgrader_course import read_efforts
 from release.problems import ReleaseError
 from release.skeleton.build import Skeleton, coded_tasks, make_skeleton, read_folder
 from release.skeleton.regions import Region

@@ -7,7 +7,7 @@ Runs trusted code only (the reference with patches, and variants of our own), so
     result.py            what the proof found
     variants.py          correct implementations that look different
     verdicts.py          is a fault found, and which tasks pay for it?
-    tolerances.py        how far correct code and faults are from each tolerance
+    margins.py           how far correct code and faults are from each tolerance
     terminal_tables.py   the result in the terminal, and as JSON
     pages.py             the result as pages for docs/proof
     confusion_matrix.py  which task pays for a fault: the shares, and their picture

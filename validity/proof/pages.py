@@ -7,8 +7,8 @@ from foundation.whole_files import write_whole
 
 from ..markdown import in_cell, table
 from .confusion_matrix import blame_shares, draw_matrix, matrix_lines
+from .margins import APART
 from .result import Proof
-from .tolerances import APART
 from .variants import Variant
 from .verdicts import Verdict, by_component
 

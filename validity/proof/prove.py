@@ -10,8 +10,8 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.sources import Sources
 
 from ..run_tests import Run, Version, progress_bar, run_versions
+from .margins import Margins
 from .result import Proof
-from .tolerances import Margins
 from .variants import Variant, read_variants
 from .verdicts import verdict_of
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from foundation.assignment_file import Assignment
 
-from .tolerances import Margin
+from .margins import Margin
 from .variants import Variant
 from .verdicts import Verdict
 

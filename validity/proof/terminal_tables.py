@@ -6,8 +6,8 @@ from typing import Any
 from foundation.assignment_file import Assignment
 
 from .confusion_matrix import blame_shares, matrix_lines
+from .margins import APART
 from .result import Proof
-from .tolerances import APART
 from .verdicts import Verdict, by_component
 
 

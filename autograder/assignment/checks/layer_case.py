@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.readings.parts import Census, Norm, network_readings, norm_readings, take_census
+from autograder.assignment.parameter_roles.parts import Census, Norm, network_readings, norm_readings, take_census
 from autograder.assignment.stand_ins.formulas import mixed_look_up
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_parts, expect_shape

@@ -11,7 +11,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from autograder.assignment.readings.parts import missing_numbers
+from autograder.assignment.parameter_roles.parts import missing_numbers
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import (
     copies,

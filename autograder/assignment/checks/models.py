@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.readings.parts import Census, take_census
+from autograder.assignment.parameter_roles.parts import Census, take_census
 from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, name_tokens, place, trace
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_close, expect_equal_to_one, expect_parts, expect_shape

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.readings.parts import norm_readings, take_census
+from autograder.assignment.parameter_roles.parts import norm_readings, take_census
 from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, trace
 from autograder.testing.case import Case
 from autograder.testing.comparison import (

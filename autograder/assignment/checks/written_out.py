@@ -13,8 +13,8 @@ from itertools import permutations, product
 import torch
 from torch import Tensor
 
-from autograder.assignment.readings.parts import Network, formula_readings
-from autograder.assignment.readings.projections import FoundAttention, find_attention
+from autograder.assignment.parameter_roles.parts import Network, formula_readings
+from autograder.assignment.parameter_roles.projections import FoundAttention, find_attention
 from autograder.testing.comparison import TOLERANCE, difference, expect, expect_equal_to_one, fail
 
 from .layer_case import Attention, LayerCase, Sublayers, norm_orders, stand_in

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.assignment.readings.projections import true_attention
+from autograder.assignment.parameter_roles.projections import true_attention
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     copies,

@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.readings.laws import check_weights
-from autograder.assignment.readings.parts import learned
-from autograder.assignment.readings.projections import FoundAttention, Search, find_attention
+from autograder.assignment.parameter_roles.laws import check_weights
+from autograder.assignment.parameter_roles.parts import learned
+from autograder.assignment.parameter_roles.projections import FoundAttention, Search, find_attention
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     copies,

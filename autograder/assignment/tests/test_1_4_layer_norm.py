@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.assignment.readings.parts import learned
+from autograder.assignment.parameter_roles.parts import learned
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     expect,

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.readings.parts import formula_readings
+from autograder.assignment.parameter_roles.parts import formula_readings
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     expect,

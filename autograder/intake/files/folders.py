@@ -10,8 +10,8 @@ import stat
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from ..bounds import MAX_LISTED, limit_of
 from ..errors import IntakeError, RefusedError, quote
+from ..size_limits import MAX_LISTED, limit_of
 from .path_checks import is_clutter
 from .tree import kind_of, read_file
 

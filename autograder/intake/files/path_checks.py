@@ -3,8 +3,8 @@
 import unicodedata
 from collections.abc import Iterable
 
-from ..bounds import MAX_DEPTH, MAX_NAME_CHARACTERS
 from ..errors import RefusedError, quote
+from ..size_limits import MAX_DEPTH, MAX_NAME_CHARACTERS
 
 STEERING = {"Cc", "Zl", "Zp"}  # control characters, line and paragraph separators
 BIDIRECTIONAL = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -5,8 +5,8 @@ import stat
 import zipfile
 import zlib
 
-from ..bounds import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
 from ..errors import RefusedError, quote
+from ..size_limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
 from .path_checks import check_clashes, check_name
 from .tree import kind_of, too_large
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from foundation.printable_text import printable
 
-from ..bounds import MAX_CELLS, MAX_CODE_CHARACTERS
 from ..errors import RefusedError
+from ..size_limits import MAX_CELLS, MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from foundation.assignment_file import Assignment
-from foundation.limits import Limits
 from foundation.sources import Locate, Sources, in_module
+from foundation.submission_limits import Limits
 
 from ..containment.zygote import Zygote
 from ..errors import SubmissionError

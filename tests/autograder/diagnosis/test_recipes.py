@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from autograder.assignment.layouts import readings
+from autograder.assignment.diagnosis_layouts import readings
 from autograder.diagnosis.recipes import fill_all, recipes
 
 

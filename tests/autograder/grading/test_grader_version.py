@@ -31,7 +31,7 @@ def version(root: Path, **limits: float) -> str:
 @pytest.mark.parametrize(
     "path",
     [
-        "foundation/time_limit.py",
+        "foundation/watchdog.py",
         "autograder/assignment/tests/pytest.ini",
         "autograder/assignment/tests/test_given.py",
         "autograder/diagnosis/matching.py",

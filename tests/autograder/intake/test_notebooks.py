@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from autograder.intake.bounds import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES
+from autograder.intake.size_limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES
 from foundation.assignment_file import read_assignment
 
 from .conftest import RELEASE, answer, as_notebook, code

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from autograder.intake.bounds import MAX_MODULE_BYTES
 from autograder.intake.files import tars
+from autograder.intake.size_limits import MAX_MODULE_BYTES
 
 from .conftest import LAYERS
 

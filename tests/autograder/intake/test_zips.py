@@ -6,8 +6,8 @@ import zipfile
 
 import pytest
 
-from autograder.intake.bounds import MAX_ARCHIVE_BYTES, MAX_MODULE_BYTES, MAX_UNPACKED_BYTES
 from autograder.intake.files import zips
+from autograder.intake.size_limits import MAX_ARCHIVE_BYTES, MAX_MODULE_BYTES, MAX_UNPACKED_BYTES
 
 from .conftest import LAYERS
 

@@ -9,7 +9,7 @@ from autograder.sandbox.containment.layers import choose_containment
 from autograder.sandbox.containment.zygote import Zygote, packages_for
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
-from foundation.limits import Limits
+from foundation.submission_limits import Limits
 
 ASSIGNMENT = read_assignment()
 EXAMPLE = Path(__file__).with_name("example")

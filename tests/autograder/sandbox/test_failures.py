@@ -18,7 +18,7 @@ from autograder.sandbox.errors import (
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.worker import failures
 from foundation.assignment_file import read_assignment
-from foundation.limits import Limits
+from foundation.submission_limits import Limits
 
 CALL = "decode.greedy_decode"
 

@@ -31,8 +31,8 @@ from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
-from foundation.limits import Limits
 from foundation.places import ROOT
+from foundation.submission_limits import Limits
 
 HOSTILE = sorted(Path(__file__).with_name("hostile").glob("*.py"))
 NAIVE = Path(__file__).with_name("naive_grader.py")

@@ -19,8 +19,8 @@ from autograder.sandbox.containment.zygote import Zygote, packages_for
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
-from foundation.limits import Limits
 from foundation.places import ROOT
+from foundation.submission_limits import Limits
 
 PACKAGES = packages_for(read_assignment())
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from foundation.time_limit import CPU, WALL, time_limit
+from foundation.watchdog import CPU, WALL, time_limit
 
 
 def spin(seconds: float) -> None:

@@ -18,7 +18,7 @@ from torch import Tensor
 from autograder.assignment.stand_ins.formulas import look_up
 
 from ...testing.comparison import TOLERANCE
-from .layouts import readings
+from .splitting import readings
 
 Attend = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
 
