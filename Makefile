@@ -110,6 +110,7 @@ test-slow: $(READY) $(CORPUS)  ## the slow ones: training runs, browsers, hostil
 
 lint: $(READY)  ## check style and types
 	$(PY) -m ruff check
+	$(PY) -m ruff format --check
 	$(PY) -m mypy
 
 site: $(READY)  ## build the documentation's site in build/site, strictly and offline
