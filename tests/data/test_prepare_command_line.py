@@ -218,3 +218,18 @@ def test_the_longest_that_the_reference_reads() -> None:
     assert encoding(torch.zeros(1, MOST_TOKENS_READ + 1, 8)).shape[1] == MOST_TOKENS_READ + 1
     with pytest.raises(ValueError, match=str(MOST_TOKENS_READ + 2)):
         encoding(torch.zeros(1, MOST_TOKENS_READ + 2, 8))
+
+
+def test_columns_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "pairs.tsv.gz"
+    table.write_bytes(gzip.compress("".join([f"Cat {n} .\tLe chat {n} .\n" for n in range(60)] + ["\n"]).encode()))
+    more = ["--dev", 4, "--test", 0, "--encoding", "words", "--output", tmp_path / "out"]
+    assert run("prepare", "--pairs", table, *more) == 0
+    assert (tmp_path / "out" / "train.words").read_text().startswith("Cat 0 .|||Le chat 0 .\n")
+    capsys.readouterr()
+    assert run("prepare", "--pairs", table, "--columns", 3, 1, *more) == 2
+    assert capsys.readouterr().err == (
+        f"error: {table}:1: 2 columns, separated by tabs; expected at least 3 (--columns names source and target)\n"
+    )
+    assert run("prepare", "--train", table, table, "--columns", 1, 2, *more) == 2
+    assert capsys.readouterr().err == "error: --columns needs --pairs; leave it out\n"

@@ -1,0 +1,115 @@
+"""What lies in the folder is what the table or the first download promised, and nobody's own files are lost."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from data.fetching import commands
+from data.fetching.folder import LOCK
+from data.fetching.table import PublicCorpus
+
+from .conftest import Server, archive, fetch, names
+
+
+@pytest.mark.parametrize("kind", ["sha256", "md5"])
+def test_other_bytes_than_the_checksum_says(
+    server: Server,
+    small: PublicCorpus,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+) -> None:
+    expected = f"{kind}:{hashlib.new(kind, server.files['text']).hexdigest()}"
+    known = dataclasses.replace(small, files=(dataclasses.replace(small.files[0], checksum=expected),))
+    monkeypatch.setattr(commands, "read_table", lambda: {small.name: known})
+    whole = server.files["text"]
+    server.files["text"] = whole[:-1] + b"!"
+    assert fetch(tmp_path) == 1
+    error = capsys.readouterr().err
+    assert f"not {expected} as in the table of corpora\n" in error and error.count("\n") == 1
+    assert names(tmp_path) == set()
+    server.files["text"] = whole
+    assert fetch(tmp_path) == 0 and names(tmp_path) == {"text", LOCK}
+
+
+def test_the_first_fetch_holds_later_ones(
+    server: Server, small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fetch(tmp_path) == 0
+    (tmp_path / "text").unlink()
+    server.files["other"] = server.files["text"] + b"more"
+    assert fetch(tmp_path, "--url", server.url + "other") == 1
+    assert f"as in {tmp_path / LOCK}; if the corpus was renewed, choose another --output" in capsys.readouterr().err
+    assert names(tmp_path) == {LOCK}
+    assert fetch(tmp_path) == 0
+
+
+def test_what_is_there_is_not_fetched_again(
+    server: Server, small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fetch(tmp_path) == 0
+    assert "1 of 1 files are new" in capsys.readouterr().out
+    assert fetch(tmp_path, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["files"]["text"]["new"] is False
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("fetched", [True, False])
+def test_nothing_of_the_users_is_lost(
+    server: Server, small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str], fetched: bool
+) -> None:
+    if fetched:
+        assert fetch(tmp_path) == 0
+    (tmp_path / "text").write_text("mine")
+    asked = len(server.requests)
+    assert fetch(tmp_path) == 2
+    why = "not as 'fetch' wrote it" if fetched else "not written by an earlier 'fetch'"
+    assert capsys.readouterr().err == (f"error: {tmp_path / 'text'}: {why}; move it away, or choose another --output\n")
+    assert (tmp_path / "text").read_text() == "mine" and len(server.requests) == asked
+
+
+@pytest.mark.parametrize("content", ["mine", "[]", '{"files": {"text": 1}}', '{"corpus": "x", "files": {}}'])
+def test_a_lock_of_another_kind(
+    small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    (tmp_path / LOCK).write_text(content)
+    assert fetch(tmp_path) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {tmp_path / LOCK}: ") and error.count("\n") == 1
+    assert (tmp_path / LOCK).read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "message"),
+    [
+        (b"<html>Log in first</html>", 1, "what the server sent is not a .zip file"),
+        (archive("a.zip", {"deu.txt": b"a\tb\n"}), 2, "it has no fra.txt"),
+    ],
+)
+def test_an_archive_that_is_none_or_another(
+    server: Server,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    content: bytes,
+    status: int,
+    message: str,
+) -> None:
+    server.files["fra-eng.zip"] = content
+    assert fetch(tmp_path, "--url", server.url + "fra-eng.zip") == status
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert not {"fra.txt", "fra.txt.part", "fra-eng.zip.part"} & names(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written(
+    small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert fetch(tmp_path / "file" / "below") == 2
+    assert "cannot write: Not a directory\n" in capsys.readouterr().err

@@ -1,0 +1,132 @@
+"""A download goes on where it broke off, is tried again while that helps, and never joins two versions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from data.fetching import download
+from data.fetching.folder import LOCK
+from data.fetching.table import PublicCorpus
+
+from .conftest import Server, fetch, names
+
+
+def test_a_download_that_breaks_off_is_resumed(
+    server: Server, small: PublicCorpus, tmp_path: Path, pauses: list[float]
+) -> None:
+    server.faults = ["break", "break"]
+    assert fetch(tmp_path) == 0
+    assert (tmp_path / "text").read_bytes() == server.files["text"]
+    assert [request.get("Range") for request in server.requests][0] is None
+    half = len(server.files["text"]) // 2
+    assert server.requests[1]["Range"] == f"bytes={half}-" and server.requests[1]["If-Range"] == '"1"'
+    assert pauses == [1, 1]  # each attempt got further, so the count began anew
+    assert names(tmp_path) == {"text", LOCK}
+
+
+def test_the_next_call_resumes(
+    server: Server, small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.faults = ["break"]
+    assert fetch(tmp_path, "--retries", 0) == 2
+    error = capsys.readouterr().err
+    assert "the connection ended after" in error and error.endswith("the same command resumes\n")
+    assert error.count("\n") == 1 and names(tmp_path) == {"text.part", "text.part.json"}
+    assert fetch(tmp_path) == 0
+    assert server.requests[1]["Range"].startswith("bytes=")
+    assert (tmp_path / "text").read_bytes() == server.files["text"]
+
+
+@pytest.mark.parametrize("tag", ['"2"', None])
+def test_two_versions_are_never_joined(server: Server, small: PublicCorpus, tmp_path: Path, tag: str | None) -> None:
+    """The file changes on the server between two calls: one of the same length has another tag, one has no tag."""
+    server.tag = tag and '"1"'
+    server.faults = ["break"]
+    assert fetch(tmp_path, "--retries", 0) == 2
+    server.files["text"] = server.files["text"][::-1] + (b"" if tag else b"new\n")
+    server.tag = tag
+    assert fetch(tmp_path) == 0
+    assert (tmp_path / "text").read_bytes() == server.files["text"]
+
+
+def test_a_server_that_ignores_ranges(server: Server, small: PublicCorpus, tmp_path: Path) -> None:
+    server.ranges = False
+    server.faults = ["break"]
+    assert fetch(tmp_path) == 0
+    assert len(server.requests) == 2 and (tmp_path / "text").read_bytes() == server.files["text"]
+
+
+def test_a_server_that_never_gets_further(
+    server: Server, small: PublicCorpus, tmp_path: Path, pauses: list[float]
+) -> None:
+    """It breaks off at the same byte each time: that is an end, not a resumption for ever."""
+    server.ranges = False
+    server.faults = ["break"] * 99
+    assert fetch(tmp_path, "--retries", 3) == 2
+    assert pauses == [1, 2, 4]
+
+
+def test_a_range_that_was_not_asked_for(server: Server, small: PublicCorpus, tmp_path: Path) -> None:
+    server.faults = ["break", "elsewhere"]
+    assert fetch(tmp_path) == 0
+    assert (tmp_path / "text").read_bytes() == server.files["text"]
+
+
+def test_a_server_that_does_not_say_how_long(server: Server, small: PublicCorpus, tmp_path: Path) -> None:
+    server.faults = ["no length"]
+    assert fetch(tmp_path) == 0
+    assert (tmp_path / "text").read_bytes() == server.files["text"]
+
+
+def test_a_busy_server_is_asked_again(
+    server: Server, small: PublicCorpus, tmp_path: Path, pauses: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may say for how long to wait; longer pauses are ours."""
+    server.faults = ["503", "503"]
+    assert fetch(tmp_path) == 0
+    assert pauses == [7, 7]
+    assert capsys.readouterr().err.count("HTTP 503 Service Unavailable; next attempt in 7 s\n") == 2
+
+
+def test_pauses_grow(server: Server, small: PublicCorpus, tmp_path: Path, pauses: list[float]) -> None:
+    server.shutdown()
+    server.server_close()
+    assert fetch(tmp_path, "--retries", 8) == 2
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize("status", ["404", "403", "410"])
+def test_a_refusal_is_final(
+    server: Server,
+    small: PublicCorpus,
+    tmp_path: Path,
+    pauses: list[float],
+    capsys: pytest.CaptureFixture[str],
+    status: str,
+) -> None:
+    server.faults = [status]
+    assert fetch(tmp_path) == 2
+    assert pauses == [] and names(tmp_path) == set()
+    assert re.fullmatch(rf"error: {server.url}text: HTTP {status} \w.*\n", capsys.readouterr().err)
+
+
+def test_ctrl_c_leaves_what_has_arrived(
+    server: Server,
+    small: PublicCorpus,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(download, "pause", interrupt)
+        server.faults = ["break"]
+        assert fetch(tmp_path) == 130
+    assert capsys.readouterr().err.endswith("stopped; the same command resumes\n")
+    assert fetch(tmp_path) == 0 and "Range" in server.requests[1]
