@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import Any
 
 from tqdm import tqdm
 
+from reference.translation.raw_text import LANGUAGES
+
 from ..arguments import Commands, output_folder, whole_number
 from ..files import CorpusError, write_files
-from .encodings import read_encoding
+from .encodings import PRE_TOKENIZERS, read_encoding
 from .parallel import TextPair, read_columns, read_dataset, read_files, split_lines
-from .prepare import MOST_TOKENS_READ, SPLITS, Choices, cut_words, prepare, split_name
+from .prepare import MOST_TOKENS_READ, SPLITS, Choices, prepare, split_name, tokenizer_names
 from .prepared_folder import SUMMARY, checksums, written_before
 
 DEFAULTS = Choices()
@@ -58,7 +61,11 @@ def add_prepare_commands(commands: Commands) -> None:
         parser.add_argument(f"--{split}-files", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help=more)
     parser.add_argument("--config", help="configuration of the dataset, such as de-en")
     parser.add_argument(
-        "--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="languages of the dataset, such as de en"
+        "--languages",
+        type=language,
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help="such as de en: fields of the dataset, and how raw text is cut and joined for the trained model",
     )
     parser.add_argument(
         "--columns",
@@ -68,8 +75,16 @@ def add_prepare_commands(commands: Commands) -> None:
         help="columns of --pairs, from 1 (default: 1 2)",
     )
     parser.add_argument("--encoding", choices=("bpe", "words"), default=DEFAULTS.encoding, help="default: bpe")
+    parser.add_argument(
+        "--pre-tokenizer",
+        choices=PRE_TOKENIZERS,
+        default=DEFAULTS.pre_tokenizer,
+        help="what a word is: signs = letters and digits, or any other sign by itself (default); "
+        "whitespace = as the library tokenizers has it, where signs that touch stay together",
+    )
     for name, number, what in (
         ("vocabulary", whole_number(1, LARGEST_VOCABULARY), "size of each encoding"),
+        ("min-count", whole_number(1), "of whole words, those that occur less often are unknown"),
         ("most-tokens", whole_number(1), "drop pairs with a longer side"),
         ("dev", whole_number(0), "pairs to draw if there is no dev split"),
         ("test", whole_number(0), "pairs to draw if there is no test split"),
@@ -85,27 +100,36 @@ def add_prepare_commands(commands: Commands) -> None:
     parser = command("encode", "encode text for a model that was trained on a prepared corpus", ENCODE_EXAMPLE)
     parser.set_defaults(run=run_encode)
     parser.add_argument("--encoding", type=Path, required=True, metavar="FILE", help="a file that `prepare` saved")
-    parser.add_argument("--lowercase", action="store_true", help="as in `prepare`")
+
+
+def language(text: str) -> str:
+    """Reads the code of a language: it becomes part of a file's name."""
+    if not re.fullmatch(r"\w[\w-]*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the code of a language, such as de")
+    return text
 
 
 def run_prepare(options: argparse.Namespace) -> int:
     """Writes the corpus and prints a summary."""
     if options.dataset and not options.languages:
         raise CorpusError("--dataset: name the languages too: --languages de en")
-    for name in ("config", "languages"):
-        if getattr(options, name) and not options.dataset:
-            raise CorpusError(f"--{name} needs --dataset; leave it out")
+    if options.config and not options.dataset:
+        raise CorpusError("--config needs --dataset; leave it out")
     if options.columns and not options.pairs:
         raise CorpusError("--columns needs --pairs; leave it out")
-    present = written_before(options.output)  # now, not after an hour of work
+    options.languages = tuple(options.languages or DEFAULTS.languages)
+    if len(set(options.languages)) == 1 and not options.joint:
+        raise CorpusError(f"--languages {' '.join(options.languages)}: two names for two encodings, or --joint")
     choices = Choices(**{name: getattr(options, name) for name in vars(DEFAULTS)})
+    needed = {*tokenizer_names(choices), LANGUAGES}
+    present = written_before(options.output, needed)  # now, not after an hour of work
     with tqdm(desc="pairs", unit="pair", delay=2, leave=False, disable=None) as bar:
         named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
         splits: dict[str, Iterable[TextPair]] = {name: read_files(*paths) for name, paths in named.items() if paths}
         if options.pairs:
             splits["train"] = read_columns(options.pairs, tuple(options.columns or (1, 2)))
         if options.dataset:
-            theirs = read_dataset(options.dataset, options.config, tuple(options.languages))
+            theirs = read_dataset(options.dataset, options.config, options.languages)
             splits = {**{name: rows for name, rows in theirs.items() if split_name(name) not in splits}, **splits}
         files, summary = prepare(splits, choices, bar.update)
     summary["files"] = checksums(files)
@@ -151,5 +175,5 @@ def run_encode(options: argparse.Namespace) -> int:
     except OSError as problem:
         raise CorpusError(f"standard input: {problem.strerror or problem}") from None
     for line in lines:
-        sys.stdout.buffer.write(encoding.encode(cut_words(line, options.lowercase)).encode() + b"\n")
+        sys.stdout.buffer.write(" ".join(encoding.encode(line)).encode() + b"\n")
     return 0

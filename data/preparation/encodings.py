@@ -1,52 +1,152 @@
-"""Encodings of other text: byte pairs or whole words, saved as JSON files of the library `tokenizers`."""
+"""How text becomes tokens: cut into words, then byte pairs or whole words.
+
+An encoding is one JSON file of the library `tokenizers`, complete in itself: `Tokenizer.from_file(path).encode(text)`
+normalises raw text, cuts it, and puts `[BOS]` and `[EOS]` around it. In the lines of a corpus there are no such
+tokens, a piece that goes on ends in `@@`, and what the encoding does not know is `<unk>`.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path
 
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import WhitespaceSplit
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-from ..bpe import Subwords
-from ..files import CorpusError
+from tokenizers import Regex, Tokenizer  # noqa: E402
+from tokenizers.decoders import BPEDecoder  # noqa: E402
+from tokenizers.models import BPE, WordLevel  # noqa: E402
+from tokenizers.normalizers import NFC, Lowercase, Replace  # noqa: E402
+from tokenizers.normalizers import Sequence as Normalizers  # noqa: E402
+from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: E402
+from tokenizers.pre_tokenizers import Split, Whitespace, WhitespaceSplit  # noqa: E402
+from tokenizers.processors import TemplateProcessing  # noqa: E402
+from tokenizers.trainers import BpeTrainer  # noqa: E402
 
-UNKNOWN = "<unk>"
+from reference.translation.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
+
+from ..files import SEPARATOR, CorpusError  # noqa: E402
+
+SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
+UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
+PRE_TOKENIZERS = ("signs", "whitespace")
+
+Lines = Callable[[], Iterable[str]]
+"""Gives the sentences, as often as it is called: words separated by spaces."""
 
 
-class WholeWords:
-    """An encoding in which each word is one token; rare words are unknown to it."""
+def empty_tokenizer(pre_tokenizer: str, lowercase: bool, model: BPE | WordLevel | None = None) -> Tokenizer:
+    """Makes a tokenizer that cuts text and knows nothing else yet.
 
-    def __init__(self, model: Tokenizer) -> None:
-        """Takes a trained model; see `train`."""
-        self._model = model
+    Args:
+        pre_tokenizer: `signs`: runs of letters, digits and accents are words, and so is every other visible character;
+            `whitespace`: the library's `Whitespace`, where a run of signs stays together (`...`) and `_` is a letter.
+        lowercase: no capital letters.
+        model: what makes tokens of words; None = a word is a token.
+    """
+    tokenizer = Tokenizer(model or WordLevel({UNKNOWN: 0}, UNKNOWN))
+    # What would be misread in a line of a corpus goes: its separator, invisible characters, the mark of a piece.
+    clean = [NFC(), Replace(Regex(rf"[\p{{Z}}\p{{C}}]|{'[|]' * len(SEPARATOR)}"), " "), Replace(Regex("@(?=@)"), "@ ")]
+    tokenizer.normalizer = Normalizers(clean + [Lowercase()] * lowercase)
+    signs = PreTokenizers([WhitespaceSplit(), Split(Regex(r"[\p{L}\p{N}\p{M}]+|."), "isolated")])
+    tokenizer.pre_tokenizer = signs if pre_tokenizer == "signs" else Whitespace()
+    return tokenizer
 
-    @classmethod
-    def train(cls, sentences: Iterable[Sequence[str]], size: int) -> WholeWords:
-        """Keeps the `size` most frequent words."""
-        counts = Counter(word for sentence in sentences for word in sentence)
-        frequent = sorted(counts, key=lambda word: (-counts[word], word))[:size]
-        model = Tokenizer(WordLevel({word: index for index, word in enumerate([UNKNOWN, *frequent])}, UNKNOWN))
-        model.pre_tokenizer = WhitespaceSplit()
-        return cls(model)
+
+class Encoding:
+    """A trained tokenizer: text to words, words to the tokens of a line."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        """Takes one that `learn_bpe`, `learn_words` or `read_encoding` made."""
+        tokenizer.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
+        self._tokenizer = tokenizer
+
+    @cached_property
+    def is_bpe(self) -> bool:
+        """Whether tokens are pieces of words."""
+        return isinstance(self._tokenizer.model, BPE)
+
+    def cut(self, text: str) -> list[str]:
+        """Cuts raw text into words.
+
+        >>> Encoding(empty_tokenizer("signs", lowercase=True)).cut("L'homme, 3.5 % !")
+        ['l', "'", 'homme', ',', '3', '.', '5', '%', '!']
+        """
+        normal = self._tokenizer.normalizer.normalize_str(text)
+        return [word for word, _ in self._tokenizer.pre_tokenizer.pre_tokenize_str(normal)]
+
+    def encode(self, text: str) -> list[str]:
+        """Returns the tokens of raw text, or of words separated by spaces."""
+        if self.is_bpe:
+            return split_text(self._tokenizer, text)
+        return [word if word in self._words else UNKNOWN_WORD for word in self.cut(text)]
+
+    @cached_property
+    def _words(self) -> set[str]:
+        return set(self._tokenizer.get_vocab()).difference(SPECIAL)
+
+    def __len__(self) -> int:
+        """The number of tokens, special ones included."""
+        return int(self._tokenizer.get_vocab_size())
 
     def to_json(self) -> str:
-        """The file of the library `tokenizers`."""
-        return self._model.to_str(pretty=True)
-
-    def length(self, sentence: Sequence[str]) -> int:
-        """How many tokens the sentence has."""
-        return len(sentence)
-
-    def encode(self, sentence: Iterable[str]) -> str:
-        """The sentence as a line of the corpus."""
-        return " ".join(UNKNOWN if self._model.token_to_id(word) is None else word for word in sentence)
+        """Returns the content of the file."""
+        return self._tokenizer.to_str(pretty=True)
 
 
-Encoding = Subwords | WholeWords
+def learn_bpe(lines: Lines, size: int, pre_tokenizer: str = "signs", lowercase: bool = False) -> Encoding:
+    """Learns byte pairs (Sennrich et al. 2016); the same sentences in any order give the same encoding.
+
+    Args:
+        lines: the sentences, cut into words by the same rules.
+        size: tokens, special ones included.
+        pre_tokenizer: see `empty_tokenizer`.
+        lowercase: likewise.
+    """
+    tokenizer = empty_tokenizer(pre_tokenizer, lowercase, BPE(unk_token=UNKNOWN, end_of_word_suffix=END_OF_WORD))
+    # The library numbers the letters that end a word in the order of a hash table, which differs from process to
+    # process, and among equally frequent pairs the lower numbers win. As "special" tokens we number them.
+    endings = sorted({word[-1] for line in lines() for word in line.split(" ")})
+    first = [*SPECIAL, *(letter + END_OF_WORD for letter in endings)]
+    trainer = BpeTrainer(vocab_size=size, end_of_word_suffix=END_OF_WORD, special_tokens=first, show_progress=False)
+    tokenizer.train_from_iterator(lines(), trainer)
+    return Encoding(_finished(tokenizer))
+
+
+def learn_words(
+    lines: Lines, size: int, min_count: int = 1, pre_tokenizer: str = "signs", lowercase: bool = False
+) -> Encoding:
+    """Keeps the most frequent words.
+
+    Args:
+        lines: the sentences, cut into words by the same rules.
+        size: words, special ones not included.
+        min_count: rarer words are unknown.
+        pre_tokenizer: see `empty_tokenizer`.
+        lowercase: likewise.
+    """
+    counts = Counter(word for line in lines() for word in line.split(" "))
+    frequent = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
+    numbers = {word: number for number, word in enumerate([*SPECIAL, *frequent[:size]])}
+    return Encoding(_finished(empty_tokenizer(pre_tokenizer, lowercase, WordLevel(numbers, UNKNOWN))))
+
+
+def _finished(tokenizer: Tokenizer) -> Tokenizer:
+    """With the special tokens, the template that puts them around a sentence, and a decoder."""
+    content = json.loads(tokenizer.to_str())
+    content["added_tokens"] = []  # not the endings of `learn_bpe`
+    tokenizer = Tokenizer.from_str(json.dumps(content))
+    tokenizer.add_special_tokens(list(SPECIAL))
+    around = [(token, tokenizer.token_to_id(token)) for token in ("[BOS]", "[EOS]")]
+    tokenizer.post_processor = TemplateProcessing(
+        single="[BOS] $A [EOS]", pair="[BOS] $A [EOS] [BOS]:1 $B:1 [EOS]:1", special_tokens=around
+    )
+    if isinstance(tokenizer.model, BPE):
+        tokenizer.decoder = BPEDecoder(suffix=END_OF_WORD)
+    return tokenizer
 
 
 def read_encoding(path: Path) -> Encoding:
@@ -56,11 +156,11 @@ def read_encoding(path: Path) -> Encoding:
         CorpusError: if it is missing or not such a file.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        model = Tokenizer.from_str(text)
-        kind = json.loads(text)["model"]["type"]
-        return Subwords(model) if kind == "BPE" else {"WordLevel": WholeWords}[kind](model)
+        tokenizer = Tokenizer.from_file(str(path)) if path.is_file() else Tokenizer.from_str(path.read_text("utf-8"))
     except OSError as problem:
         raise CorpusError(f"{path}: {problem.strerror or problem}") from None
     except Exception:  # the library raises plain ones
-        raise CorpusError(f"{path}: not an encoding that 'python -m data prepare' wrote") from None
+        tokenizer = None
+    if tokenizer is None or not all(tokenizer.token_to_id(token) == number for number, token in enumerate(SPECIAL)):
+        raise CorpusError(f"{path}: not an encoding that 'python -m data prepare' wrote")
+    return Encoding(tokenizer)

@@ -8,15 +8,16 @@ for both, as in Vaswani et al. 2017, section 5.1) or whole words. The encodings 
 
 from __future__ import annotations
 
+import json
 import random
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ..bpe import Subwords
+from reference.translation.raw_text import LANGUAGES
+
 from ..files import SEPARATOR, CorpusError
-from .encodings import Encoding, WholeWords
+from .encodings import Encoding, empty_tokenizer, learn_bpe, learn_words
 from .parallel import TextPair
 
 SPLITS = ("train", "dev", "test")
@@ -39,6 +40,9 @@ class Choices:
         dev: pairs to take from the training text if there is no dev split.
         test: pairs to take from the training text if there is no test split.
         seed: of the draw of these pairs.
+        pre_tokenizer: `signs` or `whitespace`: see `empty_tokenizer`.
+        min_count: of whole words, those that occur less often in the training split are unknown.
+        languages: codes of source and target, such as `de` and `en`.
     """
 
     encoding: str = "bpe"
@@ -49,30 +53,9 @@ class Choices:
     dev: int = 1000
     test: int = 1000
     seed: int = 0
-
-
-def cut_words(text: str, lowercase: bool = False) -> list[str]:
-    """Cuts text into runs of letters, digits and accents; every other visible character is a word of its own.
-
-    >>> cut_words("L'homme, 3.5 % !")
-    ['L', "'", 'homme', ',', '3', '.', '5', '%', '!']
-    """
-    text = unicodedata.normalize("NFC", text).replace(SEPARATOR, " ")
-    words: list[str] = []
-    joined = False
-    for sign in text.lower() if lowercase else text:
-        kind = unicodedata.category(sign)
-        if kind[0] in "LNM":
-            if joined:
-                words[-1] += sign
-            else:
-                words.append(sign)
-            joined = True
-        else:
-            joined = False
-            if kind[0] not in "ZC":
-                words.append(sign)
-    return words
+    pre_tokenizer: str = "signs"
+    min_count: int = 1
+    languages: tuple[str, str] = ("source", "target")
 
 
 def split_name(name: str) -> str:
@@ -108,7 +91,9 @@ def prepare(
                 dropped["too long"] += 1
                 continue
             longest = max(longest, tokens)
-            source, target = (encoding.encode(side) for encoding, side in zip(encodings, pair, strict=True))
+            source, target = (
+                " ".join(encoding.encode(" ".join(side))) for encoding, side in zip(encodings, pair, strict=True)
+            )
             if split != "train" and choices.encoding == "words":
                 target = " ".join(pair[1])  # these are references: an <unk> there would count as a match
             lines.append(f"{source}{SEPARATOR}{target}\n")
@@ -117,10 +102,25 @@ def prepare(
             files[f"{split}.{choices.encoding}"] = "".join(lines).encode()
     if not counts["train"]:
         raise CorpusError(_nothing_left(dropped))
-    names = ("tokenizer",) if choices.joint else ("source.tokenizer", "target.tokenizer")
-    for name, encoding in zip(names, encodings, strict=False):
-        files[f"{name}.json"] = encoding.to_json().encode()
+    names = tokenizer_names(choices)
+    for name, encoding in zip(names, encodings, strict=True):
+        files[name] = encoding.to_json().encode()
+    files[LANGUAGES] = _describe_languages(choices).encode()
     return files, {**vars(choices), "pairs": counts, "longest": longest, "dropped": dict(dropped)}
+
+
+def tokenizer_names(choices: Choices) -> tuple[str, str]:
+    """Returns the names of the files with the encodings of both sides."""
+    if choices.joint:
+        return "tokenizer.json", "tokenizer.json"
+    return f"tokenizer_{choices.languages[0]}.json", f"tokenizer_{choices.languages[1]}.json"
+
+
+def _describe_languages(choices: Choices) -> str:
+    """The file that tells `reference/` how raw text becomes tokens and back; see its `translation/raw_text.py`."""
+    sides = zip(("source", "target"), choices.languages, tokenizer_names(choices), strict=True)
+    described = {side: {"language": language, "tokenizer": name} for side, language, name in sides}
+    return json.dumps({"encoding": choices.encoding, **described}, indent=2) + "\n"
 
 
 def _words_of(
@@ -136,6 +136,7 @@ def _words_of(
     dropped: Counter[str] = Counter()
     seen: set[tuple[str, ...]] = set()
     words: dict[str, list[WordPair]] = {}
+    cut = Encoding(empty_tokenizer(choices.pre_tokenizer, choices.lowercase)).cut
     for split in reversed([split for split in SPLITS if split in named]):
         words[split] = []
         for texts in named[split]:
@@ -143,7 +144,7 @@ def _words_of(
             if max(map(len, texts)) > MOST_CHARACTERS:
                 dropped["too long"] += 1
                 continue
-            source, target = (cut_words(text, choices.lowercase) for text in texts)
+            source, target = map(cut, texts)
             if not source or not target:
                 dropped["empty"] += 1
             elif max(len(source), len(target)) > choices.most_tokens:
@@ -190,17 +191,25 @@ def _draw(
 
 def _learn(pairs: list[WordPair], choices: Choices) -> tuple[Encoding, Encoding]:
     """The encodings of both sides."""
-    learn = (Subwords if choices.encoding == "bpe" else WholeWords).train
-    sides = [[pair[side] for pair in pairs] for side in (0, 1)]
+
+    def learn(*sides: int) -> Encoding:
+        def lines() -> Iterator[str]:
+            return (" ".join(pair[side]) for side in sides for pair in pairs)
+
+        rules = (choices.pre_tokenizer, choices.lowercase)
+        if choices.encoding == "bpe":
+            return learn_bpe(lines, choices.vocabulary, *rules)
+        return learn_words(lines, choices.vocabulary, choices.min_count, *rules)
+
     if choices.joint:
-        joint = learn(sides[0] + sides[1], choices.vocabulary)
+        joint = learn(0, 1)
         return joint, joint
-    return learn(sides[0], choices.vocabulary), learn(sides[1], choices.vocabulary)
+    return learn(0), learn(1)
 
 
 def _count_tokens(pair: WordPair, encodings: tuple[Encoding, Encoding]) -> int:
     """Tokens of the longer side."""
-    return max(encoding.length(side) for encoding, side in zip(encodings, pair, strict=True))
+    return max(len(encoding.encode(" ".join(side))) for encoding, side in zip(encodings, pair, strict=True))
 
 
 def _nothing_left(dropped: Counter[str]) -> str:

@@ -9,17 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..files import CorpusError
 
 SUMMARY = "summary.json"
-NAMES = (
-    *(f"{split}.{encoding}" for split in ("train", "dev", "test") for encoding in ("bpe", "words")),
-    *(f"{which}tokenizer.json" for which in ("", "source.", "target.")),
-)
+SPLIT_FILE = r"(train|dev|test)\.(bpe|words)"
+OURS = re.compile(rf"{SPLIT_FILE}|languages\.json|tokenizer(_[\w-]+)?\.json")
 
 
 def checksums(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -27,14 +26,23 @@ def checksums(files: Mapping[str, bytes]) -> dict[str, str]:
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
-def written_before(folder: Path) -> list[str]:
+def written_before(folder: Path, needed: Iterable[str]) -> list[str]:
     """Returns the names of the files that an earlier `prepare` wrote into `folder`.
+
+    Args:
+        folder: to write to.
+        needed: names that the new corpus may need, beside those of the splits.
 
     Raises:
         CorpusError: if a file there has one of our names but is not, or no longer, what it wrote.
     """
     recorded = _recorded(folder / SUMMARY)
-    present = [name for name in NAMES if os.path.lexists(folder / name)]
+    there = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    present = [
+        name
+        for name in there
+        if OURS.fullmatch(name) and (name in recorded or name in needed or re.fullmatch(SPLIT_FILE, name))
+    ]
     for name in present:
         why = "changed since 'prepare' wrote it" if name in recorded else "not written by an earlier 'prepare'"
         if recorded.get(name) != _checksum(folder / name):

@@ -14,12 +14,16 @@ from hypothesis import strategies as st
 
 from data import __main__ as command_line
 from data.files import CorpusError
-from data.preparation.encodings import UNKNOWN, read_encoding
-from data.preparation.prepare import Choices, cut_words, prepare
+from data.preparation.encodings import UNKNOWN_WORD as UNKNOWN
+from data.preparation.encodings import Encoding, empty_tokenizer, read_encoding
+from data.preparation.prepare import Choices, prepare
 from reference.data import read_pairs
 from reference.vocab import join_subwords
 
 PAIRS = [(f"Ein Haus, {n} Katzen .", f"A house, {n} cats .") for n in range(60)]
+
+
+cut_words = Encoding(empty_tokenizer("signs", lowercase=False)).cut
 
 
 def run(*arguments: object) -> int:
@@ -63,15 +67,14 @@ def test_a_corpus_reads_back(tmp_path: Path, encoding: str, joint: bool) -> None
         sources += [join_subwords(source) for source, _ in pairs]
     if encoding == "bpe":
         assert sorted(sources) == sorted(" ".join(cut_words(source)) for source, _ in PAIRS)
-    assert {name for name in files if name.endswith(".json")} == (
-        {"tokenizer.json"} if joint else {"source.tokenizer.json", "target.tokenizer.json"}
-    )
-    for name in ("tokenizer.json",) if joint else ("source.tokenizer.json", "target.tokenizer.json"):
+    tokenizers = {"tokenizer.json"} if joint else {"tokenizer_source.json", "tokenizer_target.json"}
+    assert {name for name in files if name.endswith(".json")} == {*tokenizers, "languages.json"}
+    for name in tokenizers:
         (tmp_path / name).write_bytes(files[name])
         again = read_encoding(tmp_path / name)
         line = (tmp_path / "train").read_text().split("|||")[0]
         if "target" not in name:
-            assert again.encode(join_subwords(line.split()).split()) == line
+            assert " ".join(again.encode(join_subwords(line.split()))) == line
 
 
 def test_rare_words_are_unknown() -> None:
@@ -110,7 +113,7 @@ def test_as_many_pairs_are_drawn_as_asked_for(encoding: str, seed: int) -> None:
     lines = [line for name, content in files.items() if ".json" not in name for line in content.decode().splitlines()]
     assert max(len(side.split(" ")) for line in lines for side in line.split("|||")) <= 5
     sources = {split: files[f"{split}.{encoding}"].decode() for split in counts}
-    learnt = {sign for sign in signs if sign in json.loads(files["source.tokenizer.json"])["model"]["vocab"]}
+    learnt = {sign for sign in signs if sign in json.loads(files["tokenizer_source.json"])["model"]["vocab"]}
     assert len(learnt) >= 100
     assert not any(sign in sources[split] for split in ("dev", "test") for sign in learnt)
     again, _ = prepare({"train": pairs}, choices)
@@ -166,10 +169,10 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     said = capsys.readouterr().out
     assert "56 train, 4 dev, 0 test" in said and f"--train {output}/train.bpe" in said
     assert {path.name for path in output.iterdir()} == {
-        "train.bpe", "dev.bpe", "source.tokenizer.json", "target.tokenizer.json", "summary.json",
+        "train.bpe", "dev.bpe", "tokenizer_source.json", "tokenizer_target.json", "languages.json", "summary.json",
     }  # fmt: skip
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Ein Haus !\n")))
-    assert run("encode", "--encoding", output / "source.tokenizer.json", "--lowercase") == 0
+    assert run("encode", "--encoding", output / "tokenizer_source.json") == 0
     assert capsys.readouterr().out.replace("@@ ", "") == "ein haus !\n"
     assert run("prepare", *where, "--output", output, "--json") == 0
     assert json.loads(capsys.readouterr().out)["pairs"]["train"] == 56

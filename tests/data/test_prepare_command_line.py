@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from data import __main__ as command_line
-from data.preparation.encodings import WholeWords
+from data.preparation.encodings import learn_words
 from data.preparation.prepare import MOST_TOKENS_READ
 from reference.embedding import PositionalEncoding
 
@@ -38,7 +38,7 @@ def process(*arguments: object, **options: object) -> subprocess.CompletedProces
 def encoding(tmp_path: Path) -> Path:
     """One that knows some words."""
     path = tmp_path / "tokenizer.json"
-    path.write_text(WholeWords.train([["a", "b", "c", "d", "e", "f", "g", "ü"]], 9).to_json(), encoding="utf-8")
+    path.write_text(learn_words(lambda: ["a b c d e f g ü"], 9).to_json(), encoding="utf-8")
     return path
 
 
@@ -105,6 +105,7 @@ def test_output_that_cannot_be_written(encoding: Path, text: list[object], tmp_p
         (["--most-tokens", 0], "'0' is not a whole number from 1 "),
         (["--dev", "9" * 99], "is not a whole number from 0 "),
         (["--seed", -1], "'-1' is not a whole number from 0 "),
+        (["--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
         (["--output", ""], "argument --output: the name is empty"),
     ],
 )
@@ -138,12 +139,19 @@ def test_an_empty_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err == "error: no pair is left for training (the text is empty)\n"
 
 
-@pytest.mark.parametrize("more", [["--config", "de-en"], ["--languages", "de", "en"]])
-def test_options_of_a_dataset_without_one(
-    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--config", "de-en"], "--config needs --dataset; leave it out"),
+        (["--columns", 2, 1], "--columns needs --pairs; leave it out"),
+        (["--languages", "en", "en"], "--languages en en: two names for two encodings, or --joint"),
+    ],
+)
+def test_options_that_do_not_fit(
+    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[object], message: str
 ) -> None:
     assert run("prepare", *text, *more, "--output", tmp_path / "out") == 2
-    assert capsys.readouterr().err == f"error: {more[0]} needs --dataset; leave it out\n"
+    assert capsys.readouterr().err == f"error: {message}\n"
 
 
 def names(folder: Path) -> set[str]:
@@ -154,17 +162,17 @@ def test_one_corpus_at_a_time(text: list[object], tmp_path: Path, capsys: pytest
     """What an earlier one left there goes, and the output says so; other files stay."""
     output = tmp_path / "corpus"
     assert run("prepare", *text, "--test", 5, "--joint", "--output", output) == 0
-    assert names(output) == {"train.bpe", "dev.bpe", "test.bpe", "tokenizer.json", "summary.json"}
+    assert names(output) == {"train.bpe", "dev.bpe", "test.bpe", "tokenizer.json", "languages.json", "summary.json"}
     (output / "notes.txt").write_text("mine")
     assert "removed" not in capsys.readouterr().out
     assert run("prepare", *text, "--output", output) == 0
     assert "removed, since they belonged to the corpus that was here before: test.bpe, tokenizer.json\n" in (
         capsys.readouterr().out
     )
-    both = {"source.tokenizer.json", "target.tokenizer.json", "summary.json", "notes.txt"}
+    both = {"tokenizer_source.json", "tokenizer_target.json", "languages.json", "summary.json", "notes.txt"}
     assert names(output) == {"train.bpe", "dev.bpe", *both}
     assert run("prepare", *text, "--encoding", "words", "--json", "--output", output) == 0
-    assert json.loads(capsys.readouterr().out)["removed"] == ["train.bpe", "dev.bpe"]
+    assert json.loads(capsys.readouterr().out)["removed"] == ["dev.bpe", "train.bpe"]
     assert names(output) == {"train.words", "dev.words", *both}
     assert (output / "notes.txt").read_text() == "mine"
 
