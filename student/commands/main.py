@@ -10,6 +10,7 @@ from typing import NoReturn
 from ..data import DataError
 from ..running.checkpoint import CheckpointError
 from ..running.config import ConfigError
+from ..translation.raw_text import TextError
 from . import comparing, drawing, training, translating
 from .device import choose_device, describe_device, set_threads
 
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         if asked == "auto":
             print(f"device: {describe_device(options.device)}")
         status: int = options.run(options)
-    except (DataError, ConfigError, CheckpointError) as error:
+    except (DataError, TextError, ConfigError, CheckpointError) as error:
         print(f"{PACKAGE}: {error}", file=sys.stderr)
         return 2
     except OSError as error:

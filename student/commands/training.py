@@ -8,6 +8,7 @@ from ..data import Pair, read_lines, read_pairs
 from ..running.checkpoint import Checkpoint
 from ..running.config import Config, ConfigError
 from ..running.experiment import Experiment
+from ..translation.raw_text import tokenizer_files
 from ..whole_files import make_folder
 from .setting_flags import add_config_flags, config_flags_in, config_from_flags
 
@@ -55,8 +56,9 @@ def run(options: argparse.Namespace) -> int:
     )
     if experiment.is_finished:
         print("the run is finished; --epochs N or --max-steps N prolong it")
+    tokenizers = tokenizer_files(options.train.parent)
     try:
-        experiment.run(options.output, keep_epochs=options.keep_epochs, tensorboard=options.tensorboard)
+        experiment.run(options.output, True, options.keep_epochs, options.tensorboard, tokenizers)
     except KeyboardInterrupt:
         is_saved = experiment.step and (options.output / "last.pt").is_file()
         raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None

@@ -1,7 +1,7 @@
 """One training run, from the settings to the last step: a model in training, with its complete state."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from types import ModuleType
@@ -259,7 +259,14 @@ class Experiment:
             losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
         return torch.stack(losses).mean().item()
 
-    def run(self, path: Path, progress: bool = True, keep_epochs: bool = False, tensorboard: bool = False) -> None:
+    def run(
+        self,
+        path: Path,
+        progress: bool = True,
+        keep_epochs: bool = False,
+        tensorboard: bool = False,
+        tokenizers: Mapping[str, bytes] | None = None,
+    ) -> None:
         """Trains what is left of the run; saves after each report and shows it.
 
         Args:
@@ -267,12 +274,13 @@ class Experiment:
             progress: show a progress bar.
             keep_epochs: keep the checkpoint of every report (`epoch-01.pt`, …).
             tensorboard: also write losses and BLEU for TensorBoard.
+            tokenizers: files of the corpus that the folder keeps, by name.
 
         Raises:
             ConfigError: if `tensorboard` is asked for but not installed.
             KeyboardInterrupt: after Ctrl-C; all finished steps are saved.
         """
-        folder = RunFolder(path, self.checkpoint(), keep_epochs, tensorboard)
+        folder = RunFolder(path, self.checkpoint(), keep_epochs, tensorboard, tokenizers)
         if not self.is_finished:
             bleu(self.translate_dev(1), [""])  # whatever is missing or unwritten fails here, not after a trained epoch
         saved_step = self.step

@@ -2,10 +2,12 @@
 
 It has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `settings.toml`, `history.jsonl` (a line per report)
 and, if matplotlib is installed, `curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and
-`tensorboard/`. A new run in the folder of an older one replaces it when it first saves.
+`tensorboard/`; and the tokenizers of a prepared corpus, for `translate`. A new run in the folder of an older one
+replaces it when it first saves.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +27,22 @@ FILES = (
     "epoch-[0-9]*.pt",
     "step-[0-9]*.pt",
     "tensorboard/events.*",
+    "languages.json",
+    "tokenizer*.json",
 )
 
 
 class RunFolder:
     """Writes what a run leaves behind; each file is whole at any time."""
 
-    def __init__(self, path: Path, start: Checkpoint, keep_epochs: bool = False, tensorboard: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        start: Checkpoint,
+        keep_epochs: bool = False,
+        tensorboard: bool = False,
+        tokenizers: Mapping[str, bytes] | None = None,
+    ) -> None:
         """Prepares the folder.
 
         Args:
@@ -39,12 +50,13 @@ class RunFolder:
             start: the run as it is now: fresh or resumed.
             keep_epochs: keep the checkpoint of every report.
             tensorboard: also write losses and BLEU for TensorBoard.
+            tokenizers: files of the corpus that translate raw text later, by name.
 
         Raises:
             ConfigError: if `tensorboard` is asked for but not installed.
         """
         make_folder(path)
-        self.path, self.keep_epochs = path, keep_epochs
+        self.path, self.keep_epochs, self.tokenizers = path, keep_epochs, tokenizers or {}
         self.best_bleu = max((line["dev_bleu"] for line in start.history), default=-1.0)
         self._older = [] if start.step else [file for name in FILES for file in path.glob(name)]
         if self._older:
@@ -96,6 +108,9 @@ class RunFolder:
     def _write_settings(self, checkpoint: Checkpoint) -> None:
         with in_one_piece(self.path / "settings.toml") as unfinished:
             unfinished.write_text(checkpoint.config.to_toml(), encoding="utf-8")
+        for name, content in self.tokenizers.items():
+            with in_one_piece(self.path / name) as unfinished:
+                unfinished.write_bytes(content)
 
     def _write_losses(self, losses: list[tuple[int, float]]) -> None:
         if self._writer:
