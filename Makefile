@@ -32,7 +32,7 @@ export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help install release data check train translate grade class calibrate bench \
-	prove mutate proof test test-slow lint site pictures lock clean
+	tables prove mutate proof test test-slow lint site pictures lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -99,6 +99,9 @@ proof: $(READY)  ## write docs/proof/ anew: more seeds, all mutants (three quart
 
 bench: $(READY) $(CORPUS)  ## measure how fast decoding is
 	$(PY) -m benchmarks decoding
+
+tables: $(READY) $(CORPUS)  ## the report's tables with SEEDS seeds; resumes: make tables SEEDS=3 JOBS=2
+	$(PY) -m benchmarks tables --test data/private/fren.test.bpe --jobs $(JOBS) $(if $(SEEDS),--seeds $(SEEDS))
 
 ##@ Develop
 

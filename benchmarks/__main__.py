@@ -13,13 +13,14 @@ from reference.running.checkpoint import CheckpointError
 from reference.running.config import ConfigError
 
 from . import decoding, grading, stability, training
+from .tables import command as tables
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one measurement, which prints a table; returns the exit status."""
     print_anywhere()
     parser = Parser(prog="python -m benchmarks", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="decoding | ablations | grading | stability")
+    commands = parser.add_subparsers(required=True, metavar="decoding | ablations | tables | grading | stability")
 
     sub = commands.add_parser(
         "decoding",
@@ -47,6 +48,13 @@ def main(arguments: list[str] | None = None) -> int:
     sub.set_defaults(
         run=lambda options: training.measure(options.seeds, options.epochs, options.train, options.dev, options.output)
     )
+    sub = commands.add_parser(
+        "tables",
+        help="the three tables of the course's report, with several seeds",
+        epilog="example: python -m benchmarks tables --tables 3 --only small medium --seeds 3",
+    )
+    tables.add_flags(sub)
+    sub.set_defaults(run=tables.run)
     sub = commands.add_parser(
         "grading",
         help="CPU time of grading one submission alone and in a class, and of the tests without a sandbox",

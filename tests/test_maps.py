@@ -19,6 +19,7 @@ PACKAGES = [
     "autograder/reports/gradescope",
     "autograder/rules",
     "autograder/sandbox",
+    "benchmarks/tables",
     "data",
     "data/fetching",
     "data/generator",
