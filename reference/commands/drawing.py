@@ -18,6 +18,8 @@ from .trained_model import add_checkpoint_flag, load_model, note_unknown
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..pictures.capturing import Matrices
+
 KINDS = ("encoder", "decoder", "cross")
 
 
@@ -31,6 +33,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", help="target, in subwords; default: the model's own translation")
     parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
     parser.add_argument("--layer", default="-1", help="1 is the first, `all` one page of all; default: the last")
+    parser.add_argument("--head", type=int, default=1, help="for --matrices (default: 1)")
+    text = "draw Q, K, V, scores, weights and context of one head instead of the maps of all"
+    parser.add_argument("--matrices", action="store_true", help=text)
     parser.add_argument(
         "--output", type=Path, help=".png, .svg or .pdf; with --through-time .gif too (default: attention.png)"
     )
@@ -41,6 +46,7 @@ class Maps:
     """The weights of one sentence in all layers, with their labels."""
 
     weights: list[Tensor]  # (h, q, k) for each layer
+    caught: "list[Matrices]"  # of each layer
     queries: list[str]
     keys: list[str]
 
@@ -68,6 +74,8 @@ def draw_sentence(options: argparse.Namespace) -> "Figure":
     from ..pictures.attention_maps import plot_attention, plot_page
 
     maps = attend(options)
+    if options.matrices:
+        return draw_matrices(options, maps)
     if options.layer == "all":
         rows = [f"layer {layer + 1}" for layer in range(len(maps.weights))]
         columns = [f"head {head + 1}" for head in range(maps.weights[0].size(0))]
@@ -76,6 +84,21 @@ def draw_sentence(options: argparse.Namespace) -> "Figure":
     layer = find_layer(options.layer, len(maps.weights))
     title = f"{options.kind} attention, layer {layer}"
     return plot_attention(maps.weights[layer - 1], maps.queries, maps.keys, title)
+
+
+def draw_matrices(options: argparse.Namespace, maps: Maps) -> "Figure":
+    """Draws what one head of one layer computes."""
+    from ..pictures.matrices import plot_matrices
+
+    layer = find_layer(options.layer, len(maps.weights))
+    if not 1 <= options.head <= (n_heads := maps.weights[0].size(0)):
+        raise ConfigError(f"--head {options.head}: expected 1 to {n_heads}")
+    if not maps.caught or maps.caught[layer - 1].weights.shape[1:] != maps.weights[layer - 1].shape:
+        raise ConfigError(
+            "--matrices: this works only if MultiHeadedAttention calls scaled_dot_product_attention once, for all heads"
+        )
+    title = f"{options.kind} attention, layer {layer}, head {options.head}"
+    return plot_matrices(maps.caught[layer - 1].of_head(options.head - 1), maps.queries, maps.keys, title)
 
 
 def draw_through_time(options: argparse.Namespace, output: Path) -> int:
@@ -122,8 +145,14 @@ def attend(options: argparse.Namespace) -> Maps:
         check_length("--target", "target", target)
         note_unknown("--target", [target], saved.tgt_vocab)
     batch = Batch.from_ids([saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)], saved.diagonal)
-    weights = forced_decode(model, batch.to(options.device))[1][options.kind]
-    return Maps([layer[0] for layer in weights], *label(options.kind, source, target))
+    from ..pictures.capturing import catching
+
+    with catching() as caught:
+        weights = forced_decode(model, batch.to(options.device))[1][options.kind]
+    n_layers = len(weights)
+    of_kind = {"encoder": slice(n_layers), "decoder": slice(n_layers, None, 2), "cross": slice(n_layers + 1, None, 2)}
+    matrices = caught[of_kind[options.kind]] if len(caught) == 3 * n_layers else []
+    return Maps([layer[0] for layer in weights], matrices, *label(options.kind, source, target))
 
 
 def label(kind: str, source: list[str], target: list[str]) -> tuple[list[str], list[str]]:

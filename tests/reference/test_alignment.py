@@ -1,0 +1,118 @@
+"""Word alignments from cross-attention, their error rate, and the command `align`."""
+
+import json
+import re
+
+import pytest
+import torch
+
+from reference.commands.main import main
+from reference.data import DataError
+from reference.pictures.alignments import plot_alignments
+from reference.translation.alignment import (
+    Gold,
+    Tally,
+    join_links,
+    read_alignments,
+    score_heads,
+    strongest_links,
+    words_of,
+)
+
+PAIRS = [(["le", "chat@@", "on", "dort"], ["the", "kit@@", "ten", "sleeps"]), (["il", "dort"], ["he", "sleeps"])]
+
+
+def test_the_error_rate_by_hand():
+    tally = Tally()
+    tally.add({(0, 0), (1, 1), (2, 0)}, Gold(sure={(0, 0), (3, 3)}, possible={(0, 0), (3, 3), (1, 1)}))
+    assert tally.precision == pytest.approx(2 / 3)
+    assert tally.recall == pytest.approx(1 / 2)
+    assert tally.error_rate == pytest.approx(1 - (1 + 2) / (3 + 2))
+    tally.add({(0, 0)}, Gold(sure={(0, 0)}, possible={(0, 0)}))  # counts of all sentences are added up
+    assert tally.error_rate == pytest.approx(1 - (2 + 3) / (4 + 3))
+
+
+def test_with_sure_links_only_it_is_one_minus_the_f_score():
+    tally = Tally()
+    gold = {(0, 0), (1, 1), (2, 2), (2, 3)}
+    tally.add({(0, 0), (1, 1), (1, 2), (2, 3)}, Gold(gold, gold))
+    f_score = 2 * tally.precision * tally.recall / (tally.precision + tally.recall)
+    assert tally.error_rate == pytest.approx(1 - f_score)
+    assert Tally().error_rate == 1
+
+
+def test_pieces_of_a_word_are_joined():
+    assert words_of(["le", "chat@@", "on", "dort"]) == [0, 1, 1, 2]
+    links = {(0, 0), (1, 1), (1, 2), (2, 1), (2, 2), (3, 3)}
+    assert join_links(links, *PAIRS[0]) == {(0, 0), (1, 1), (2, 2)}
+
+
+def test_a_head_that_looks_right_has_no_errors():
+    right = torch.eye(4)
+    right[1] = torch.tensor([0, 0.2, 0.8, 0])  # the other piece of the right word
+    wrong = torch.eye(4).flip(0)
+    weights = torch.stack([right, wrong])[None]  # one layer, two heads
+    gold = [Gold(*[{(0, 0), (1, 1), (1, 2), (2, 1), (2, 2), (3, 3)}] * 2)]
+    (first, second), *rest = score_heads([weights], PAIRS[:1], gold)
+    assert not rest
+    assert (first.error_rate, second.error_rate) == (0, pytest.approx(1 - 2 / 6))
+    assert strongest_links(torch.tensor([[0.1, 0.9], [0.6, 0.4], [0.3, 0.7]])) == {(1, 0), (0, 1), (1, 2)}
+
+
+def test_links_are_read(tmp_path):
+    (tmp_path / "links").write_text("0-0 1?1 3-3\n\n")
+    first, second = read_alignments(tmp_path / "links", PAIRS)
+    assert first == Gold({(0, 0), (3, 3)}, {(0, 0), (1, 1), (3, 3)})
+    assert second == Gold(set(), set())
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("0-0\n", "1 lines of links for 2 pairs"),
+        ("0-0\n0:0\n", "links:2: '0:0': expected source-target, such as 3-4"),
+        ("0-0\n2-0\n", "links:2: 2-0: this pair has 2 and 2 tokens"),
+        ("0-4\n0-0\n", "links:1: 0-4: this pair has 4 and 4 tokens"),
+    ],
+)
+def test_wrong_links_are_named(tmp_path, text, message):
+    (tmp_path / "links").write_text(text)
+    with pytest.raises(DataError, match=re.escape(message)):
+        read_alignments(tmp_path / "links", PAIRS)
+
+
+def test_the_map_outlines_the_gold_links():
+    links = {(0, 0), (1, 1)}
+    figure = plot_alignments([[0.25, 0.5, 0.75]], torch.eye(2), links, ["il", "dort"], ["he", "sleeps"], "head 1")
+    table, one_map = figure.axes
+    assert [text.get_text() for text in table.texts] == ["0.25", "0.50", "0.75"]
+    assert [label.get_text() for label in table.get_xticklabels()] == ["1", "2", "mean"]
+    centres = {tuple(round(c) for c in patch.get_center()) for patch in one_map.patches}
+    assert centres == links
+
+
+def test_the_command(tmp_path, capsys):
+    lines = [f"{' '.join(src)}|||{' '.join(tgt)}\n" for src, tgt in PAIRS]
+    (tmp_path / "pairs").write_text("".join(lines * 2))
+    (tmp_path / "links").write_text("0-0 1-1 1-2 2-1 2-2 3-3\n0-0 1-1\n" * 2)
+    files = ["--train", str(tmp_path / "pairs"), "--dev", str(tmp_path / "pairs"), "--output", str(tmp_path / "run")]
+    assert main(["train", *files, "--preset", "tiny", "--d-model", "16", "--n-layers", "2"]) == 0
+    command = ["align", "--checkpoint", str(tmp_path / "run/best.pt"), "--pairs", str(tmp_path / "pairs")]
+    command += ["--alignments", str(tmp_path / "links")]
+    capsys.readouterr()
+    figures = {}
+    for step in ("write", "read"):
+        assert main([*command, "--step", step, "--json"]) == 0
+        figures[step] = json.loads(capsys.readouterr().out)["heads"]
+        places = [(row["layer"], row["head"]) for row in figures[step]]
+        assert places == [(layer, head) for layer in (1, 2) for head in (1, 2, 3, 4, "mean")]
+        assert all(0 <= row[name] <= 1 for row in figures[step] for name in ("aer", "precision", "recall"))
+    assert figures["write"] != figures["read"]
+    assert main([*command, "--output", str(tmp_path / "a.png"), "--line", "2"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("layer  head") and "line 2, layer" in out and " *\n" in out
+    assert (tmp_path / "a.png").stat().st_size > 5000
+    assert main([*command, "--line", "5"]) == 2
+    assert main([*command, "--output", "a.txt"]) == 2
+    errors = capsys.readouterr().err
+    assert "--line 5: " in errors and "has 4 lines" in errors and "expected a name that ends in .png" in errors
