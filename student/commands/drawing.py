@@ -1,35 +1,134 @@
-"""`attention`: draws the attention maps of one sentence."""
+"""`attention`: draws where a sentence and its translation attend."""
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torch import Tensor
 
 from ..data import Batch, DataError, check_length
+from ..running.checkpoint import Checkpoint
 from ..running.config import ConfigError
+from ..running.watching import Watched
 from ..translation.translate import forced_decode, translate
 from ..vocab import BOS
 from .trained_model import add_checkpoint_flag, load_model, note_unknown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..pictures.capturing import Matrices
+
+KINDS = ("encoder", "decoder", "cross")
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     add_checkpoint_flag(parser)
-    parser.add_argument("--sentence", required=True, help="source, in subwords")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--sentence", help="source, in subwords")
+    text = "draw the sentence that this run recorded (`train --attention-through-time`), at each report"
+    what.add_argument("--through-time", type=Path, metavar="RUN", help=text)
     parser.add_argument("--target", help="target, in subwords; default: the model's own translation")
-    parser.add_argument("--kind", choices=("encoder", "decoder", "cross"), default="cross")
-    parser.add_argument("--layer", type=int, default=-1, help="1 is the first; default: the last")
-    parser.add_argument("--output", type=Path, default=Path("attention.png"), help=".png, .svg or .pdf")
+    parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
+    parser.add_argument("--layer", default="-1", help="1 is the first, `all` one page of all; default: the last")
+    parser.add_argument("--head", type=int, default=1, help="for --matrices (default: 1)")
+    text = "draw Q, K, V, scores, weights and context of one head instead of the maps of all"
+    parser.add_argument("--matrices", action="store_true", help=text)
+    parser.add_argument(
+        "--output", type=Path, help=".png, .svg or .pdf; with --through-time .gif too (default: attention.png)"
+    )
+
+
+@dataclass
+class Maps:
+    """The weights of one sentence in all layers, with their labels."""
+
+    weights: list[Tensor]  # (h, q, k) for each layer
+    caught: "list[Matrices]"  # of each layer
+    queries: list[str]
+    keys: list[str]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Draws the maps of one layer; returns the exit status."""
+    """Draws the maps; returns the exit status."""
     try:
-        from ..pictures.attention_maps import plot_attention
         from ..pictures.saving import FORMATS, save_figure
     except ImportError:
         raise ConfigError("attention: matplotlib is not installed; pip install matplotlib") from None
+    output = options.output or Path("attention.png")
+    formats = (*FORMATS, ".gif") if options.through_time else FORMATS
+    if output.suffix.lower() not in formats:
+        raise ConfigError(f"--output {output}: expected a name that ends in {', '.join(formats)}")
+    if options.through_time:
+        return draw_through_time(options, output)
+    figure = draw_sentence(options)
+    save_figure(figure, output)
+    print(f"{figure.get_suptitle()}: {output}")
+    return 0
 
-    if options.output.suffix.lower() not in FORMATS:
-        raise ConfigError(f"--output {options.output}: expected a name that ends in {', '.join(FORMATS)}")
+
+def draw_sentence(options: argparse.Namespace) -> "Figure":
+    """Draws the maps of one sentence, in one layer or in all."""
+    from ..pictures.attention_maps import plot_attention, plot_page
+
+    maps = attend(options)
+    if options.matrices:
+        return draw_matrices(options, maps)
+    if options.layer == "all":
+        rows = [f"layer {layer + 1}" for layer in range(len(maps.weights))]
+        columns = [f"head {head + 1}" for head in range(maps.weights[0].size(0))]
+        all_maps = [list(layer) for layer in maps.weights]
+        return plot_page(all_maps, rows, columns, maps.queries, maps.keys, f"{options.kind} attention, all layers")
+    layer = find_layer(options.layer, len(maps.weights))
+    title = f"{options.kind} attention, layer {layer}"
+    return plot_attention(maps.weights[layer - 1], maps.queries, maps.keys, title)
+
+
+def draw_matrices(options: argparse.Namespace, maps: Maps) -> "Figure":
+    """Draws what one head of one layer computes."""
+    from ..pictures.matrices import plot_matrices
+
+    layer = find_layer(options.layer, len(maps.weights))
+    if not 1 <= options.head <= (n_heads := maps.weights[0].size(0)):
+        raise ConfigError(f"--head {options.head}: expected 1 to {n_heads}")
+    if not maps.caught or maps.caught[layer - 1].weights.shape[1:] != maps.weights[layer - 1].shape:
+        raise ConfigError(
+            "--matrices: this works only if MultiHeadedAttention calls scaled_dot_product_attention once, for all heads"
+        )
+    title = f"{options.kind} attention, layer {layer}, head {options.head}"
+    return plot_matrices(maps.caught[layer - 1].of_head(options.head - 1), maps.queries, maps.keys, title)
+
+
+def draw_through_time(options: argparse.Namespace, output: Path) -> int:
+    """Draws the maps of one layer at each report; returns the exit status."""
+    from ..pictures.saving import save_figure
+    from ..pictures.through_time import animate, plot_through_time
+
+    place = options.through_time / "last.pt"
+    recorded = Checkpoint.load(place).watched
+    if not recorded:
+        hint = "`train --attention-through-time SENTENCE` records a sentence"
+        raise ConfigError(f"{place}: this run recorded no attention; {hint}")
+    watched = Watched(**recorded)
+    layer = find_layer(options.layer, watched.weights[0][options.kind].size(0))
+    weights = [report[options.kind][layer - 1] for report in watched.weights]
+    times = ["before training", *(f"epoch {epoch:g}" for epoch in watched.epochs[1:])]
+    if watched.epochs[0]:
+        times[0] = f"epoch {watched.epochs[0]:g}"
+    labels = label(options.kind, watched.source, watched.target)
+    title = f"{options.kind} attention, layer {layer}"
+    if output.suffix.lower() == ".gif":
+        animate(weights, times, *labels, title, output)
+    else:
+        save_figure(plot_through_time(weights, times, *labels, title), output)
+    print(f"{title}, {len(times)} times: {output}")
+    return 0
+
+
+def attend(options: argparse.Namespace) -> Maps:
+    """Runs the model on the sentence of `--sentence` and the target, and returns all weights of `--kind`."""
     source = options.sentence.split()
     if not source:
         raise DataError("--sentence: it has no tokens")
@@ -46,13 +145,29 @@ def run(options: argparse.Namespace) -> int:
         check_length("--target", "target", target)
         note_unknown("--target", [target], saved.tgt_vocab)
     batch = Batch.from_ids([saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)], saved.diagonal)
-    weights = forced_decode(model, batch.to(options.device))[1][options.kind]
+    from ..pictures.capturing import catching
+
+    with catching() as caught:
+        weights = forced_decode(model, batch.to(options.device))[1][options.kind]
+    n_layers = len(weights)
+    of_kind = {"encoder": slice(n_layers), "decoder": slice(n_layers, None, 2), "cross": slice(n_layers + 1, None, 2)}
+    matrices = caught[of_kind[options.kind]] if len(caught) == 3 * n_layers else []
+    return Maps([layer[0] for layer in weights], matrices, *label(options.kind, source, target))
+
+
+def label(kind: str, source: list[str], target: list[str]) -> tuple[list[str], list[str]]:
+    """Returns the tokens that attend and those that are attended to."""
     read, written = source, [BOS, *target]
-    queries, keys = {"encoder": (read, read), "decoder": (written, written), "cross": (written, read)}[options.kind]
-    layer = options.layer if options.layer > 0 else len(weights) + 1 + options.layer
-    if not 1 <= layer <= len(weights):
-        raise ConfigError(f"--layer {options.layer}: expected 1 to {len(weights)}")
-    title = f"{options.kind} attention, layer {layer}"
-    save_figure(plot_attention(weights[layer - 1][0], queries, keys, title), options.output)
-    print(f"{title}: {options.output}")
-    return 0
+    return {"encoder": (read, read), "decoder": (written, written), "cross": (written, read)}[kind]
+
+
+def find_layer(asked: str, n_layers: int) -> int:
+    """Returns the layer's number, 1 for the first; -1 means the last."""
+    try:
+        number = int(asked)
+    except ValueError:
+        number = 0
+    layer = number if number >= 0 else n_layers + 1 + number
+    if not 1 <= layer <= n_layers:
+        raise ConfigError(f"--layer {asked}: expected 1 to {n_layers}")
+    return layer

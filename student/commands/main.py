@@ -11,7 +11,7 @@ from ..data import DataError
 from ..running.checkpoint import CheckpointError
 from ..running.config import ConfigError
 from ..translation.raw_text import TextError
-from . import comparing, drawing, training, translating
+from . import aligning, comparing, drawing, training, translating
 from .device import choose_device, describe_device, set_threads
 
 PACKAGE = __name__.rsplit(".", 2)[0]
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
 def make_parser() -> argparse.ArgumentParser:
     """Creates the parser, with all commands and their flags."""
     parser = Parser(prog=f"python -m {PACKAGE}", description="Train and use a Transformer for machine translation.")
-    commands = parser.add_subparsers(required=True, metavar="train | compare | translate | attention")
+    commands = parser.add_subparsers(required=True, metavar="train | compare | translate | attention | align")
 
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, example: str, computes: bool = True
@@ -92,4 +92,6 @@ def make_parser() -> argparse.ArgumentParser:
     text = "Draw where a sentence and its translation attend."
     example = '--sentence "je suis ici ." --output attention.png'
     drawing.add_flags(command("attention", drawing.run, text, example))
+    text = "Measure how well cross-attention aligns words, by layer and head: the alignment error rate (AER)."
+    aligning.add_flags(command("align", aligning.run, text, "--output align.png --line 12"))
     return parser

@@ -8,6 +8,8 @@ from ..data import Pair, read_lines, read_pairs
 from ..running.checkpoint import Checkpoint
 from ..running.config import Config, ConfigError
 from ..running.experiment import Experiment
+from ..running.thresholds import read_thresholds
+from ..running.watching import find_pair
 from ..translation.raw_text import tokenizer_files
 from ..whole_files import make_folder
 from .setting_flags import add_config_flags, config_flags_in, config_from_flags
@@ -29,11 +31,24 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
     parser.add_argument("--tensorboard", action="store_true", help="also write curves for `tensorboard --logdir DIR`")
+    parser.add_argument(
+        "--attention-through-time",
+        metavar="SENTENCE",
+        help="record the attention in this sentence, before the first step and at each report, for `attention "
+        "--through-time`; a source of the corpus, in subwords, or `source|||target`",
+    )
+    parser.add_argument(
+        "--thresholds",
+        type=Path,
+        metavar="FILE",
+        help="draw the table [thresholds] of this file into curves.png (default: the assignment's, if it is there)",
+    )
     add_config_flags(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Trains; returns the exit status."""
+    thresholds = read_thresholds(options.thresholds)
     if options.resume:
         for flag in config_flags_in(options):
             if flag not in ("--epochs", "--max-steps"):
@@ -48,6 +63,12 @@ def run(options: argparse.Namespace) -> int:
         experiment = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device, longer)
     else:
         experiment = Experiment(config, train_pairs, dev_pairs, options.device)
+    if options.attention_through_time is not None:
+        watched = find_pair(options.attention_through_time, [*dev_pairs, *train_pairs])
+        before = experiment.watched
+        if before and (before.source, before.target) != (watched.source, watched.target):
+            raise ConfigError(f"--resume: this run records the attention in {' '.join(before.source)!r} already")
+        experiment.watched = before or watched
     longest = [max(len(pair[side]) for pair in [*train_pairs, *dev_pairs]) for side in (0, 1)]
     n_parameters = sum(parameter.numel() for parameter in experiment.model.parameters())
     print(
@@ -58,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
         print("the run is finished; --epochs N or --max-steps N prolong it")
     tokenizers = tokenizer_files(options.train.parent)
     try:
-        experiment.run(options.output, True, options.keep_epochs, options.tensorboard, tokenizers)
+        kept = options.keep_epochs, options.tensorboard, tokenizers, thresholds
+        experiment.run(options.output, True, *kept)
     except KeyboardInterrupt:
         is_saved = experiment.step and (options.output / "last.pt").is_file()
         raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None
@@ -82,7 +104,7 @@ def read_split(path: Path, config: Config) -> list[Pair]:
 def how_to_resume(options: argparse.Namespace) -> str:
     """Returns the command; the checkpoint has the settings, and the other flags are those that were given."""
     words = ["python", "-m", PACKAGE, "train", "--resume", "--output", options.output]
-    for name in ("train", "dev", "keep_epochs", "tensorboard", "device", "threads"):
+    for name in ("train", "dev", "keep_epochs", "tensorboard", "thresholds", "device", "threads"):
         if (value := getattr(options, name)) != options.parser.get_default(name):
             words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
     return f"; resume with: {shlex.join(map(str, words))}"

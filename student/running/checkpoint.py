@@ -40,6 +40,7 @@ class Checkpoint:
     corpus: dict[str, str] | None = None  # fingerprints of the training and dev pairs; older files have none
     step: int | None = None  # steps of the optimizer that are done; older files have only whole epochs
     since_report: dict[str, float] | None = None  # loss, batches and seconds since the last line of the history
+    watched: dict[str, Any] | None = None  # a sentence pair and its attention so far, if the run records it
 
     def save(self, path: Path | str) -> None:
         """Writes the file whole or not at all."""

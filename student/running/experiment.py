@@ -21,6 +21,7 @@ from .config import Config, ConfigError
 from .interruption import Interruption
 from .run_folder import RunFolder
 from .schedule import make_scheduler
+from .watching import Watched
 
 
 def generators(device: torch.device | str) -> dict[str, ModuleType]:
@@ -38,6 +39,7 @@ class Experiment:
     Attributes:
         step: steps that are done; the current epoch and the place in it follow from them.
         history: a line for each report.
+        watched: the sentence pair whose attention is recorded, or None.
     """
 
     def __init__(self, config: Config, train_pairs: list[Pair], dev_pairs: list[Pair], device: str = "cpu") -> None:
@@ -58,6 +60,7 @@ class Experiment:
         self.scheduler = make_scheduler(self.optimizer, config.schedule, config.warmup_steps, self.total_steps)
         self.step = 0
         self.history: list[dict[str, float]] = []
+        self.watched: Watched | None = None
         self._since_report = {"loss": 0.0, "batches": 0, "seconds": 0.0}
         self._losses: list[tuple[int, float]] = []  # step and loss, since the last report
         self._stop = Interruption()
@@ -128,6 +131,7 @@ class Experiment:
         run.scheduler.load_state_dict(saved.scheduler)
         run.step = saved.epoch * run.steps_per_epoch if saved.step is None else saved.step
         run.history = saved.history
+        run.watched = Watched(**saved.watched) if saved.watched else None
         run._since_report |= saved.since_report or {}
         if run.step > run.total_steps:
             raise ConfigError(f"{path}: has {run.step} steps already, more than the {run.total_steps} that you ask for")
@@ -152,6 +156,7 @@ class Experiment:
             corpus=self.corpus,
             step=self.step,
             since_report=self._since_report,
+            watched=vars(self.watched) if self.watched else None,
         )
 
     def run_epoch(self, progress: bool = True) -> list[str]:
@@ -240,7 +245,12 @@ class Experiment:
         line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
         self.history.append(line)
         self._since_report = {"loss": 0.0, "batches": 0, "seconds": 0.0}
+        self._look(line["epoch"])
         return translations
+
+    def _look(self, epoch: float) -> None:
+        if self.watched:
+            self.watched.look(self.model, self.src_vocab, self.tgt_vocab, self.diagonal, epoch)
 
     def translate_dev(self, count: int | None = None) -> list[str]:
         """Translates the dev sources, or the first `count` of them, into text."""
@@ -266,6 +276,7 @@ class Experiment:
         keep_epochs: bool = False,
         tensorboard: bool = False,
         tokenizers: Mapping[str, bytes] | None = None,
+        thresholds: dict[str, float] | None = None,
     ) -> None:
         """Trains what is left of the run; saves after each report and shows it.
 
@@ -275,14 +286,17 @@ class Experiment:
             keep_epochs: keep the checkpoint of every report (`epoch-01.pt`, …).
             tensorboard: also write losses and BLEU for TensorBoard.
             tokenizers: files of the corpus that the folder keeps, by name.
+            thresholds: dev BLEU by name, to draw beside the curves.
 
         Raises:
             ConfigError: if `tensorboard` is asked for but not installed.
             KeyboardInterrupt: after Ctrl-C; all finished steps are saved.
         """
-        folder = RunFolder(path, self.checkpoint(), keep_epochs, tensorboard, tokenizers)
+        folder = RunFolder(path, self.checkpoint(), keep_epochs, tensorboard, tokenizers, thresholds)
         if not self.is_finished:
             bleu(self.translate_dev(1), [""])  # whatever is missing or unwritten fails here, not after a trained epoch
+        if self.watched and not self.watched.epochs:
+            self._look(self.step / self.steps_per_epoch)
         saved_step = self.step
         with self._stop.watch():
             try:

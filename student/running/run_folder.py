@@ -42,6 +42,7 @@ class RunFolder:
         keep_epochs: bool = False,
         tensorboard: bool = False,
         tokenizers: Mapping[str, bytes] | None = None,
+        thresholds: dict[str, float] | None = None,
     ) -> None:
         """Prepares the folder.
 
@@ -51,12 +52,14 @@ class RunFolder:
             keep_epochs: keep the checkpoint of every report.
             tensorboard: also write losses and BLEU for TensorBoard.
             tokenizers: files of the corpus that translate raw text later, by name.
+            thresholds: dev BLEU by name, to draw beside the curves.
 
         Raises:
             ConfigError: if `tensorboard` is asked for but not installed.
         """
         make_folder(path)
-        self.path, self.keep_epochs, self.tokenizers = path, keep_epochs, tokenizers or {}
+        self.path, self.keep_epochs = path, keep_epochs
+        self.tokenizers, self.thresholds = tokenizers or {}, thresholds or {}
         self.best_bleu = max((line["dev_bleu"] for line in start.history), default=-1.0)
         self._older = [] if start.step else [file for name in FILES for file in path.glob(name)]
         if self._older:
@@ -124,7 +127,7 @@ class RunFolder:
             from ..pictures.saving import save_figure
         except ImportError:  # training does not need matplotlib
             return
-        save_figure(plot_history(history), self.path / "curves.png")
+        save_figure(plot_history(history, self.thresholds), self.path / "curves.png")
 
 
 def open_tensorboard(folder: Path, step: int) -> "SummaryWriter":
