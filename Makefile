@@ -24,6 +24,7 @@ SUBMISSIONS ?= submissions
 MARKS ?= marks
 EVERY ?= 10
 JOBS ?= 2
+CONDITIONS ?=
 TESTS ?=
 
 # One thread a process: two on a busy machine are much slower.
@@ -87,14 +88,16 @@ calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=
 
 ##@ Prove that the marks are right
 
-prove: $(READY)  ## every known fault is found, every correct variant accepted
-	$(PY) -m validity prove --jobs $(JOBS) $(if $(SEEDS),--seeds $(SEEDS))
+prove: $(READY)  ## every known fault is found, every variant accepted; under conditions: make prove CONDITIONS=1, 2000, all
+	$(PY) -m validity prove --jobs $(JOBS) $(if $(SEEDS),--seeds $(SEEDS)) \
+		$(if $(CONDITIONS),--conditions $(CONDITIONS:1=300))
 
 mutate: $(READY)  ## mutants of the solutions are found: a tenth, or all: make mutate EVERY=1
 	$(PY) -m validity mutate --jobs $(JOBS) --every $(EVERY)
 
 proof: $(READY)  ## write docs/proof/ anew: more seeds, all mutants (three quarters of an hour)
 	$(PY) -m validity prove --jobs $(JOBS) --seeds 5 --variant-seeds 200 --output docs/proof
+	$(PY) -m validity prove --jobs $(JOBS) --conditions 2000 --output docs/proof
 	$(PY) -m validity mutate --jobs $(JOBS) --output docs/proof
 
 bench: $(READY) $(CORPUS)  ## measure how fast decoding is

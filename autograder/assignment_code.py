@@ -4,6 +4,7 @@
     stand_ins/         run in the worker beside a submission; the worker loads them by itself
     diagnosis_layouts/ other layouts of the same computation: for the diagnosis and its proof
     training_check.py  does the whole learn?
+    conditions.py      under which known faults are tried
 
 All else that an assignment has is data: `foundation.assignment_file`, and files below `Assignment.folder`.
 """
@@ -88,6 +89,18 @@ class TrainingCheck(Protocol):
         ...
 
 
+class Conditions(Protocol):
+    """What `conditions.py` offers.
+
+    Attributes:
+        CONDITIONS: by what holds; each has a kind, the names of the components that it makes sense for, and `holds`.
+        Moment: what a condition is asked about: one call of a component.
+    """
+
+    CONDITIONS: Mapping[str, Any]
+    Moment: Callable[..., Any]
+
+
 def stand_ins_of(assignment: Assignment) -> ModuleType:
     """The package of stand-ins, to be used in this process; an empty one where the assignment has none."""
     return part_of(assignment, "stand_ins") or NO_STAND_INS
@@ -101,6 +114,11 @@ def layouts_of(assignment: Assignment) -> Layouts:
 def training_check_of(assignment: Assignment) -> TrainingCheck | None:
     """The training check, if there is one."""
     return cast("TrainingCheck | None", part_of(assignment, "training_check"))
+
+
+def conditions_of(assignment: Assignment) -> Conditions | None:
+    """The conditions under which known faults are tried, if there are any."""
+    return cast("Conditions | None", part_of(assignment, "conditions"))
 
 
 def where_to_collect(assignment: Assignment) -> list[str]:

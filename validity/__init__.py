@@ -7,6 +7,7 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
     options.py     types of options that several commands share
     markdown.py    tables for the pages in docs/proof
     proof/         every known fault costs its own task points, every correct variant passes
+    conditions/    known faults that show only under a condition cost points too
     mutation/      small changes that nobody thought of cost points too
     diagnosis/     misconceptions are recognised in other layouts
     calibration/   where to put the BLEU thresholds

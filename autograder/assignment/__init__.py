@@ -10,6 +10,7 @@
     variants/          correct code that looks different
     equivalents.toml   mutants that are not faults
     handout.md         what students read first
+    conditions.py      under which known faults are tried
     training_check.py  does the whole learn?
 
 The engine reads data from here and reaches code only through `autograder.assignment_code`; `docs/another-assignment.md`
