@@ -12,7 +12,7 @@ from reference.data import DataError
 from reference.running.checkpoint import CheckpointError
 from reference.running.config import ConfigError
 
-from . import decoding, grading, stability, training
+from . import attention_ways, decoding, grading, stability, training
 from .tables import command as tables
 
 
@@ -20,7 +20,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs one measurement, which prints a table; returns the exit status."""
     print_anywhere()
     parser = Parser(prog="python -m benchmarks", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="decoding | ablations | tables | grading | stability")
+    commands = parser.add_subparsers(
+        required=True, metavar="decoding | attention | ablations | tables | grading | stability"
+    )
 
     sub = commands.add_parser(
         "decoding",
@@ -32,6 +34,14 @@ def main(arguments: list[str] | None = None) -> int:
         "--input", type=Path, default=Path("data/corpus/fren.dev.bpe"), help="sources, or `source|||target` lines"
     )
     sub.set_defaults(run=lambda options: decoding.measure(options.checkpoint, options.input))
+
+    sub = commands.add_parser(
+        "attention",
+        help="the same multi-head attention written in four ways, timed side by side",
+        epilog="example: python -m benchmarks attention --rounds 15",
+    )
+    sub.add_argument("--rounds", type=int, default=15, help="rounds, of which the median counts (default: 15)")
+    sub.set_defaults(run=lambda options: attention_ways.measure(options.rounds))
 
     sub = commands.add_parser(
         "ablations",
