@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from tokenizers.pre_tokenizers import Whitespace
 
 from data import __main__ as command_line
 from data.files import CorpusError
@@ -75,6 +77,29 @@ def test_a_corpus_reads_back(tmp_path: Path, encoding: str, joint: bool) -> None
         line = (tmp_path / "train").read_text().split("|||")[0]
         if "target" not in name:
             assert " ".join(again.encode(join_subwords(line.split()))) == line
+
+
+def test_a_joint_encoding_has_exactly_the_size_asked_for(tmp_path: Path) -> None:
+    """One file for both languages; every piece of it is in the encoding's vocabulary."""
+    pairs = [(f"Haus{n} {n * 7919} Katze", f"house{n} {n * 104729} cat") for n in range(200)]
+    files, _ = prepare({"train": pairs}, Choices("bpe", joint=True, vocabulary=300, dev=5, test=5))
+    [content] = [content for name, content in files.items() if name.startswith("tokenizer")]
+    assert len(json.loads(content)["model"]["vocab"]) == 300
+
+
+@pytest.mark.parametrize("text", ["Ah... non -- a_b !?", "L'homme, 3.5 %", "x"])
+def test_whitespace_cuts_as_the_library_does(text: str) -> None:
+    expected = [piece for piece, _ in Whitespace().pre_tokenize_str(text)]
+    assert Encoding(empty_tokenizer("whitespace", lowercase=False)).cut(text) == expected
+
+
+def test_the_saved_encoding_has_special_tokens_and_a_template() -> None:
+    files, _ = prepare({"train": PAIRS}, Choices("bpe", joint=True, vocabulary=100, dev=5, test=5))
+    [content] = [content for name, content in files.items() if name.startswith("tokenizer")]
+    saved = Tokenizer.from_str(content.decode())
+    assert [saved.id_to_token(number) for number in range(4)] == ["[PAD]", "[UNK]", "[BOS]", "[EOS]"]
+    tokens = saved.encode("Ein Haus").tokens
+    assert (tokens[0], tokens[-1]) == ("[BOS]", "[EOS]") and "[BOS]" not in tokens[1:]
 
 
 def test_rare_words_are_unknown() -> None:

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from .attention import scaled_dot_product_attention  # noqa: F401
+from .attention import scaled_dot_product_attention
 
 
 class MultiHeadedAttention(nn.Module):

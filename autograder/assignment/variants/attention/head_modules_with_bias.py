@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from .attention import scaled_dot_product_attention  # noqa: F401
+from .attention import scaled_dot_product_attention
 
 
 class Head(nn.Module):
