@@ -114,8 +114,7 @@ def score(
     references = [undo_bpe(line) for line in references]
 
     bleu = make_metric(tokenize)
-    sentences = [bleu.corpus_score([h], [[r]]) for h, r in zip(hypotheses, references, strict=True)]
-    statistics = np.array([[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in sentences], dtype=np.int64)
+    statistics = count(bleu, hypotheses, references)
     sums = statistics.sum(axis=0).tolist()
     corpus = BLEU.compute_bleu(
         correct=sums[2 : 2 + MAX_ORDER],
@@ -145,6 +144,21 @@ def score(
         seed=seed,
         tokenize=tokenize,
     )
+
+
+def count(metric: BLEU, hypotheses: Sequence[str], references: Sequence[str]) -> Array:
+    """Counts what BLEU follows from: for each sentence words, words of the reference, matches and n-grams per order.
+
+    Args:
+        metric: how to split and compare words.
+        hypotheses: translations without byte-pair marks.
+        references: as many, likewise.
+
+    Returns:
+        (sentences, 10), int64.
+    """
+    sentences = [metric.corpus_score([h], [[r]]) for h, r in zip(hypotheses, references, strict=True)]
+    return np.array([[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in sentences], dtype=np.int64)
 
 
 def resample(statistics: Array, samples: int, seed: int) -> Array:

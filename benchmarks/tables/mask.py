@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 
 import numpy as np
-from numpy.typing import NDArray
-from sacrebleu.metrics.bleu import BLEU
 
-from autograder.scoring.bleu import SAMPLES, SEED, bleu_of_sums, interval, resample
+from autograder.scoring.bleu import SAMPLES, SEED, bleu_of_sums, count, interval, resample
+from autograder.scoring.tokenization import DEFAULT, make_metric
 
 T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """The 97.5% quantiles of Student's t with 1, 2, … degrees of freedom; with more than 9 the last one, a little wide."""
@@ -45,7 +44,8 @@ def compare(without: Sequence[Sequence[str]], masked: Sequence[Sequence[str]], r
         masked: likewise, with the mask.
         references: one for each sentence.
     """
-    statistics = [np.stack([counts(lines, references) for lines in side]) for side in (without, masked)]
+    metric = make_metric(DEFAULT)
+    statistics = [np.stack([count(metric, lines, references) for lines in side]) for side in (without, masked)]
     here = [bleu_of_sums(side.sum(axis=1)) / 100 for side in statistics]  # one BLEU for each seed
     by_seed = [float(value) for value in here[1] - here[0]]
     middle = mean(by_seed)
@@ -56,13 +56,6 @@ def compare(without: Sequence[Sequence[str]], masked: Sequence[Sequence[str]], r
         margin = T_975[min(len(by_seed) - 2, len(T_975) - 1)] * stdev(by_seed) / len(by_seed) ** 0.5
         over_seeds = (middle - margin, middle + margin)
     return Difference(tuple(by_seed), middle, over_seeds, interval(drawn[1] - drawn[0]))
-
-
-def counts(lines: Sequence[str], references: Sequence[str]) -> NDArray[np.int64]:
-    """Returns the ten numbers of each sentence from which BLEU follows: int64 (sentences, 10)."""
-    metric = BLEU(tokenize="none", force=True, effective_order=False)
-    scores = [metric.corpus_score([line], [[reference]]) for line, reference in zip(lines, references, strict=True)]
-    return np.array([[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in scores], dtype=np.int64)
 
 
 def verdict(difference: Difference) -> str:

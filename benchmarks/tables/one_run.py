@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -50,8 +51,9 @@ class Corpus:
         measured = {"train": generator.sample(training, min(TRAIN_SAMPLE, len(training))), "dev": read_pairs(dev)}
         return cls(training, measured | ({"test": read_pairs(test)} if test else {}))
 
+    @cached_property
     def marks(self) -> dict[str, str]:
-        """Returns a fingerprint of the training data and of each split that is measured."""
+        """A fingerprint of the training data and of each split that is measured."""
         return {"training": fingerprint(self.training)} | {
             split: fingerprint(pairs) for split, pairs in self.measured.items()
         }
@@ -65,7 +67,7 @@ class Result:
         config: its settings.
         n_parameters: of the model.
         cpu_seconds: of training, without the measuring at the end.
-        corpus: fingerprints, as `Corpus.marks` returns them.
+        corpus: fingerprints, as in `Corpus.marks`.
         bleu: by split.
         translations: likewise, in the order of the pairs.
     """
@@ -115,7 +117,7 @@ def find_result(config: Config, corpus: Corpus, output: Path) -> Result | None:
     if not path.is_file():
         return None
     result = Result.load(path)
-    marks = corpus.marks()
+    marks = corpus.marks
     for split in sorted(result.corpus.keys() & marks.keys()):
         if result.corpus[split] != marks[split]:
             raise CheckpointError(f"{path}: is of another {split} file; give that one or another --output")
@@ -144,10 +146,10 @@ def make_results(configs: Sequence[Config], corpus: Corpus, output: Path) -> Ite
 
 def train(config: Config, corpus: Corpus, folder: Path, kept: Path) -> Iterator[int]:
     """Trains to the end, from the longest shorter run that there is, and keeps the model as `kept`."""
-    shorter = [path for path in folder.glob("*.pt") if Checkpoint.load(path).epoch <= config.epochs]
+    done = {path: Checkpoint.load(path).epoch for path in folder.glob("*.pt")}
+    shorter = {path: epochs for path, epochs in done.items() if epochs <= config.epochs}
     if shorter:
-        latest = max(shorter, key=lambda path: Checkpoint.load(path).epoch)
-        longer = {"epochs": config.epochs}
+        latest, longer = max(shorter, key=shorter.__getitem__), {"epochs": config.epochs}
         run = Experiment.resume(latest, corpus.training, corpus.measured["dev"], longer=longer)
     else:
         run = Experiment(config, corpus.training, corpus.measured["dev"])
@@ -188,4 +190,4 @@ def measure(checkpoint: Path, corpus: Corpus, known: Result | None) -> Result:
             )
             result.translations[split] = translations
             result.bleu[split] = round(bleu(translations, [join_subwords(tgt) for _, tgt in pairs]), 4)
-    return replace(result, corpus=result.corpus | corpus.marks())
+    return replace(result, corpus=result.corpus | corpus.marks)

@@ -75,6 +75,11 @@ def test_the_columns_are_those_of_the_report():
     assert changed[3] == [size | extra for size in sizes for extra in ({}, {"diagonal_width": 2})]
 
 
+def test_runs_of_several_lengths_can_share_a_training():
+    """Only with a constant learning rate is a short run the beginning of a long one."""
+    assert {column.config.schedule for table in TABLES.values() for column in table} == {"constant"}
+
+
 def test_tables_are_made_and_what_is_finished_is_kept(small, capsys, monkeypatch):
     assert run("--tables", "1", "3", "--seeds", "2", "--test", "test") == 0
     shown = capsys.readouterr().out
