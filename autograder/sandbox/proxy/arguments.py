@@ -18,7 +18,7 @@ def draw_seed() -> int:
 
 
 def mark_gradients(encoder: Encoder) -> list[Tensor]:
-    """Note in the records which tensors need a gradient; return these tensors, in order."""
+    """Notes in the records which tensors need a gradient; returns these tensors, in order."""
     inputs = []
     for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
         if tensor.requires_grad:
@@ -28,7 +28,7 @@ def mark_gradients(encoder: Encoder) -> list[Tensor]:
 
 
 def spoil(tensors: list[Tensor]) -> None:
-    """Make a change that the submission has made to its arguments visible in the caller's tensors.
+    """Makes a change that the submission has made to its arguments visible in the caller's tensors.
 
     Its own values are not written there: a test that computes what it expects from the same tensor after the call
     would then compute it from the submission's choice. Floats become NaN, other values random ones that differ

@@ -1,4 +1,4 @@
-"""Calls into the worker: what is sent along, and how results are connected with what they were computed from."""
+"""Calls into the worker: sends what has changed, and connects results with what they were computed from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Content = dict[str, Any]
 
 
 class Caller:
-    """Makes objects in the worker and calls them. `component` is always what a lost worker is put down to."""
+    """Makes objects in the worker and calls them; `component` is blamed if the worker dies."""
 
     def __init__(self, supervisor: Supervisor, methods: Sequence[str]) -> None:
         self._supervisor, self._methods = supervisor, methods
@@ -29,7 +29,7 @@ class Caller:
     def make(
         self, verb: str, component: str, content: Content, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> RemoteModule | RemoteObject:
-        """Make an object, as `verb` and `content` say."""
+        """Makes an object, as `verb` and `content` say."""
         session = self._supervisor.session(component)
         parts: list[Handle] = []
         encoder = Encoder(lambda value: number_of(value, session, parts))
@@ -51,7 +51,7 @@ class Caller:
         args: tuple[object, ...],
         kwargs: dict[str, object],
     ) -> object:
-        """Send what has changed, call, and connect the result with what it was computed from."""
+        """Sends what has changed, calls, and connects the result with what it was computed from."""
         encoder = Encoder(lambda value: number_of(value, session, parts))
         content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
         modules = modules_of(parts)
@@ -76,7 +76,7 @@ class Caller:
             raise self._breach(session, component, error) from None
 
     def refresh(self, module: RemoteModule) -> None:
-        """Fetch a module's parameters anew."""
+        """Fetches a module's parameters again."""
         handle = module._handle
         content = {"object": handle.number}
         result, decoder = self._ask(handle.session, handle.component, "get_parameters", content, Encoder(), [module])
@@ -86,7 +86,7 @@ class Caller:
             raise self._breach(handle.session, handle.component, error) from None
 
     def _connect(self, session: Session, component: str, number: int, decoder: Decoder, inputs: list[Tensor]) -> None:
-        """Replace those outputs that depend on the inputs by nodes of this process's graph."""
+        """Replaces the outputs that depend on the inputs by nodes of this process's graph."""
         indices = [i for i, record in enumerate(decoder.records) if record.get("grad") is True]
         outputs = tuple(decoder.tensors[index] for index in indices)
         if not inputs or not outputs or not all(output.is_floating_point() for output in outputs):
@@ -119,12 +119,12 @@ class Caller:
         encoder: Encoder,
         modules: list[RemoteModule],
     ) -> tuple[object, Decoder]:
-        """Ask, and send along the parameters of the modules that were changed on this side."""
+        """Asks, and sends along the parameters that were changed on this side."""
         changed = [(module, index, p) for module in modules for index, p in module.changed_parameters()]
         places = [[module.number, index, encoder.add(parameter)] for module, index, parameter in changed]
         try:
             return self._supervisor.request(session, component, verb, {**content, "changed": places}, encoder)
-        finally:  # they were taken over also where the submission raised something then
+        finally:  # the worker has them even if the submission raised an exception
             for module, index, _ in changed:
                 module.note_sent(index)
 

@@ -37,11 +37,11 @@ class RemoteGraph:
 
 
 class RemoteCall(torch.autograd.Function):
-    """Forward: the outputs that came back. Backward: asked of the worker."""
+    """Forward: the outputs that the worker sent. Backward: the worker is asked."""
 
     @staticmethod
     def forward(ctx: Any, graph: RemoteGraph, outputs: tuple[Tensor, ...], *inputs: Tensor) -> tuple[Tensor, ...]:
-        """Connect `outputs`, which the worker has computed, with the `inputs` they depend on."""
+        """Connects `outputs`, which the worker has computed, with the `inputs` they depend on."""
         ctx.graph = graph
         ctx.count = len(inputs)
         ctx.set_materialize_grads(False)
@@ -50,7 +50,7 @@ class RemoteCall(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
-        """Ask the worker; no second derivatives."""
+        """Asks the worker; there are no second derivatives."""
         if all(seed is None for seed in seeds):
             return (None, None, *[None] * ctx.count)
         return (None, None, *ctx.graph.gradients(seeds))

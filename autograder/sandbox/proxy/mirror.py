@@ -1,4 +1,4 @@
-"""What a test holds of an object that lives in the worker: an ordinary `nn.Module` with real parameters."""
+"""The trusted side of an object in the worker: for tests, an ordinary `nn.Module` with real parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Call = Callable[..., object]
 
 
 class Handle:
-    """Which object of which worker, the component it counts for, and the mirrors that it was made from."""
+    """Names an object of a worker, the component it counts for, and the objects that it was made from."""
 
     def __init__(self, call: Call, session: Session, number: int, component: str, parts: list[Handle]) -> None:
         self._call = call
@@ -31,19 +31,19 @@ class Handle:
         weakref.finalize(self, session.release, "objects", number).atexit = False
 
     def call(self, method: str, *args: object, **kwargs: object) -> object:
-        """Call a method of the object."""
+        """Calls a method of the object."""
         target = {"object": self.number, "method": method}
         return self._call(self.session, self.component, target, [self], args, kwargs)
 
 
 class RemoteObject:
-    """An object in the worker that is no module; any public name is taken for a method."""
+    """An object in the worker that is not a module; any public name is taken for a method."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
 
     def __call__(self, *args: object, **kwargs: object) -> object:
-        """Call the object itself, in the worker."""
+        """Calls the object itself, in the worker."""
         return self._handle.call("forward", *args, **kwargs)
 
     def __getattr__(self, name: str) -> object:
@@ -53,15 +53,15 @@ class RemoteObject:
 
 
 class RemoteModule(nn.Module):
-    """A module in the worker. Its parameters are here and there; what is changed here is sent before a call.
+    """A module in the worker. Its parameters are on both sides; changes on this side are sent before a call.
 
     Parameters are named by number, p0, p1, ... in the module's own order; `parameter_names` holds the names that
     the submission gave them, as data.
 
     Args:
-        handle: of the object.
-        reply: what the worker said of it.
-        decoder: of its parameters.
+        handle: names the object.
+        reply: the worker's description of it.
+        decoder: holds its parameters.
         methods: what may be called on it besides `forward`.
     """
 
@@ -72,7 +72,7 @@ class RemoteModule(nn.Module):
         self.adopt(reply, decoder)
 
     def adopt(self, reply: ObjectReply, decoder: Decoder) -> None:
-        """Take over the worker's values; parameters that are here already stay the same objects."""
+        """Takes over the worker's values; parameters that exist already stay the same objects."""
         values = decoder.tensors
         mine = self._mirrored()
         if [p.shape for p in mine] != [v.shape for v in values] or [p.dtype for p in mine] != [v.dtype for v in values]:
@@ -107,11 +107,11 @@ class RemoteModule(nn.Module):
         return changed
 
     def note_sent(self, index: int) -> None:
-        """Remember that the worker has this parameter's present value."""
+        """Notes that the worker has this parameter's present value."""
         self._sent[index] = _state(self._mirrored()[index])
 
     def train(self, mode: bool = True) -> RemoteModule:
-        """Training or evaluation, there and here."""
+        """Switches to training or evaluation, on both sides."""
         self._handle.session.set_mode(self.number, bool(mode))
         self.training = bool(mode)
         return self
@@ -140,7 +140,7 @@ def _state(parameter: nn.Parameter) -> tuple[int, Tensor]:
 
 
 def number_of(value: object, session: Session, parts: list[Handle]) -> int | None:
-    """The worker's number for a mirror, whose handle is added to `parts`; None for any other value."""
+    """The worker's number for a mirror, whose handle is added to `parts`; None for other values."""
     if not isinstance(value, (RemoteModule, RemoteObject)):
         return None
     handle = value._handle

@@ -19,7 +19,7 @@ from .mirror import RemoteModule, RemoteObject
 
 
 class Sandbox:
-    """What tests may ask of a submission that lives in another process.
+    """A submission in another process, with the methods that tests use.
 
     A worker is started when it is first needed, and again after one has died; objects of a dead worker raise
     SubmissionDiedError. A component that has cost `limits.failures_a_component` workers is not called again.
@@ -64,7 +64,7 @@ class Sandbox:
         isolated: bool = True,
         **kwargs: object,
     ) -> RemoteModule | RemoteObject:
-        """Make an object of the submission's class "module.Name".
+        """Makes an object of the submission's class "module.Name".
 
         Args:
             component: a class of the contract.
@@ -79,22 +79,22 @@ class Sandbox:
         content = {"component": component, "isolated": isolated, "dtype": dtype and DTYPE_NAMES[dtype]}
         made = self._caller.make("build", component, content, args, kwargs)
         if isinstance(made, RemoteObject) and component.partition(".")[2] in self._contract.nn_modules:
-            raise SubmissionError(f"{component} is no nn.Module: its class must derive from it")
+            raise SubmissionError(f"{component} is not an nn.Module: its class must derive from it")
         if dtype and isinstance(made, RemoteModule) and any(p.dtype != dtype for p in made.parameters()):
             raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
         return made
 
     def stand_in(self, name: str, *args: object, **kwargs: object) -> RemoteModule | RemoteObject:
-        """Make one of the trusted stand-ins in the worker, to be passed as an argument."""
+        """Makes a stand-in in the worker, to be passed as an argument."""
         return self._caller.make("stand_in", f"stand_ins.{name}", {"name": name}, args, kwargs)
 
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
-        """Call the submission's function "module.name"."""
+        """Calls the submission's function "module.name"."""
         target = {"function": component, "isolated": isolated}
         return self._caller.call(self._supervisor.session(component), component, target, [], args, kwargs)
 
     def parameters(self, module: RemoteModule) -> list[nn.Parameter]:
-        """The parameters with their present values in the worker, which training there may have changed."""
+        """The parameters with their current values in the worker, which training there may have changed."""
         self._caller.refresh(module)
         return list(module.parameters())
 
@@ -105,7 +105,7 @@ class Sandbox:
 
     @property
     def output(self) -> str:
-        """What the submission has printed so far, cleaned and cut."""
+        """The submission's output so far, cleaned and cut."""
         return self._supervisor.output.text()
 
     @property
@@ -119,11 +119,11 @@ class Sandbox:
         return self._supervisor.seconds
 
     def restart(self) -> None:
-        """End the worker; the next call gets a fresh one. All objects are gone."""
+        """Ends the worker; the next call gets a fresh one. All objects are gone."""
         self._supervisor.end("it was restarted")
 
     def close(self) -> None:
-        """End the worker, and the zygote if it is our own."""
+        """Ends the worker, and the zygote if this object has started it."""
         self._supervisor.end("it was closed")
         if self._own_zygote is not None:
             self._own_zygote.close()

@@ -1,7 +1,7 @@
 """Packages that a student's files may import but no graded component needs: plotting, notebooks, tracking, corpora.
 
-A worker can open no file, and loading them beforehand would cost seconds a submission. They can be imported, and raise
-once something of them is called, so that a plot at the end of `train.py` costs no marks.
+A worker cannot open files, and loading these packages beforehand would cost seconds per submission. They can be
+imported, and raise when something of them is called, so that a plot at the end of `train.py` costs no marks.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PACKAGES = frozenset(
 
 
 class Absent:
-    """Any name of an absent package; whatever is called raises."""
+    """Any name of an absent package; a call raises."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
@@ -51,7 +51,7 @@ class Absent:
 
     def __call__(self, *arguments: object, **options: object) -> None:
         """Raises ImportError."""
-        raise ImportError(f"{self.__name__}: {self.__name__.partition('.')[0]} is not there while grading")
+        raise ImportError(f"{self.__name__}: {self.__name__.partition('.')[0]} is not available during grading")
 
 
 class AbsentModule(ModuleType):

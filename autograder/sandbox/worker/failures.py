@@ -1,4 +1,4 @@
-"""How an exception of the submission is described for the trusted side: a kind, a message, line numbers.
+"""Describes an exception of the submission for the trusted side: its kind, its message, line numbers.
 
 The trusted side has the sources and quotes the lines itself, so only file names and numbers are sent.
 """
@@ -27,7 +27,7 @@ KINDS = (
     TypeError,
     RuntimeError,
 )
-"""Most special first: the first that fits names the kind."""
+"""The most specific first: the first that fits names the kind."""
 
 MAX_MESSAGE = 4_000
 MAX_FRAMES = 16
@@ -43,7 +43,7 @@ class Description(TypedDict):
 
 
 def describe(error: BaseException, paths: frozenset[str]) -> Description:
-    """Describe an exception.
+    """Describes an exception.
 
     Args:
         error: what was raised.
@@ -77,6 +77,6 @@ def _frames(error: BaseException, paths: frozenset[str]) -> list[list[str | int]
     ]
     if isinstance(error, SyntaxError) and error.filename in paths:
         frames.append([error.filename, error.lineno or 0, "<module>"])
-    if len(frames) > MAX_FRAMES:  # a recursion: its ends say enough
+    if len(frames) > MAX_FRAMES:  # a recursion: its two ends are enough
         frames = frames[: MAX_FRAMES // 2] + frames[-MAX_FRAMES // 2 :]
     return frames

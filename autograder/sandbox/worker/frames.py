@@ -18,12 +18,12 @@ PREFIX = struct.Struct("<4sIQ")
 
 
 class FrameError(Exception):
-    """The peer sent bytes that are no frame, or a frame over the limits."""
+    """The peer sent bytes that are not a frame, or a frame over the limits."""
 
 
 @dataclass(frozen=True)
 class FrameLimits:
-    """Greatest lengths in bytes that a reader accepts."""
+    """The greatest lengths, in bytes, that a reader accepts."""
 
     header: int = 1 << 20
     body: int = 64 << 20
@@ -34,13 +34,13 @@ REPLY_LIMITS = FrameLimits()
 
 
 def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
-    """Return the bytes of one frame."""
+    """The bytes of one frame."""
     text = json.dumps(header, separators=(",", ":")).encode("ascii")
     return b"".join((PREFIX.pack(MAGIC, len(text), len(body)), text, body))
 
 
 class FrameReader:
-    """Puts one frame together from pieces of any size.
+    """Assembles one frame from pieces of any size.
 
     Ask `wanted` how many bytes may be read next, give them to `feed`; it returns `(header, body)` once the frame
     is complete and None before. Reading never goes past the end of the frame.
@@ -53,11 +53,11 @@ class FrameReader:
 
     @property
     def wanted(self) -> int:
-        """Bytes that are missing to the next boundary."""
+        """The number of bytes up to the next boundary."""
         return PREFIX.size + sum(self._lengths or (0, 0)) - len(self._buffer)
 
     def feed(self, piece: bytes) -> tuple[dict[str, Any], bytes] | None:
-        """Take the next bytes. Raises FrameError for anything that is no frame within the limits."""
+        """Takes the next bytes. Raises FrameError for anything but a frame within the limits."""
         self._buffer += piece
         if self._lengths is None and len(self._buffer) >= PREFIX.size:
             self._lengths = self._read_prefix()
@@ -80,7 +80,7 @@ class FrameReader:
 
 
 def parse_header(text: bytes) -> dict[str, Any]:
-    """Parse a header; anything but one JSON object is a FrameError."""
+    """Parses a header; anything but one JSON object raises FrameError."""
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -91,7 +91,7 @@ def parse_header(text: bytes) -> dict[str, Any]:
 
 
 def read_frame(descriptor: int, limits: FrameLimits) -> tuple[dict[str, Any], bytes] | None:
-    """Read one frame from a blocking descriptor; None at the end of the stream."""
+    """Reads one frame from a blocking descriptor; None at the end of the stream."""
     reader = FrameReader(limits)
     while True:
         piece = os.read(descriptor, min(reader.wanted, 1 << 20))
@@ -103,7 +103,7 @@ def read_frame(descriptor: int, limits: FrameLimits) -> tuple[dict[str, Any], by
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of `data` to a blocking descriptor."""
+    """Writes all of `data` to a blocking descriptor."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

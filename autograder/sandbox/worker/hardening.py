@@ -1,4 +1,4 @@
-"""What a fresh fork gives up before it sees a line of submitted code. Linux; elsewhere only the limits.
+"""Rights that a fresh fork gives up before it sees any submitted code: on Linux; elsewhere only the limits.
 
 The `Plan` comes from the trusted side. A required layer that cannot be had ends the process; what was reached is
 reported.
@@ -51,7 +51,7 @@ class Plan(TypedDict):
 
 
 class LayerMissingError(Exception):
-    """The system does not offer this layer."""
+    """The system lacks this layer."""
 
 
 def prctl(option: int, value: int, pointer: object = None) -> None:
@@ -65,13 +65,13 @@ def prctl(option: int, value: int, pointer: object = None) -> None:
 
 
 def hide_memory() -> None:
-    """No other process of this user may trace this one or open its memory (also held by later forks)."""
+    """Keeps other processes of this user from tracing this one or opening its memory; forks inherit that."""
     if sys.platform == "linux":
         prctl(PR_SET_DUMPABLE, 0)
 
 
 def harden(plan: Plan) -> list[str]:
-    """Apply the layers in an order in which each is still permitted; return the names of those in force."""
+    """Applies the layers in an order in which each is still permitted; returns the names of those in force."""
     _be_alone()
     _offer_to_oom_killer()
     _limit(plan["limits"])
@@ -154,7 +154,7 @@ def _forbid_gains() -> None:
 
 
 def _filter_calls(program: bytes) -> None:
-    """Install a seccomp filter; each instruction is eight bytes."""
+    """Installs a seccomp filter, whose instructions have eight bytes each."""
     if not program or len(program) % 8:
         raise LayerMissingError("no filter for this processor")
     code = ctypes.create_string_buffer(program, len(program))

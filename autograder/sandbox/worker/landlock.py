@@ -18,11 +18,11 @@ SCOPES = 0b11  # abstract sockets, signals (ABI 6)
 
 
 class LandlockMissingError(Exception):
-    """This kernel offers no Landlock."""
+    """This kernel lacks Landlock."""
 
 
 def restrict() -> None:
-    """Shut this thread, and all that it will start, off from files. Needs no_new_privs."""
+    """Shuts this thread, and all that it will start, off from files. Needs no_new_privs."""
     if sys.platform != "linux":
         raise LandlockMissingError("not Linux")
     version = call(CREATE_RULESET, None, 0, CREATE_VERSION)

@@ -76,7 +76,7 @@ class Package(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Runs a module's code; where that fails, keeps the error and offers stand-ins."""
         path, text = self._source(module.__name__)
-        module.__file__ = path  # many look for their siblings with it; here a sibling needs no looking for
+        module.__file__ = path  # some look for their siblings with it; here siblings are simply imported
         linecache.cache.pop(path, None)  # the lines of an earlier text of that name
         short_name = module.__name__.removeprefix(self.name).removeprefix(".")
         try:
@@ -153,7 +153,7 @@ class Package(MetaPathFinder, Loader):
         self._isolated = component
 
     def restore(self) -> None:
-        """Takes all stand-ins out again."""
+        """Removes all stand-ins again."""
         for module, attribute, value in reversed(self._replaced):
             setattr(module, attribute, value)
         self._replaced.clear()

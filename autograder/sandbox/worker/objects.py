@@ -9,14 +9,14 @@ import torch
 from torch import nn
 
 MAX_PARAMETERS, MAX_PARAMETER_BYTES = 1_000, 8 << 20
-"""Limits of one object: tests build small ones, and what is sent is held several times on both sides."""
+"""Limits of one object: tests build small ones, and both sides hold several copies."""
 
 LEARNED = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
 @dataclass
 class Held:
-    """An object the trusted side knows by number.
+    """An object that the trusted side knows by its number.
 
     `isolated` is the component that its later calls run in isolation of, None = with the submission's own others;
     it says nothing where the object is a stand-in.
@@ -29,9 +29,9 @@ class Held:
     names: list[str] = field(default_factory=list)
 
     def list_parameters(self) -> None:
-        """(Re)read the module's parameters, in the module's order.
+        """Reads the module's parameters (again), in the module's order.
 
-        Those that cannot be learned, whole numbers and empty ones, are left out: no test has a use for them.
+        Leaves out what cannot be learned, whole numbers and empty tensors: no test has a use for them.
 
         Raises:
             ValueError: for more, or larger ones, than an object of a test may have, or some that share memory.
@@ -71,7 +71,7 @@ Thing = TypeVar("Thing")
 
 
 class Table(Generic[Thing]):
-    """Numbered things; a number is never used twice."""
+    """Things by number; no number is used twice."""
 
     def __init__(self) -> None:
         self._things: dict[int, Thing] = {}

@@ -1,4 +1,4 @@
-"""How Python values and tensors become a JSON tree and a safetensors body, and back. Used by both sides.
+"""Turns Python values and tensors into a JSON tree and a safetensors body, and back; both sides use it.
 
 Scalars stand for themselves; everything else is an object with one key that names its kind:
 `{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`, `{"handle": 7}`,
@@ -72,7 +72,7 @@ class Encoder:
         self._items = 0
 
     def encode(self, value: object, depth: int = 0) -> object:
-        """Return the JSON tree of `value`. Raises UnsendableValueError, naming the type."""
+        """The JSON tree of a value. Raises UnsendableValueError, which names the type."""
         self._items += 1
         if depth > MAX_DEPTH or self._items > MAX_ITEMS:
             raise UnsendableValueError(f"more than {MAX_DEPTH} levels or {MAX_ITEMS} items of nested containers")
@@ -114,7 +114,7 @@ class Encoder:
         raise UnsendableValueError(f"a dictionary key of type {type(key).__qualname__}")
 
     def add(self, tensor: torch.Tensor, **notes: object) -> int:
-        """Add a tensor (once) and return its index; `notes` go into its record."""
+        """Adds a tensor, once, and returns its index; `notes` go into its record."""
         if id(tensor) in self._index:
             return self._index[id(tensor)]
         if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in DTYPE_NAMES:
@@ -174,7 +174,7 @@ class Decoder:
         return decoder
 
     def decode(self, tree: object, depth: int = 0) -> Any:
-        """Return the value that `tree` describes. Raises MalformedValueError."""
+        """The value that a tree describes. Raises MalformedValueError."""
         self._items += 1
         if depth > MAX_DEPTH + 1 or self._items > 2 * MAX_ITEMS:
             raise MalformedValueError("too deep or too long")
@@ -200,16 +200,16 @@ class Decoder:
             return torch.Generator().manual_seed(content)
         if kind == "handle" and type(content) is int and self._object_of is not None:
             return self._object_of(content)
-        raise MalformedValueError("no value of a known kind")
+        raise MalformedValueError("not a value of a known kind")
 
     def _pair(self, pair: object, depth: int) -> tuple[Any, Any]:
         if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], (list, dict)):
-            raise MalformedValueError("no pair of key and value")
+            raise MalformedValueError("not a pair of key and value")
         return self.decode(pair[0], depth + 1), self.decode(pair[1], depth + 1)
 
 
 def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
-    """Parse a safetensors body that should hold `count` tensors."""
+    """Parses a safetensors body that should hold `count` tensors."""
     if not body:
         return {}
     if int.from_bytes(body[:8], "little") > 4096 + 400 * count:  # a million empty tensors would keep us busy
@@ -217,11 +217,11 @@ def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
     try:
         return load(body)
     except Exception as error:  # whatever the parser stumbles over
-        raise MalformedValueError("the body is no safetensors") from error
+        raise MalformedValueError("the body is not valid safetensors") from error
 
 
 def lay_out(tensor: torch.Tensor) -> tuple[torch.Tensor, Record]:
-    """Split a tensor into dense content of its own and the record of how it lay in memory."""
+    """Splits a tensor into dense content of its own and the record of how it lay in memory."""
     if tensor.is_contiguous():
         return tensor.clone(memory_format=torch.contiguous_format), {}
     record: Record = {}
@@ -251,7 +251,7 @@ def rebuild(dense: torch.Tensor, record: Record) -> torch.Tensor:
         dense = dense.new_empty((*dense.shape, 2))[..., 0].copy_(dense)
     if order is not None:
         if not isinstance(order, list) or sorted(map(_integer, order)) != list(range(dense.dim())):
-            raise MalformedValueError("an order that is no permutation of the axes")
+            raise MalformedValueError("an order that is not a permutation of the axes")
         dense = dense.permute([order.index(axis) for axis in range(len(order))])
     if shape is not None:
         if not isinstance(shape, list) or len(shape) != dense.dim():

@@ -1,4 +1,4 @@
-"""A process that has torch loaded and nothing of ours to hide, and forks one worker for each submission.
+"""A process that has PyTorch loaded and nothing of ours to hide, and forks one worker for each submission.
 
 It is started with one end of a socket pair as standard input. Each message there asks for a fork: JSON plus four
 descriptors (requests, replies, output, warden). On the warden, a socket of that worker alone, the zygote answers
@@ -69,7 +69,7 @@ def main(load_others: Callable[[], list[ModuleType]] = list) -> None:
 
 
 def still_torch() -> None:
-    """One thread, for good: OpenMP would start more, which a worker may not, and end the process."""
+    """Keeps PyTorch at one thread: OpenMP would start more, which a worker may not do, and end the process."""
     import torch
 
     torch.set_num_threads(1)
@@ -78,7 +78,7 @@ def still_torch() -> None:
 
 
 def warm_up() -> None:
-    """Do once what imports modules when it is first done: a fork could not, and would pay for it each time."""
+    """Does once what imports modules when first done: a fork cannot import, and would repeat the work."""
     import torch
 
     from .values import Decoder, Encoder
@@ -105,7 +105,7 @@ class Zygote:
         self.selector.register(control, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        """Fork and kill as asked; at the end kill what is left."""
+        """Forks and kills as asked; at the end kills what is left."""
         while True:
             for key, _ in self.selector.select():
                 if key.fileobj is self.control:
@@ -117,7 +117,7 @@ class Zygote:
                     self.attend(key.fileobj)
 
     def accept(self) -> bool:
-        """Take one fork message; False at the end of the stream."""
+        """Takes one fork message; False at the end of the stream."""
         room = socket.CMSG_SPACE(DESCRIPTORS * array.array("i").itemsize)
         message, notes, _, _ = self.control.recvmsg(MAX_MESSAGE, room)
         descriptors = array.array("i")
@@ -131,7 +131,7 @@ class Zygote:
         return True
 
     def fork(self, plan: Plan, descriptors: list[int]) -> None:
-        """Start a worker on (requests, replies, output, warden)."""
+        """Starts a worker on (requests, replies, output, warden)."""
         *pipes, warden_descriptor = descriptors
         warden = socket.socket(fileno=warden_descriptor)
         try:
@@ -146,11 +146,11 @@ class Zygote:
         if pid == 0:
             self.become_worker(plan, *pipes)
         self.workers[warden] = pid
-        self.selector.register(warden, selectors.EVENT_READ)
+        self.selector.register(warden, selectors.EVENT_READ, data=warden)
         tell(warden, {"pid": pid})
 
     def attend(self, warden: socket.socket) -> None:
-        """Answer one word on a warden: "cpu", "kill", or nothing, which is the end of it."""
+        """Answers one word on a warden: "cpu", "kill", or nothing, which ends it too."""
         try:
             word = warden.recv(16)
         except OSError:
@@ -161,7 +161,7 @@ class Zygote:
             self.kill(warden)
 
     def kill(self, warden: socket.socket) -> None:
-        """End a worker and report how it ended."""
+        """Ends a worker and reports how it ended."""
         pid = self.workers.pop(warden)
         self.selector.unregister(warden)
         had_ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -172,7 +172,7 @@ class Zygote:
         warden.close()
 
     def become_worker(self, plan: Plan, requests: int, replies: int, output: int) -> None:
-        """In the fork: drop every right, say hello, serve, exit. Never returns."""
+        """In the fork: gives up its rights, says hello, serves, exits. Never returns."""
         try:
             for warden in self.workers:
                 warden.detach()
@@ -194,7 +194,7 @@ class Zygote:
 
 
 def start_service(plan: Plan, requests: int, replies: int, stand_ins: ModuleType) -> None:
-    """Import what the submission will want, harden, and answer requests."""
+    """Imports what the submission will want, hardens this process, and answers requests."""
     from . import hardening
     from .frames import pack, write_all
     from .service import Service
@@ -211,7 +211,7 @@ def start_service(plan: Plan, requests: int, replies: int, stand_ins: ModuleType
 
 
 def import_quietly(name: str) -> None:
-    """Import a module if there is one of that name; "package.name" may also be a name in a package."""
+    """Imports a module if there is one of that name; "package.name" may also be a name in a package."""
     package, _, member = name.rpartition(".")
     if name not in sys.modules and not hasattr(sys.modules.get(package), member):
         with contextlib.suppress(BaseException):  # SystemExit, or pytest's Skipped: only a worker without it is lost
@@ -225,7 +225,7 @@ def open_text(descriptor: int) -> io.TextIOWrapper:
 
 
 def tell(warden: socket.socket, message: dict[str, float]) -> None:
-    """Send without waiting; a grader that went away is no error."""
+    """Sends without waiting; a grader that went away is not an error."""
     with contextlib.suppress(OSError):
         warden.send(json.dumps(message).encode(), socket.MSG_DONTWAIT)
 
