@@ -31,10 +31,12 @@ class Ended:
     Attributes:
         status: the child's exit status, or minus the signal that ended it.
         reason: why the work was not completed; empty if it was.
+        raised: whether it was for an exception that the work raised.
     """
 
     status: int
     reason: str = ""
+    raised: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class _Child(Generic[Job]):
         if self.is_late:
             return Ended(status, f"it took longer than {self.seconds:g} s")
         if self.raised:
-            return Ended(status, self.raised)
+            return Ended(status, self.raised, raised=True)
         return Ended(status, f"ended by signal {-status}" if status < 0 else f"ended with status {status}")
 
 

@@ -32,7 +32,7 @@ from autograder.testing.outcomes import classify
 from autograder.testing.sandboxed_outcomes import classify_sandboxed
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import Assignment
-from foundation.child_processes import run_forked
+from foundation.child_processes import Ended, run_forked
 from foundation.sources import Sources
 from foundation.submission_limits import Limits
 from foundation.watchdog import time_limit
@@ -147,6 +147,11 @@ def markers_of(item: pytest.Item) -> list[str]:
     return [mark.name for mark in item.iter_markers() if mark.name.startswith("task_") or mark.name == "given"]
 
 
+def finds_fault(outcomes: Iterable[Outcome]) -> bool:
+    """Whether a test found something wrong; a test that broke has found nothing."""
+    return any(outcome.state not in (State.PASSED, State.GRADER_ERROR) for outcome in outcomes)
+
+
 def classify_in_process(error: BaseException, paths: set[str]) -> tuple[State, str]:
     """State and message of a test that ended with an exception in the submission's own process.
 
@@ -207,7 +212,7 @@ def run_versions(
             on_run(message)
         elif message.reason:
             markers = version.markers or {marker for item in recorder.items for marker in markers_of(item)}
-            on_run(broken_off(version, markers, message.reason))
+            on_run(broken_off(version, markers, message))
 
 
 def _run_here(recorder: Recorder, version: Version) -> Iterator[Run]:
@@ -219,9 +224,13 @@ def _run_here(recorder: Recorder, version: Version) -> Iterator[Run]:
         submission.close()
 
 
-def broken_off(version: Version, markers: Iterable[str], reason: str) -> Run:
-    """The run of a version whose process ended before its tests did."""
-    outcome = Outcome("all tests", State.ERROR, f"the tests' process was lost: {reason}")
+def broken_off(version: Version, markers: Iterable[str], end: Ended) -> Run:
+    """The run of a version whose process ended before its tests did.
+
+    The version may have ended its process. It cannot have raised the exception: one of its own ends a test, not a run.
+    """
+    state = State.GRADER_ERROR if end.raised else State.ERROR
+    outcome = Outcome("all tests", state, f"the tests' process was lost: {end.reason}")
     return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers}, [], 0.0)
 
 

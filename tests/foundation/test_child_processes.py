@@ -34,7 +34,7 @@ def test_an_exception_is_the_reason_and_its_traceback_is_shown(capfd):
     jobs = deque(["raises", "killed", "ended"])
     ends = {job: message for job, message in run_forked(jobs, work, 20) if isinstance(message, Ended)}
     assert ends == {
-        "raises": Ended(FAILED, "KeyError: 'odd'"),
+        "raises": Ended(FAILED, "KeyError: 'odd'", raised=True),
         "killed": Ended(-9, "ended by signal 9"),
         "ended": Ended(3, "ended with status 3"),
     }

@@ -253,6 +253,25 @@ def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, assignme
         assert [(outcome.state, outcome.message) for outcome in only] == [("error", "KeyError: 3")]
 
 
+def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkeypatch):
+    """It is reported, and the fault counts as missed."""
+    run_here = run_tests._run_here
+
+    def break_off(recorder, version):
+        if version.name == "probe":
+            raise RuntimeError("ours")
+        return run_here(recorder, version)
+
+    monkeypatch.setattr(run_tests, "_run_here", break_off)
+    runs = []
+    run_versions([Version("probe", reference, [0], ("task_1_4",))], reference, assignment, runs.append)
+    fault = next(fault for fault in read_catalogue() if fault.task == "1.4")
+    verdict = verdict_of(fault, runs, assignment)
+    assert (verdict.is_killed, verdict.lost, verdict.killers) == (False, {}, [])
+    assert verdict.grader_errors == ["all tests: the tests' process was lost: RuntimeError: ours"]
+    assert not verdict.is_good(assignment)
+
+
 def test_a_version_that_no_test_runs_on_is_refused(reference, assignment):
     with pytest.raises(CollectionError, match="no test is marked task_9_9"):
         run_versions([Version("x", reference, [0], ("task_9_9",))], reference, assignment, print)

@@ -8,7 +8,7 @@ from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.sources import Sources
 
-from ..run_tests import Run, Version, progress_bar, run_versions
+from ..run_tests import Run, Version, finds_fault, progress_bar, run_versions
 from .equivalents import Equivalent, read_equivalents, without_mutant
 from .mutants import Mutant, MutationError, make_mutants
 
@@ -126,7 +126,7 @@ def run_mutants(
 
         def look(run: Run) -> None:
             outcomes = [outcome for marked in run.outcomes.values() for outcome in marked]
-            if all(outcome.state == "passed" for outcome in outcomes):
+            if not finds_fault(outcomes):
                 result.passed.add(run.version)
             result.broken += [f"{run.version}: {o.test}: {o.message}" for o in outcomes if o.state == "grader error"]
             result.cpu_seconds += run.cpu_seconds

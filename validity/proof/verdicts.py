@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from autograder.diagnosis.catalogue import Fault
 from autograder.grading.marks import tests_of
+from autograder.grading.states import State
 from foundation.assignment_file import Assignment
 
-from ..run_tests import Run
+from ..run_tests import Run, finds_fault
 
 
 @dataclass
@@ -61,16 +62,16 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
         verdict.cpu_seconds += run.cpu_seconds
         ran = {result.task.number: result for result in tests_of(assignment, run.outcomes)}
         results = {number: result for number, result in ran.items() if result.outcomes}
-        if results[fault.task].state == "passed":
+        if not finds_fault(results[fault.task].outcomes):
             verdict.missed_seeds.append(run.seed)
         for number, result in results.items():
-            if result.state != "passed":
+            if finds_fault(result.outcomes):
                 lost = round(result.task.points - result.score, 2)
                 verdict.lost[number] = max(lost, verdict.lost.get(number, 0.0))
             for outcome in result.outcomes:
-                if outcome.state == "grader error":
+                if outcome.state == State.GRADER_ERROR:
                     verdict.grader_errors.append(f"{outcome.test}: {outcome.message}")
-                elif outcome.state != "passed" and number == fault.task:
+                elif outcome.state != State.PASSED and number == fault.task:
                     counts[outcome.test] = counts.get(outcome.test, 0) + 1
     verdict.killers = sorted(counts, key=lambda test: -counts[test])
     return verdict
