@@ -1,6 +1,6 @@
-"""Grades submissions: the engine, and apart from it in one room, this assignment.
+"""Grades submissions: the engine, and apart from it, in `assignment/`, this assignment.
 
-A submission meets the rooms in this order:
+A submission passes through the packages in this order:
 
     intake/      from a path to its modules              grading/     one submission: run, marks, record
     rules/       forbidden short-cuts, found in its text  classroom/   a folder of submissions

@@ -47,9 +47,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The whole file; the handout quotes `due` and `contact`, which are words."""
+    """The whole file; `name` is nbgrader's for the assignment; the handout quotes `due` and `contact` as they are."""
 
     title: str
+    name: str
     package: str
     credit: str
     thresholds: dict[str, float]
@@ -107,8 +108,11 @@ def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
 
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
-    known = ["title", "due", "contact", "package", "credit", "thresholds", "limits", "release", "contract", "tasks"]
-    _table(content, known, "the file")
+    words = ["title", "name", "due", "contact", "package"]
+    _table(content, [*words, "credit", "thresholds", "limits", "release", "contract", "tasks"], "the file")
+    name = content.get("name", "assignment")
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise AssignmentError(f"name = {name!r}: expected letters, digits, - and _ only, such as 'transformer'")
     thresholds = content.get("thresholds", {})
     for name, value in thresholds.items():
         if not _is_number(value) or not 0 <= value <= 1:
@@ -132,6 +136,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
                 raise AssignmentError(f"two tasks have the {key} {value!r}")
     return Assignment(
         title=str(content.get("title", "Assignment")),
+        name=name,
         package=str(content.get("package", "student")),
         credit=credit,
         thresholds={name: float(value) for name, value in thresholds.items()},

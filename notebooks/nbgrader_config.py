@@ -14,12 +14,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from nbgrader.converters import GenerateAssignment  # noqa: E402 (as the next ones: found through the line above)
 from nbgrader.preprocessors import ClearSolutions  # noqa: E402
 
+from foundation.assignment_file import read_assignment  # noqa: E402
 from release.notebooks.todo_stubs import STUB, NameStubs  # noqa: E402
 
 c = get_config()  # noqa: F821 (nbgrader defines it)
 
 c.CourseDirectory.root = str(Path(__file__).resolve().parent)
-c.CourseDirectory.course_id = "transformer"
+c.CourseDirectory.course_id = read_assignment().name
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "runs", "*.tmp"]
 
 # The reference's own markers are nbgrader's.

@@ -13,7 +13,7 @@ from foundation.whole_files import in_one_piece
 from .archives.packing import checksum
 from .archives.student import read_requirements
 from .build import MANIFEST, Project, Release, make_package
-from .notebooks.nbgrader_course import PROSE, RELEASE, SOURCE, has_notebooks, make_course
+from .notebooks.nbgrader_course import PROSE, has_notebooks, make_course, release_folder, source_folder
 from .problems import ReleaseError
 from .skeleton.build import read_folder
 
@@ -74,7 +74,8 @@ def write_release(release: Release, output: Path, force: bool = False) -> list[s
 
 def _other_notebooks(release: Release, output: Path) -> list[Path]:
     """The notebooks of an earlier build that this one does not make."""
-    found = [path for folder in (SOURCE, RELEASE) for path in sorted((output / folder).glob("*.ipynb"))]
+    folders = [made(release.assignment.name) for made in (source_folder, release_folder)]
+    found = [path for folder in folders for path in sorted((output / folder).glob("*.ipynb"))]
     return [path for path in found if release.course and path.relative_to(output).as_posix() not in release.outputs]
 
 
@@ -90,12 +91,13 @@ def compare_notebooks(project: Project) -> list[str]:
     if not has_notebooks(project.root):
         return []
     assignment, skeleton, _ = make_package(project)
+    folder = release_folder(assignment.name)
     course = make_course(project.root, assignment, skeleton, read_requirements(project.root))
     expected, present = (
         {name: content for name, content in files.items() if name.endswith(".ipynb")}
-        for files in (course.release, read_folder(project.output / RELEASE))
+        for files in (course.release, read_folder(project.output / folder))
     )
-    return _compare(RELEASE, expected, present, f"{PROSE}/ and {project.reference_name}")
+    return _compare(folder, expected, present, f"{PROSE}/ and {project.reference_name}")
 
 
 def _compare(folder: str, expected: Mapping[str, bytes], present: Mapping[str, bytes], origin: str) -> list[str]:

@@ -12,6 +12,7 @@
     handout.md         what students read first
     conditions.py      under which known faults are tried
     training_check.py  does the whole learn?
+    sample_arguments.py  for calling each TODO when a release is made
 
 The engine reads data from here and reaches code only through `autograder.assignment_code`; `docs/another-assignment.md`
 tells how to write another assignment. `docs/style.md` says what a component, fault, mutant and variant are.

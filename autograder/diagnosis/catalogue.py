@@ -60,8 +60,16 @@ class Fault:
     file: str
 
 
-def read_catalogue(folder: Path | None = None, assignment: Assignment | None = None) -> list[Fault]:
+def read_catalogue(
+    folder: Path | None = None, assignment: Assignment | None = None, skip_other_tasks: bool = False
+) -> list[Fault]:
     """Reads all files, in the order of the tasks.
+
+    Args:
+        folder: with the files; None: the assignment's `misconceptions/`.
+        assignment: whose tasks and components they name; None: the kit's own.
+        skip_other_tasks: leaves out faults of tasks that the assignment lacks, for grading with fewer tasks than the
+            catalogue was written for; otherwise such a fault is an error.
 
     Raises:
         CatalogueError: naming the file, the fault, and what would be right.
@@ -76,6 +84,8 @@ def read_catalogue(folder: Path | None = None, assignment: Assignment | None = N
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise CatalogueError(f"{path.name}: {error}") from None
         _check_keys(content, {"component", "task", "fault"}, set(), path.name)
+        if skip_other_tasks and content["task"] not in order:
+            continue
         for table in content["fault"]:
             faults.append(_fault(table, content, path.name, assignment))
     seen: dict[str, str] = {}
@@ -83,7 +93,7 @@ def read_catalogue(folder: Path | None = None, assignment: Assignment | None = N
         if fault.id in seen:
             raise CatalogueError(f"{fault.file}: fault {fault.id}: the id also occurs in {seen[fault.id]}")
         seen[fault.id] = fault.file
-    if not faults:
+    if not faults and not skip_other_tasks:
         raise CatalogueError(f"{folder}: no faults: expected files *.toml with [[fault]] tables")
     return sorted(faults, key=lambda fault: order.index(fault.task))
 
@@ -97,7 +107,9 @@ def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> F
     if component not in known:
         raise CatalogueError(f"{where}: unknown component {component!r}{_suggest(component, known)}")
     judged = {t.number: t.components for t in assignment.tasks}
-    if component not in judged.get(task, ()):
+    if task not in judged:
+        raise CatalogueError(f"{where}: assignment.toml has no task {task!r}; correct the number, or remove the file")
+    if component not in judged[task]:
         raise CatalogueError(f"{where}: task {task} does not judge {component}")
     if table["severity"] not in SEVERITIES:
         raise CatalogueError(f"{where}: severity = {table['severity']!r}: expected one of {', '.join(SEVERITIES)}")

@@ -77,6 +77,6 @@ class Workshop:
 
 
 def faults_of(assignment: Assignment) -> list[Fault]:
-    """The assignment's catalogue; none where it has no folder of misconceptions."""
+    """The assignment's catalogue, as far as it has the tasks; none where it has no folder of misconceptions."""
     folder = assignment.folder / "misconceptions"
-    return read_catalogue(folder, assignment) if folder.is_dir() else []
+    return read_catalogue(folder, assignment, skip_other_tasks=True) if folder.is_dir() else []

@@ -77,7 +77,8 @@ def _effort_note(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
     minutes = sum(efforts[task.number].minutes for task in tasks if task.number in efforts)
     if not minutes:
         return "Take them in this order: each one builds on the ideas of the earlier ones."
-    return f"About {round(minutes / 60)} hours in all; more if the ideas are new to you."
+    total = f"{minutes} minutes" if minutes < 90 else f"{round(minutes / 60)} hours"
+    return f"About {total} in all; more if the ideas are new to you."
 
 
 def _files(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:

@@ -91,6 +91,13 @@ def read_packages(root: Path) -> dict[str, bytes]:
     }
 
 
+def read_corpus(root: Path, assignment: Assignment) -> dict[str, bytes]:
+    """The files of the students' corpus, by path from the project's root; none where BLEU decides on no points."""
+    if not assignment.judges_translations:
+        return {}
+    return {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
+
+
 def starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
     """The modules that running the tests begins with: the tests, pytest's plugins for them, and the stand-ins.
 
@@ -140,7 +147,7 @@ def collect_kit(
     kit = {path: files[path] for path in names - {PYTEST_INI}}
     kit[PurePosixPath(PYTEST_INI).name] = files[PYTEST_INI]
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
-    kit |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
+    kit |= read_corpus(root, assignment)
     kit[HANDOUT] = handout
     kit[REQUIREMENTS] = requirements.as_file()
     kit[HANDED_OUT] = remember(kit, assignment.package)

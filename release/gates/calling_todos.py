@@ -1,7 +1,9 @@
 """A script of the gate `todos`: `python calling_todos.py PACKAGE_FOLDER`, with a request on stdin.
 
-It imports a skeleton and calls its functions. Arguments are chosen by the names of the contract; a function with a
-parameter of another name is not called. The last line of stdout is JSON:
+    {"functions": [{"path": "layers.py", "function": "LayerNorm.forward"}], "samples": "…/sample_arguments.py"}
+
+It imports a skeleton and calls its functions. Arguments are chosen by name from the assignment's samples; a function
+with a parameter of another name is not called. The last line of stdout is JSON:
 
     {"import_faults": [...],
      "functions": {"layers.py:LayerNorm.forward": {"is_callable": true, "raised": [...], "trouble": "..."}}}
@@ -28,7 +30,7 @@ Samples = dict[str, Any]
 
 
 class NoSampleError(Exception):
-    """A function needs an argument whose name the contract does not know."""
+    """A function needs an argument for which the assignment has no sample."""
 
 
 def main() -> None:
@@ -44,9 +46,10 @@ def main() -> None:
             faults += import_faults(folder, name)
         if not faults:
             faults += help_faults(folder)
-            for item in request:
+            samples = read_samples(request["samples"])
+            for item in request["functions"]:
                 key = f"{item['path']}:{item['function']}"
-                functions[key] = call_function(folder.name, item["path"], item["function"])
+                functions[key] = call_function(folder.name, item["path"], item["function"], samples)
     print(json.dumps({"import_faults": faults, "functions": functions}), file=real_stdout)
 
 
@@ -92,15 +95,14 @@ def help_faults(folder: Path) -> list[str]:
     return []
 
 
-def call_function(package: str, path: str, qualified: str) -> dict[str, object]:
-    """Calls one function with and without the options; collects what it raises."""
+def call_function(package: str, path: str, qualified: str, sets: list[Samples]) -> dict[str, object]:
+    """Calls one function with each set of samples; collects what it raises."""
     if "<locals>" in qualified:
         return {"is_callable": False, "raised": [], "trouble": "stands in another function"}
     module = importlib.import_module(f"{package}.{path.removesuffix('.py').replace('/', '.')}")
     raised: list[str] = []
     trouble = ""
-    for norm_first in (False, True):
-        samples = make_samples(norm_first)
+    for samples in sets:
         try:
             if "." in qualified:
                 class_name, method = qualified.split(".")
@@ -156,37 +158,12 @@ def call(function: Callable[..., object], samples: Samples) -> object:
     return function(*positional, **arguments)
 
 
-def make_samples(norm_first: bool) -> Samples:
-    """Small arguments for the names of the contract: 2 sentences of 3 tokens, 8 features, 2 heads."""
-    import torch
-    from torch import nn
-
-    x = torch.rand(2, 3, 8)
-    tokens = torch.ones(2, 3, dtype=torch.int64)
-    mask = torch.ones(3, 3, dtype=torch.bool)
-    per_head = torch.rand(2, 2, 3, 4)
-    batch = types.SimpleNamespace(
-        src=tokens, src_mask=mask, encoder_mask=mask, tgt_input=tokens, tgt_mask=mask, labels=tokens
-    )
-    sizes = {"d_model": 8, "n_heads": 2, "d_ff": 16, "n_layers": 1}
-    sizes |= dict.fromkeys(("vocab_size", "src_vocab_size", "tgt_vocab_size"), 5)
-    options = {"dropout": 0.0, "norm_first": norm_first, "epsilon": 1e-6}
-    inputs = dict.fromkeys(("query", "key", "value"), per_head)
-    inputs |= dict.fromkeys(("x", "memory", "output"), x) | dict.fromkeys(("tokens", "src", "tgt"), tokens)
-    inputs |= dict.fromkeys(("mask", "src_mask", "tgt_mask", "encoder_mask"), mask)
-    masks = {"length": 3, "width": 1, "random_prob": 0.0, "generator": None}
-    training = {"batches": [batch], "batch": batch, "model": Anything(), "optimizer": Anything()}
-    step = {"criterion": nn.CrossEntropyLoss(), "accumulate": 1, "scheduler": None, "max_grad_norm": None}
-    decoding = {"bos_id": 1, "eos_id": 2, "pad_id": 0, "max_length": 3, "beam_size": 2, "length_penalty": 0.6}
-    return {**sizes, **options, **inputs, **masks, **training, **step, **decoding}
-
-
-class Anything:
-    """Answers every method with nothing: in the place of a model or an optimizer."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        """Any method."""
-        return lambda *arguments, **options: None
+def read_samples(path: str) -> list[Samples]:
+    """The assignment's sets of sample arguments; a single empty one without a file."""
+    if not path:
+        return [{}]
+    samples: list[Samples] = runpy.run_path(path)["sample_arguments"]()
+    return samples
 
 
 if __name__ == "__main__":

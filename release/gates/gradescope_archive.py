@@ -42,8 +42,11 @@ def gradescope_grades(workspace: Workspace) -> Verdict:
 
 
 def _read_results(path: Path) -> dict[str, Mark]:
-    """The marks in Gradescope's `results.json`, by number of the task."""
+    """The marks in Gradescope's `results.json`, by number of the task; a task without a mark has no score there."""
     rows = json.loads(path.read_text(encoding="utf-8"))["tests"]
     return {
-        str(row["number"]): Mark(float(row["score"]), str(row["status"]), str(row.get("output") or "")) for row in rows
+        str(row["number"]): Mark(
+            float(row.get("score", 0)), str(row.get("status", "without a mark")), str(row.get("output") or "")
+        )
+        for row in rows
     }

@@ -15,6 +15,8 @@ from .child_process import TooSlowError, ending_of, run_python
 from .running import Verdict, Workspace
 
 SCRIPT = Path(__file__).with_name("calling_todos.py")
+SAMPLES = "sample_arguments.py"
+"""Of an assignment: the arguments with which its functions are called."""
 SECONDS = 120
 
 
@@ -36,7 +38,8 @@ def todos_raise(workspace: Workspace) -> Verdict:
         for fault in raise_faults(path, skeleton.files[path].decode("utf-8"), found)
     ]
     functions = sorted({(path, region.function) for path, region in regions})
-    answers, trouble = _call(workspace.package, functions)
+    samples = workspace.release.assignment.folder / SAMPLES
+    answers, trouble = _call(workspace.package, functions, samples if samples.is_file() else None)
     if trouble:
         return Verdict("the skeleton does not import", [*faults, *trouble])
     n_called = 0
@@ -102,9 +105,10 @@ def _message(node: ast.Raise) -> str | None:
     return None
 
 
-def _call(package: Path, functions: list[tuple[str, str]]) -> tuple[dict[str, Call], list[str]]:
+def _call(package: Path, functions: list[tuple[str, str]], samples: Path | None) -> tuple[dict[str, Call], list[str]]:
     """What happens in another process when the functions are called; or why nothing could be called."""
-    request = json.dumps([{"path": path, "function": function} for path, function in functions])
+    asked = [{"path": path, "function": function} for path, function in functions]
+    request = json.dumps({"functions": asked, "samples": str(samples or "")})
     try:
         finished = run_python(["-I", str(SCRIPT), str(package)], SECONDS, given=request)
         answer = json.loads(finished.stdout.splitlines()[-1])

@@ -14,11 +14,11 @@ from ..archives.handout import words_of
 from ..archives.needed_modules import needed_modules
 from ..archives.student import (
     ASSIGNMENT,
-    CORPUS,
     FOUNDATION,
     GRADER,
     TESTS,
     Requirements,
+    read_corpus,
     read_packages,
     starts_of_tests,
 )
@@ -34,12 +34,6 @@ HELPER = "course.py"
 CONFIG = "nbgrader_config.py"
 HANDOUT = "handout.md"
 FILES = (HELPER, CONFIG, HANDOUT)
-NAME = "transformer"
-"""nbgrader's name of the assignment."""
-
-SOURCE = f"{NOTEBOOK_SOURCES}/{NAME}"
-RELEASE = f"{FOLDER}/release/{NAME}"
-
 _IN_NOTEBOOK = f"{GRADER}/testing/notebook/__init__.py"
 
 
@@ -48,11 +42,13 @@ class Course:
     """Both versions of the assignment's folder.
 
     Args:
+        name: nbgrader's name of the assignment.
         source: files by path, with solutions; they stay with the instructor.
         release: files by path, as students get them.
         definitions: what the answer cells hold.
     """
 
+    name: str
     source: Mapping[str, bytes]
     release: Mapping[str, bytes]
     definitions: tuple[Definition, ...]
@@ -60,12 +56,22 @@ class Course:
     @property
     def shipped(self) -> dict[str, bytes]:
         """What students get, by path from the project's root."""
-        return {f"{RELEASE}/{path}": content for path, content in self.release.items()}
+        return {f"{release_folder(self.name)}/{path}": content for path, content in self.release.items()}
 
     @property
     def kept(self) -> dict[str, bytes]:
         """What stays with the instructor, likewise."""
-        return {f"{SOURCE}/{path}": content for path, content in self.source.items()}
+        return {f"{source_folder(self.name)}/{path}": content for path, content in self.source.items()}
+
+
+def source_folder(name: str) -> str:
+    """Where nbgrader has the version with solutions of the assignment of that name, from the project's root."""
+    return f"{NOTEBOOK_SOURCES}/{name}"
+
+
+def release_folder(name: str) -> str:
+    """The same for the students' version."""
+    return f"{FOLDER}/release/{name}"
 
 
 def has_notebooks(root: Path) -> bool:
@@ -82,7 +88,7 @@ def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirem
     definitions = find_definitions(skeleton, assignment)
     support = collect_support(root, assignment, skeleton, requirements)
     source = {**make_sources(root, assignment, definitions), **support}
-    return Course(source, generate(root, source), tuple(definitions))
+    return Course(assignment.name, source, generate(root, assignment.name, source), tuple(definitions))
 
 
 def read_efforts(root: Path) -> dict[str, TaskHead]:
@@ -123,7 +129,7 @@ def collect_support(
     needed = {*needed_modules(files, (GRADER, FOUNDATION), [*starts_of_tests(files), _IN_NOTEBOOK]), *tests, ASSIGNMENT}
     support = {path: files[path] for path in needed}
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
-    support |= {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
+    support |= read_corpus(root, assignment)
     found = {f"support/{path}": support[path] for path in sorted(support)}
     found[HELPER] = (root / FOLDER / HELPER).read_bytes()
     handout = string.Template((root / FOLDER / HANDOUT).read_text(encoding="utf-8"))
@@ -132,7 +138,7 @@ def collect_support(
     return found
 
 
-def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
+def generate(root: Path, assignment_name: str, source: Mapping[str, bytes]) -> dict[str, bytes]:
     """What `nbgrader generate_assignment` makes of the source, in a folder of its own and without a database."""
     # Here: nbgrader takes a second to load, and only this needs it.
     from nbgrader.converters import GenerateAssignment, NbGraderException
@@ -144,11 +150,11 @@ def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
         folder = Path(name).resolve()
         for path, content in source.items():
             if path.endswith(".ipynb"):
-                target = folder / "source" / NAME / path
+                target = folder / "source" / assignment_name / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
         config.CourseDirectory.root = str(folder)
-        config.CourseDirectory.assignment_id = NAME
+        config.CourseDirectory.assignment_id = assignment_name
         config.GenerateAssignment.no_database, config.SaveCells.enabled = True, False
         refusal = _Refusal()
         coursedir = CourseDirectory(config=config, log=refusal.log)
@@ -156,7 +162,7 @@ def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
             GenerateAssignment(coursedir=coursedir, config=config, log=refusal.log).start()
         except (NbGraderException, SystemExit) as error:
             raise ReleaseError(f"{FOLDER}: nbgrader refuses the assignment: {refusal.cause or error}") from None
-        notebooks = read_folder(folder / "release" / NAME)
+        notebooks = read_folder(folder / "release" / assignment_name)
     return {**notebooks, **{path: content for path, content in source.items() if not path.endswith(".ipynb")}}
 
 

@@ -53,7 +53,7 @@ def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
 
 
 def test_a_second_build_has_the_same_bytes(course) -> None:
-    assert generate(ROOT, course.source) == course.release
+    assert generate(ROOT, course.name, course.source) == course.release
 
 
 def test_both_versions_are_sound(course) -> None:
@@ -123,7 +123,7 @@ def test_markers_in_the_prose_stop_the_release(course, tmp_path) -> None:
         file.write("```python\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n```\n")
     source = make_sources(tmp_path, read_assignment(), list(course.definitions))
     with pytest.raises(ReleaseError, match="nbgrader refuses the assignment: RuntimeError: Solution region detected"):
-        generate(ROOT, source)
+        generate(ROOT, course.name, source)
 
 
 def test_stubs_without_a_hint_stay() -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.notebooks.nbgrader_course import NAME
+
+NAME = read_assignment().name
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,11 @@
 """The catalogue of misconceptions: sound data, patches that apply, hints that lead and tell nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from autograder.diagnosis.catalogue import CatalogueError, apply, read_catalogue
+from autograder.diagnosis.workshop import faults_of
 from foundation.places import REFERENCE
 from release.leaks.finder import LeakFinder
 from release.skeleton.build import make_skeleton, read_folder
@@ -79,6 +82,7 @@ def read(folder, text):
         (HEAD + FAULT.replace('"subtle"', "3"), "fault one: severity: expected a string"),
         (HEAD.replace("Norm", "Nrom") + FAULT, "'layers.LayerNrom'; did you mean 'layers.LayerNorm'?"),
         (HEAD.replace("1.4", "1.5") + FAULT, "fault one: task 1.5 does not judge layers.LayerNorm"),
+        (HEAD.replace("1.4", "1.9") + FAULT, "fault one: assignment.toml has no task '1.9'; correct the number"),
         (HEAD + FAULT + 'within = "layer"', "fault one: within = 'layer': expected `module.Name` or `module`"),
         (HEAD + FAULT + FAULT, "fault one: the id also occurs in layer_norm.toml"),
         (HEAD + FAULT + "find = ", "layer_norm.toml: "),
@@ -88,6 +92,16 @@ def test_mistakes_say_where_they_are(tmp_path, text, message):
     with pytest.raises(CatalogueError, match="layer_norm.toml") as error:
         read(tmp_path, text)
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_grading_with_fewer_tasks_skips_the_others_faults(assignment):
+    """An instructor leaves a task out; the catalogue keeps its faults."""
+    fewer = replace(assignment, tasks=tuple(task for task in assignment.tasks if task.number != "1.4"))
+    kept = faults_of(fewer)
+    assert kept == [fault for fault in faults_of(assignment) if fault.task != "1.4"]
+    assert 0 < len(kept) < len(faults_of(assignment))
+    with pytest.raises(CatalogueError, match="has no task '1.4'"):
+        read_catalogue(assignment=fewer)
 
 
 def test_no_catalogue_is_an_error(tmp_path):

@@ -277,6 +277,7 @@ def test_a_version_that_no_test_runs_on_is_refused(reference, assignment):
         run_versions([Version("x", reference, [0], ("task_9_9",))], reference, assignment, print)
 
 
+@pytest.mark.slow  # a new fault need not wait for `make proof`
 def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     docs = REFERENCE.parent / "docs" / "proof"
     listed = [line.split("`")[1] for line in (docs / "faults.md").read_text().splitlines() if line.startswith("| `")]
