@@ -110,9 +110,9 @@ def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     words = ["title", "name", "due", "contact", "package"]
     _table(content, [*words, "credit", "thresholds", "limits", "release", "contract", "tasks"], "the file")
-    name = content.get("name", "assignment")
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        raise AssignmentError(f"name = {name!r}: expected letters, digits, - and _ only, such as 'transformer'")
+    own_name = content.get("name", "assignment")
+    if not isinstance(own_name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", own_name):
+        raise AssignmentError(f"name = {own_name!r}: expected letters, digits, - and _ only, such as 'transformer'")
     thresholds = content.get("thresholds", {})
     for name, value in thresholds.items():
         if not _is_number(value) or not 0 <= value <= 1:
@@ -136,7 +136,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
                 raise AssignmentError(f"two tasks have the {key} {value!r}")
     return Assignment(
         title=str(content.get("title", "Assignment")),
-        name=name,
+        name=own_name,
         package=str(content.get("package", "student")),
         credit=credit,
         thresholds={name: float(value) for name, value in thresholds.items()},

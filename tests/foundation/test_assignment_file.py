@@ -11,7 +11,7 @@ from foundation.places import ASSIGNMENT
 
 def test_the_default_assignment_adds_up():
     assignment = read_assignment()
-    assert assignment.max_score == 100
+    assert (assignment.name, assignment.max_score) == ("transformer", 100)
     assert [task.points for task in assignment.tasks] == [4, 14, 14, 10, 6, 10, 10, 8, 8, 6, 5, 5, 0, 0, 0]
     assert assignment.thresholds == {"beginner": 0.30, "advanced": 0.45}
 
@@ -31,6 +31,7 @@ def test_the_default_assignment_adds_up():
             "unknown component 'layers.Layernorm'; did you mean 'layers.LayerN",
         ),
         ('threshold = "advanced"', 'threshold = "advancd"', "unknown threshold 'advancd'; did you mean 'advanced'?"),
+        ('name = "transformer"', 'name = "../x"', "name = '../x': expected letters, digits, - and _ only"),
         ('credit = "share"', 'credit = "half"', "credit = 'half': expected 'share' or 'all'"),
         ("[thresholds]", "[thresholds", "Expected ']'"),
         ("nn_modules = [", "nn_module = [", "[contract]: unknown key 'nn_module'; did you mean 'nn_modules'?"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
 HANDED_OUT = ROOT / "notebooks" / "release"
@@ -89,13 +90,11 @@ def read_notebooks() -> tuple[str, dict[str, Json]]:
     Raises:
         GradebookError: where there are none.
     """
-    folders = sorted(path for path in HANDED_OUT.glob("*") if any(path.glob("*.ipynb")))
-    if len(folders) != 1:
-        raise GradebookError(
-            f"{HANDED_OUT}: expected one folder with notebooks, found {len(folders)}: run make release"
-        )
-    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folders[0].glob("*.ipynb"))}
-    return folders[0].name, found
+    name = read_assignment().name
+    paths = sorted((HANDED_OUT / name).glob("*.ipynb"))
+    if not paths:
+        raise GradebookError(f"{HANDED_OUT / name}: there are no notebooks: run make release")
+    return name, {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:
