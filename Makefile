@@ -123,7 +123,9 @@ site: $(READY)  ## build the documentation's site in build/site, strictly and of
 	$(PY) -m zensical build --clean --strict --config-file mkdocs.yml
 
 pictures: $(READY)  ## draw the documentation's pictures anew
-	$(PY) docs/pictures/draw.py
+	$(PY) docs/pictures/flows.py
+	$(PY) docs/pictures/architecture.py
+	$(PY) -m docs.pictures.matrices
 
 lock: $(READY)  ## pin the newest versions that pyproject.toml allows in requirements.lock
 	$(PY) -m pip install --quiet --disable-pip-version-check uv

@@ -20,6 +20,7 @@ from ..problems import Problem, ReleaseError
 from ..skeleton.build import read_folder
 from ..update.plan import HANDED_OUT, remember
 from .needed_modules import needed_modules
+from .pictures import named_pictures
 
 CORPUS = "data/corpus"
 REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
@@ -149,6 +150,7 @@ def collect_kit(
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= read_corpus(root, assignment)
     kit[HANDOUT] = handout
+    kit |= named_pictures(root, handout.decode("utf-8"), HANDOUT)
     kit[REQUIREMENTS] = requirements.as_file()
     kit[HANDED_OUT] = remember(kit, assignment.package)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}

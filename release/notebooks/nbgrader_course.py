@@ -12,6 +12,7 @@ from foundation.assignment_file import Assignment
 from ..archives.audience import NOTEBOOK_SOURCES
 from ..archives.handout import words_of
 from ..archives.needed_modules import needed_modules
+from ..archives.pictures import named_pictures
 from ..archives.student import (
     ASSIGNMENT,
     FOUNDATION,
@@ -119,7 +120,7 @@ def make_sources(root: Path, assignment: Assignment, definitions: list[Definitio
 def collect_support(
     root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements
 ) -> dict[str, bytes]:
-    """What notebooks need beside them: helper, tests, skeleton and corpus.
+    """What notebooks need beside them: helper, tests, skeleton, corpus and pictures.
 
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
     lie beside modules.
@@ -131,6 +132,8 @@ def collect_support(
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
     support |= read_corpus(root, assignment)
     found = {f"support/{path}": support[path] for path in sorted(support)}
+    for path in sorted((root / PROSE).glob("*.md")):
+        found |= named_pictures(root, path.read_text(encoding="utf-8"), f"{PROSE}/{path.name}")
     found[HELPER] = (root / FOLDER / HELPER).read_bytes()
     handout = string.Template((root / FOLDER / HANDOUT).read_text(encoding="utf-8"))
     found["README.md"] = handout.substitute(words_of(assignment)).encode("utf-8")

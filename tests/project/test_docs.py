@@ -1,7 +1,6 @@
 """What the documentation names is there: paths, links, commands, flags, pages."""
 
 import re
-import runpy
 
 import pytest
 import yaml
@@ -117,15 +116,6 @@ def test_every_page_is_in_the_sites_navigation():
     there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     listed = set(pages(settings["nav"]))
     assert {page for page in there | listed if not page.startswith("decisions/")} == listed, "mkdocs.yml: nav"
-
-
-def test_the_pictures_name_what_exists_and_are_up_to_date():
-    picture = runpy.run_path(str(ROOT / "docs/pictures/draw.py"))
-    for box in picture["BOXES"].values():
-        if box.is_path and not box.name.startswith(MADE):
-            assert (ROOT / box.name).exists(), box.name
-    for scheme in picture["COLOURS"]:
-        assert picture["draw"](scheme) == text_of(f"docs/pictures/flows-{scheme}.svg"), "make pictures"
 
 
 def test_the_figures_stand_in_one_place():

@@ -1,6 +1,6 @@
 """Draws the picture of the three flows, once in light and once in dark: `make pictures`.
 
-A box names the folder or file that it stands for, and `tests/project/test_docs.py` looks whether that exists.
+A box names the folder or file that it stands for, and `tests/project/test_pictures.py` looks whether that exists.
 """
 
 from dataclasses import dataclass
