@@ -208,3 +208,42 @@ def test_medians_are_rounded(trained, monkeypatch):
         line["seconds"] = seconds
     monkeypatch.setattr(Checkpoint, "load", lambda path: saved)
     assert read_run(trained / "out")["seconds_per_epoch"] == 2.35
+
+
+def test_attention_draws_all_layers_and_matrices(trained, capsys):
+    command = ["attention", "--checkpoint", str(trained / "out/best.pt"), "--sentence", "je dors ."]
+    for kind in ("encoder", "decoder", "cross"):
+        for extra in (["--layer", "all"], ["--matrices", "--head", "2"], ["--layer", "1"]):
+            picture = trained / f"{kind}{len(extra)}.svg"
+            assert main([*command, "--kind", kind, *extra, "--output", str(picture)]) == 0
+            assert picture.stat().st_size > 5000
+    out = capsys.readouterr().out
+    assert "encoder attention, all layers: " in out and "cross attention, layer 1, head 2: " in out
+    for extra, message in (
+        (["--layer", "2"], "--layer 2: expected 1"),
+        (["--layer", "first"], "--layer first: expected"),
+        (["--matrices", "--head", "5"], "--head 5: expected 1 to 4"),
+        (["--matrices", "--layer", "all"], "--layer all: expected"),
+        (["--through-time", str(trained)], "not allowed with argument"),
+    ):
+        try:
+            assert main([*command, *extra]) == 2
+        except SystemExit as stop:
+            assert stop.code == 2
+        assert message in capsys.readouterr().err
+
+
+def test_attention_without_the_matrices_to_catch(trained, monkeypatch, capsys):
+    from reference import attention, layers
+
+    class Another(attention.MultiHeadedAttention):
+        def forward(self, query, key, value, mask=None):
+            scores = self.project_query(query) @ self.project_key(key).transpose(-2, -1)
+            weights = scores.softmax(-1).unsqueeze(1).expand(-1, self.n_heads, -1, -1)
+            return self.project_output(weights[:, 0] @ self.project_value(value)), weights
+
+    monkeypatch.setattr(layers, "MultiHeadedAttention", Another)
+    command = ["attention", "--checkpoint", str(trained / "out/best.pt"), "--sentence", "je dors ."]
+    assert main([*command, "--matrices", "--output", str(trained / "no.png")]) == 2
+    assert "works only if MultiHeadedAttention calls scaled_dot_product_attention once" in capsys.readouterr().err
+    assert main([*command, "--output", str(trained / "yes.png")]) == 0
