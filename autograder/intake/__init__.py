@@ -18,6 +18,18 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 """
 
 from .errors import IntakeError, IntakeRefusedError
+from .files.loose_files import LooseFiles
+from .files.path_checks import is_clutter
+from .size_limits import TRANSLATIONS
 from .submission import Intake, name_of, take_in
 
-__all__ = ["Intake", "IntakeError", "IntakeRefusedError", "name_of", "take_in"]
+__all__ = [
+    "TRANSLATIONS",
+    "Intake",
+    "IntakeError",
+    "IntakeRefusedError",
+    "LooseFiles",
+    "is_clutter",
+    "name_of",
+    "take_in",
+]

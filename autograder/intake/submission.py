@@ -22,6 +22,7 @@ from .assignment_folder import (
 )
 from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
 from .files.folders import Folder
+from .files.loose_files import LooseFiles
 from .files.tars import MAGIC as TAR_MAGIC
 from .files.tars import Tar
 from .files.tree import Tree, read_file
@@ -69,11 +70,11 @@ class Intake:
         return origin or f"{file_of(module, self.sources.get(module, ('', ''))[0])}, line {line}"
 
 
-def take_in(path: Path, release: Path, assignment: Assignment) -> Intake:
+def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> Intake:
     """Takes in one submission.
 
     Args:
-        path: a folder, a .zip, a .tar.gz, or a notebook.
+        path: a folder, a .zip, a .tar.gz, a notebook, or loose files that belong together.
         release: the skeleton that was handed out.
         assignment: the contract, and the name of the folder that holds the modules in the release.
 
@@ -84,13 +85,17 @@ def take_in(path: Path, release: Path, assignment: Assignment) -> Intake:
     skeleton = read_release(release, assignment.contract)
     hashes: dict[str, str] = {}
     try:
+        if isinstance(path, LooseFiles):
+            return take_folder(path.name, path, skeleton, assignment, hashes)
         return _take_in(path, skeleton, assignment, hashes)
     except RefusedError as error:
         raise IntakeRefusedError(path.name or str(path), str(error), hashes) from None
 
 
-def name_of(path: Path) -> str:
+def name_of(path: Path | LooseFiles) -> str:
     """A submission's name in reports: its file name without the extension."""
+    if isinstance(path, LooseFiles):
+        return path.name
     name = Path(os.path.abspath(path)).name  # noqa: PTH100  resolve() would follow a link and name its target
     suffix = next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix) and len(name) > len(suffix)), "")
     return name[: len(name) - len(suffix)]
@@ -101,21 +106,27 @@ def _take_in(path: Path, release: Sources, assignment: Assignment, hashes: dict[
         mode = path.lstat().st_mode
     except (OSError, ValueError) as error:
         raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
-    tree: Tree
     if stat.S_ISDIR(mode):
-        tree = folder = Folder(path, assignment.package)
-        refuse_odd_entries(folder, assignment.package)
-        if archive := only_archive(folder, assignment):
-            content = folder.read(archive, MAX_ARCHIVE_BYTES)
-            hashes[archive] = hashlib.sha256(content).hexdigest()
-            tree = open_archive(content)
-    elif is_notebook(path.name):
+        return take_folder(name_of(path), Folder(path, assignment.package), release, assignment, hashes)
+    if is_notebook(path.name):
         content = read_hashed(path, MAX_NOTEBOOK_BYTES, hashes)
         selection, origins = take_notebooks(read_notebook(content, path.name), path.name, release, assignment)
-        return finish(path, selection, hashes, origins)
-    else:
-        tree = open_archive(read_hashed(path, MAX_ARCHIVE_BYTES, hashes))
-    return take_tree(path, tree, release, assignment, hashes)
+        return finish(name_of(path), selection, hashes, origins)
+    tree = open_archive(read_hashed(path, MAX_ARCHIVE_BYTES, hashes))
+    return take_tree(name_of(path), tree, release, assignment, hashes)
+
+
+def take_folder(
+    name: str, folder: Folder | LooseFiles, release: Sources, assignment: Assignment, hashes: dict[str, str]
+) -> Intake:
+    """Takes in the files of a folder, or of the only archive in it."""
+    tree: Tree = folder
+    refuse_odd_entries(folder, assignment.package)
+    if archive := only_archive(folder, assignment):
+        content = folder.read(archive, MAX_ARCHIVE_BYTES)
+        hashes[archive] = hashlib.sha256(content).hexdigest()
+        tree = open_archive(content)
+    return take_tree(name, tree, release, assignment, hashes)
 
 
 def open_archive(content: bytes) -> Tree:
@@ -128,7 +139,7 @@ def open_archive(content: bytes) -> Tree:
     raise RefusedError(f"{KINDS}; this is {what if content else 'empty'}")
 
 
-def only_archive(folder: Folder, assignment: Assignment) -> str | None:
+def only_archive(folder: Folder | LooseFiles, assignment: Assignment) -> str | None:
     """The archive in a folder that holds nothing else that counts; learning platforms export submissions so."""
     archives = [name for name in folder.sizes if "/" not in name and name.lower().endswith(ARCHIVES)]
     place = find_place(folder.sizes, assignment)
@@ -137,7 +148,7 @@ def only_archive(folder: Folder, assignment: Assignment) -> str | None:
     return archives[0]
 
 
-def take_tree(path: Path, tree: Tree, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
+def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
     """Takes in the files of a folder or an archive that count."""
     place = find_place(tree.sizes, assignment)
     translations = find_translations(tree.sizes, place, assignment.package)
@@ -159,7 +170,7 @@ def take_tree(path: Path, tree: Tree, release: Sources, assignment: Assignment, 
             except RefusedError as error:
                 raise RefusedError(f"{quote(file)}: {error}") from None
         selection, origins = take_notebooks(cells, files[0] if len(files) == 1 else "notebooks", release, assignment)
-    intake = finish(path, selection, hashes, origins)
+    intake = finish(name, selection, hashes, origins)
     if translations is not None:
         try:
             intake.translations = tree.read(translations)
@@ -183,10 +194,10 @@ def take_notebooks(
     return selection, origins
 
 
-def finish(path: Path, selection: Selection, hashes: dict[str, str], origins: dict[str, list[str]]) -> Intake:
+def finish(name: str, selection: Selection, hashes: dict[str, str], origins: dict[str, list[str]]) -> Intake:
     """The intake, still without translations."""
     return Intake(
-        name_of(path),
+        name,
         selection.sources,
         frozenset(selection.submitted),
         hashes={**hashes, **selection.hashes},
@@ -202,7 +213,7 @@ def read_hashed(path: Path, limit: int, hashes: dict[str, str]) -> bytes:
     return content
 
 
-def refuse_odd_entries(folder: Folder, package: str) -> None:
+def refuse_odd_entries(folder: Folder | LooseFiles, package: str) -> None:
     """Refuses links, pipes and devices among the assignment's files; elsewhere they are ignored."""
     for path, kind in sorted(folder.others.items()):
         parent, _, name = path.rpartition("/")

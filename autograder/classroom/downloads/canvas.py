@@ -1,0 +1,51 @@
+"""Canvas: loose files, `NAME_LATE_USER_UPLOAD_FILE` with the lower-case name, the user's and the upload's number.
+
+`LATE_` stands there only for late submissions; under anonymous grading NAME is missing and the user is `anon_…`. A text
+entry ends with `_text.html`, a URL with `_link.html`. Canvas hands out the last attempt of each student only; a file
+that was uploaded before under the same name has got a number, as in `layers-1.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from foundation.contract import Contract
+
+from .gathering import LooseFile, gather
+from .handed_in import HandedIn, Person, Stray
+from .listing import Listing
+
+OWNER = r"(?:(?P<name>(?!LATE_|anon_)\w+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
+FILE = re.compile(OWNER + r"_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL)
+TEXT = re.compile(OWNER + r"_(?P<kind>text|link)\.html")
+
+
+def recognises(listing: Listing, contract: Contract) -> bool:
+    """Whether most of the files are named as Canvas names them."""
+    named = [name for name in listing.files if FILE.fullmatch(name) or TEXT.fullmatch(name)]
+    return bool(named) and 2 * len(named) > len(listing.files) + len(listing.folders)
+
+
+def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Stray]]:
+    """The submissions and the strays."""
+    files: dict[str, list[re.Match[str]]] = defaultdict(list)
+    strays = [Stray(name, "a folder; Canvas hands out files") for name in listing.folders]
+    for name in listing.files:
+        if found := FILE.fullmatch(name):
+            files[found["user"]].append(found)
+        elif found := TEXT.fullmatch(name):
+            what = "a text entry" if found["kind"] == "text" else "a link to a web page"
+            strays.append(Stray(name, f"{what}, which only a person can read"))
+        else:
+            strays.append(Stray(name, "not named as Canvas names submissions"))
+    submissions = []
+    for user, uploads in files.items():
+        loose = [LooseFile(found[0], found["file"], int(found["upload"])) for found in uploads]
+        name = uploads[0]["name"] or ""
+        entry = f"{name}_{user}".lstrip("_")
+        source, notes = gather(entry, listing.path, loose, contract)
+        person = Person(name, {} if user.startswith("anon_") else {"canvas": user})
+        is_late = any(found["late"] for found in uploads)
+        submissions.append(HandedIn(entry, source, (person,), is_late, notes=notes))
+    return submissions, strays

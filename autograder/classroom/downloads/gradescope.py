@@ -1,0 +1,78 @@
+"""Gradescope's export: `submission_metadata.yml` beside a folder `submission_NUMBER` for each submission.
+
+The metadata name the submitters, all partners of a group, and the time. They quote what submitted code printed, so
+they are read as plain data.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import yaml
+
+from foundation.contract import Contract
+
+from ...intake.errors import IntakeError, RefusedError
+from ...intake.files.tree import read_file
+from .errors import DownloadError
+from .handed_in import HandedIn, Person, Stray
+from .listing import Listing
+
+METADATA = "submission_metadata.yml"
+MOST_BYTES = 500_000_000  # it holds all results, some hundred kilobytes a submission at most
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def recognises(listing: Listing, contract: Contract) -> bool:
+    """Whether the metadata are there."""
+    return METADATA in listing.files
+
+
+def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Stray]]:
+    """The submissions and the strays.
+
+    Raises:
+        DownloadError: where the metadata cannot be used.
+    """
+    metadata = read_metadata(listing)
+    submissions = []
+    strays = [Stray(name, "not mentioned in the metadata") for name in listing.files if name != METADATA]
+    for name in listing.folders:
+        if name not in metadata:
+            strays.append(Stray(name, "not mentioned in the metadata"))
+            continue
+        people = tuple(person_of(submitter) for submitter in metadata[name].get(":submitters") or ())
+        submissions.append(
+            HandedIn(name, listing.path / name, people, submitted=time_of(metadata[name].get(":created_at")))
+        )
+    strays += [Stray(name, "mentioned in the metadata, but not there") for name in metadata.keys() - {*listing.folders}]
+    return submissions, strays
+
+
+def read_metadata(listing: Listing) -> dict[str, dict[str, Any]]:
+    """The metadata of each submission, by the name of its folder."""
+    path = listing.path / METADATA
+    try:
+        content = yaml.load(read_file(path, MOST_BYTES), Loader=LOADER)  # noqa: S506  a safe loader
+    except (IntakeError, RefusedError) as error:
+        raise DownloadError(f"{path}: {error}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DownloadError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict) or not all(isinstance(entry, dict) for entry in content.values()):
+        raise DownloadError(f"{path}: not of Gradescope's shape: expected a table of submissions")
+    return {str(name): entry for name, entry in content.items()}
+
+
+def person_of(submitter: dict[str, Any]) -> Person:
+    """A submitter; Gradescope writes keys with a colon in front."""
+    kinds = {"number": ":sid", "email": ":email"}
+    ids = {kind: str(submitter[key]) for kind, key in kinds.items() if submitter.get(key)}
+    return Person(str(submitter.get(":name") or ""), ids)
+
+
+def time_of(value: object) -> datetime | None:
+    """A time in the metadata; without a zone it is UTC."""
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+    return None

@@ -1,0 +1,69 @@
+"""What a download holds: submissions with the people whom the LMS names, and files that are no submissions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from ...intake import LooseFiles
+
+
+@dataclass(frozen=True)
+class Person:
+    """A student or a group, as far as the download tells.
+
+    Attributes:
+        name: as the LMS writes it; "" where it gives none.
+        ids: kind ("canvas", "moodle", "number", "login", "github", "email") -> value.
+    """
+
+    name: str
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class HandedIn:
+    """One submission.
+
+    Attributes:
+        entry: its name in the download, for people to find it; unique.
+        source: what intake reads: a folder, an archive, a notebook, or loose files that belong together.
+        people: who handed it in; several for a group.
+        is_late: what the LMS says; None where it does not say.
+        submitted: when; None where the LMS does not say.
+        notes: what a person should know.
+    """
+
+    entry: str
+    source: Path | LooseFiles
+    people: tuple[Person, ...]
+    is_late: bool | None = None
+    submitted: datetime | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stray:
+    """An entry of the download that is no submission: it is listed, never graded and never a zero."""
+
+    entry: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Download:
+    """A class's download.
+
+    Attributes:
+        layout: the name of its layout, one of `recognition.LAYOUTS`.
+        folder: that holds the submissions; below the named one where an extra folder lies between.
+        submissions: in order of their entries.
+        strays: likewise.
+    """
+
+    layout: str
+    folder: Path
+    submissions: tuple[HandedIn, ...]
+    strays: tuple[Stray, ...]

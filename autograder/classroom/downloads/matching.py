@@ -1,0 +1,114 @@
+"""Which student handed in what. An id decides; without one, a name that only one student has."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .handed_in import Download, HandedIn, Person
+from .roster import Student
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A roster and a download, side by side.
+
+    Attributes:
+        students: of each submission; several for a group, none where nobody fits.
+        counting: of each student with a submission: the one whose marks count, the last where times are known.
+        missing: students without any submission.
+        unmatched: submissions that fit nobody, or more than one.
+        undecided: students with several submissions of which nothing tells which one counts.
+    """
+
+    students: Mapping[HandedIn, tuple[Student, ...]]
+    counting: Mapping[Student, HandedIn]
+    missing: tuple[Student, ...]
+    unmatched: tuple[HandedIn, ...]
+    undecided: Mapping[Student, tuple[HandedIn, ...]]
+
+
+def match(download: Download, roster: Sequence[Student]) -> Matched:
+    """Matches submissions with students."""
+    index = Index(roster)
+    students = {one: index.students_of(one.people) for one in download.submissions}
+    having: dict[str, list[HandedIn]] = defaultdict(list)
+    for one, owners in students.items():
+        for owner in owners:
+            having[owner.id].append(one)
+    counting, undecided = {}, {}
+    for student in roster:
+        several = having[student.id]
+        last = last_of(several)
+        if last is not None:
+            counting[student] = last
+        elif several:
+            undecided[student] = tuple(several)
+    return Matched(
+        students,
+        counting,
+        missing=tuple(student for student in roster if not having[student.id]),
+        unmatched=tuple(one for one, owners in students.items() if not owners),
+        undecided=undecided,
+    )
+
+
+def last_of(submissions: Sequence[HandedIn]) -> HandedIn | None:
+    """The only submission, or the last one; None where that cannot be told."""
+    if len(submissions) == 1:
+        return submissions[0]
+    times = {one: one.submitted for one in submissions}
+    known = [time for time in times.values() if time is not None]
+    if not known or len(set(known)) != len(submissions):
+        return None
+    return next(one for one, time in times.items() if time == max(known))
+
+
+class Index:
+    """Finds students by id, name and group."""
+
+    def __init__(self, roster: Iterable[Student]) -> None:
+        """Reads the roster once."""
+        self._by_id: dict[tuple[str, str], list[Student]] = defaultdict(list)
+        self._by_name: dict[str, list[Student]] = defaultdict(list)
+        self._by_group: dict[str, list[Student]] = defaultdict(list)
+        for student in roster:
+            for kind, value in student.ids.items():
+                self._by_id[kind, value.casefold()].append(student)
+            for name in spellings(student.name):
+                self._by_name[name].append(student)
+            if student.group:
+                self._by_group[plain(student.group)].append(student)
+
+    def students_of(self, people: Iterable[Person]) -> tuple[Student, ...]:
+        """The students behind a submission; empty where one of them cannot be told."""
+        found: list[Student] = []
+        for person in people:
+            students = self._of(person)
+            if not students:
+                return ()
+            found += [student for student in students if student not in found]
+        return tuple(found)
+
+    def _of(self, person: Person) -> list[Student]:
+        for kind, value in person.ids.items():
+            if len(students := self._by_id.get((kind, value.casefold()), [])) == 1:
+                return students
+        if group := self._by_group.get(plain(person.name)):
+            return group
+        named = self._by_name.get(plain(person.name), []) if person.name else []
+        return named if len(named) == 1 else []
+
+
+def spellings(name: str) -> set[str]:
+    """A name with its words in turn, so that the family name may come first or last."""
+    words = name.split()
+    return {plain("".join(words[first:] + words[:first])) for first in range(len(words))}
+
+
+def plain(name: str) -> str:
+    """A name as its letters and digits only, without case: platforms leave out the rest."""
+    decomposed = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in decomposed if letter.isalnum())

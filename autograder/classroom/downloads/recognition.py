@@ -1,0 +1,94 @@
+"""Which layout a folder has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from foundation.contract import Contract
+from foundation.printable_text import printable
+
+from . import canvas, github, gradescope, moodle, nbgrader, plain
+from .errors import DownloadError
+from .handed_in import Download, HandedIn, Stray
+from .listing import Listing, holds_a_submission, list_folder
+
+
+class Layout(Protocol):
+    """A module for one layout."""
+
+    def recognises(self, listing: Listing, contract: Contract) -> bool:
+        """Whether a folder has this layout."""
+        ...
+
+    def read(self, listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Stray]]:
+        """The submissions and the strays."""
+        ...
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    "gradescope": gradescope,
+    "moodle": moodle,
+    "canvas": canvas,
+    "github": github,
+    "nbgrader": nbgrader,
+    "plain": plain,
+}
+"""By name, in the order in which they are tried."""
+
+
+def read_download(folder: Path, contract: Contract, layout: str | None = None, apart: Path | None = None) -> Download:
+    """Finds the submissions of a class.
+
+    Args:
+        folder: the unpacked download; one more folder may lie around the submissions.
+        contract: names the files that the assignment asks for.
+        layout: one of LAYOUTS; None = the first that recognises the folder.
+        apart: an entry that is never looked at, such as the folder for the marks.
+
+    Raises:
+        DownloadError: where there is no submission in it, or it is a submission itself.
+    """
+    if layout is not None and layout not in LAYOUTS:
+        raise DownloadError(f"layout {printable(layout, 40)!r}: expected one of {', '.join(LAYOUTS)}")
+    listing = list_folder(folder)
+    if modules := [name for name in listing.files if name in contract.files]:
+        what = f"contains {modules[0]}, so it is a submission itself"
+        raise DownloadError(f"{folder}: {what}; grade it with `grade {folder}`")
+    if inner := extra_folder(listing, contract, layout):
+        listing = list_folder(folder / inner)
+    if apart is not None:
+        listing = without(listing, apart)
+    name = layout or next(name for name, kind in LAYOUTS.items() if kind.recognises(listing, contract))
+    submissions, strays = LAYOUTS[name].read(listing, contract)
+    if not submissions:
+        raise DownloadError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
+    return Download(
+        name,
+        listing.path,
+        tuple(sorted(submissions, key=lambda one: one.entry)),
+        tuple(sorted((*strays, *listing.others), key=lambda stray: stray.entry)),
+    )
+
+
+def extra_folder(listing: Listing, contract: Contract, layout: str | None) -> str | None:
+    """The only folder in a download, if it is not a submission but holds them."""
+    if len(listing.folders) != 1 or any(map(holds_a_submission, listing.files)):
+        return None
+    inner = list_folder(listing.path / listing.folders[0])
+    platforms = [kind for name, kind in LAYOUTS.items() if name != "plain" and layout in (None, name)]
+    if any(kind.recognises(listing, contract) for kind in platforms):
+        return None
+    if any(kind.recognises(inner, contract) for kind in platforms):
+        return listing.folders[0]
+    is_submission = any(name in contract.files or name.endswith(".ipynb") for name in inner.files)
+    n_inside = len(inner.folders) + sum(map(holds_a_submission, inner.files))
+    return listing.folders[0] if layout in (None, "plain") and n_inside > 1 and not is_submission else None
+
+
+def without(listing: Listing, apart: Path) -> Listing:
+    """A listing without one entry."""
+    apart = apart.resolve()
+    kept = tuple(name for name in listing.folders if (listing.path / name).resolve() != apart)
+    return Listing(listing.path, kept, listing.files, listing.others)

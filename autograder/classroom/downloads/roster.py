@@ -1,0 +1,118 @@
+"""Students, from the CSV file that a learning platform exports, or a plain one with id, name and e-mail."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from foundation.printable_text import printable
+
+from .errors import DownloadError
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "name": ("name", "full name", "student"),
+    "first": ("first name", "first_name", "firstname", "given name"),
+    "last": ("last name", "last_name", "surname", "family name", "lastname"),
+    "email": ("email", "email address", "e-mail", "e-mail address", "mail"),
+    "number": ("sis user id", "sid", "student id", "student_id", "id number", "matriculation number"),
+    "login": ("sis login id", "login", "login id", "username", "identifier"),
+    "moodle": ("participant",),
+    "canvas": ("canvas id", "canvas_id"),
+    "github": ("github_username", "github username", "github"),
+    "group": ("group", "group_name", "group name", "groups"),
+    "id": ("id",),
+}
+"""What a column means, by its heading in lower case."""
+IDS = ("canvas", "moodle", "number", "login", "github", "email")
+
+
+@dataclass(frozen=True, eq=False)
+class Student:
+    """One line of the roster.
+
+    Attributes:
+        id: by which the course knows the student; unique.
+        name: first name first where the roster tells them apart; the id where it has no name.
+        ids: kind -> value, as in `Person`.
+        group: whose marks the student shares; "" = none.
+    """
+
+    id: str
+    name: str
+    ids: Mapping[str, str] = field(default_factory=dict)
+    group: str = ""
+
+    @property
+    def email(self) -> str:
+        """The e-mail address; "" where the roster has none."""
+        return self.ids.get("email", "")
+
+
+def read_roster(path: Path) -> tuple[Student, ...]:
+    """Reads a roster: UTF-8, with a heading; fields separated by commas, semicolons or tabs.
+
+    Raises:
+        DownloadError: naming the line, and what would be right.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DownloadError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise DownloadError(f"{path}: not UTF-8; export it again as CSV in UTF-8") from None
+    heading, _, _ = text.partition("\n")
+    delimiter = max(",;\t", key=heading.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise DownloadError(f"{path}: not valid CSV: {error}") from None
+    columns = columns_of(rows[0] if rows else [])
+    if not {"name", "first", "last"} & columns.keys() and not {*IDS, "id"} & columns.keys():
+        shown = ", ".join(printable(name, 30) for name in (rows[0] if rows else [])[:6]) or "nothing"
+        raise DownloadError(f"{path}:1: no column with names or ids; expected id, name, email, …, not {shown}")
+    students: dict[str, Student] = {}
+    for number, row in enumerate(rows[1:], 2):
+        student = student_of({kind: row[at].strip() for kind, at in columns.items() if at < len(row)})
+        if student is None:
+            continue
+        if student.id in students:
+            raise DownloadError(f"{path}:{number}: {printable(student.id, 60)} is there twice; keep one line")
+        students[student.id] = student
+    if not students:
+        raise DownloadError(f"{path}: no students in it; expected a line each below the heading")
+    return tuple(students.values())
+
+
+def columns_of(heading: list[str]) -> dict[str, int]:
+    """Which column holds what; the first of several counts."""
+    plain = [" ".join(name.strip().lower().split()) for name in heading]
+    found = {}
+    for kind, names in COLUMNS.items():
+        if at := [plain.index(name) for name in names if name in plain]:
+            found[kind] = at[0]
+    if "id" in found and {"sis user id", "sis login id"} & {*plain}:
+        found["canvas"] = found.pop("id")  # the gradebook of Canvas has its own number there
+    return found
+
+
+def student_of(cells: Mapping[str, str]) -> Student | None:
+    """The student of a line; None for an empty line and for lines that are not about students."""
+    name, first, last = (cells.get(kind, "") for kind in ("name", "first", "last"))
+    if name.strip() in ("Points Possible", "Student, Test"):
+        return None
+    ids = {kind: cells[kind] for kind in IDS if cells.get(kind)}
+    if ids.get("login", "").startswith("Participant "):  # Moodle's grading worksheet
+        ids["moodle"] = ids.pop("login").removeprefix("Participant ").strip()
+    if not name:
+        name = f"{first} {last}".strip()
+    if "," in name:
+        last, _, first = (part.strip() for part in name.partition(","))
+        name = f"{first} {last}"
+    own = cells.get("id") or next((ids[kind] for kind in ("number", "login", "email", *IDS) if kind in ids), name)
+    if not own:
+        return None
+    ids.setdefault("login", own)
+    return Student(own, name or own, ids, cells.get("group", ""))

@@ -1,0 +1,238 @@
+"""Downloads of each platform, laid out as its own source code or documentation has it."""
+
+import zipfile
+from datetime import UTC, datetime
+
+import pytest
+
+from autograder.classroom.downloads import LAYOUTS, DownloadError, read_download
+from autograder.intake import LooseFiles, take_in
+from foundation.assignment_file import read_assignment
+from foundation.places import SKELETON
+
+ASSIGNMENT = read_assignment()
+CONTRACT = ASSIGNMENT.contract
+
+
+@pytest.fixture
+def lay(tmp_path):
+    """Writes files into a folder named `download`; text becomes a file, a dictionary an archive."""
+
+    def write(*names, **contents):
+        for name in names:
+            path = tmp_path / "download" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if name.endswith(".zip"):
+                with zipfile.ZipFile(path, "w") as archive:
+                    archive.writestr("layers.py", f"# of {name}\n")
+            else:
+                path.write_text(contents.get(name, f"# {name}\n"))
+        return tmp_path / "download"
+
+    return write
+
+
+def read(folder, layout=None):
+    return read_download(folder, CONTRACT, layout)
+
+
+def entries(download):
+    return [one.entry for one in download.submissions]
+
+
+def strays(download):
+    return {stray.entry: stray.reason for stray in download.strays}
+
+
+def graded(one):
+    """The modules that intake finds in a submission, with their texts."""
+    intake = take_in(one.source, SKELETON, ASSIGNMENT)
+    return {name: intake.sources[name][1] for name in sorted(intake.submitted)}
+
+
+def test_canvas_gathers_loose_files_by_user(lay):
+    """The third number is the file's own, not the submission's."""
+    download = read(
+        lay(
+            "smithanna_12350_678919_layers.py",
+            "smithanna_12350_678920_attention.py",
+            "bob_LATE_12351_678921_hand_in_1_2.zip",
+            "carl_12352_text.html",
+            "dora_12353_link.html",
+            "grades.csv",
+        )
+    )
+    assert download.layout == "canvas" and entries(download) == ["bob_12351", "smithanna_12350"]
+    bob, anna = download.submissions
+    assert list(graded(anna)) == ["attention", "layers"] and list(graded(bob)) == ["layers"]
+    assert (anna.is_late, bob.is_late) == (False, True)
+    assert (anna.people[0].name, dict(anna.people[0].ids)) == ("smithanna", {"canvas": "12350"})
+    assert set(strays(download)) == {"carl_12352_text.html", "dora_12353_link.html", "grades.csv"}
+    assert "only a person can read" in strays(download)["carl_12352_text.html"]
+
+
+def test_canvas_numbers_repeated_uploads(lay):
+    """Of two uploads of a file that is asked for, the last counts, even where both have been downloaded."""
+    folder = lay("anna_1_30_layers-2.py", "anna_1_20_layers-1.py", "anna_1_10_layers.py", "anna_1_31_my-1.py")
+    (one,) = read(folder).submissions
+    assert graded(one) == {"layers": "# anna_1_30_layers-2.py\n"}
+    assert one.notes == ("layers.py was uploaded more than once; the last upload counts",)
+    assert isinstance(one.source, LooseFiles) and dict(one.source.members)["my-1.py"] == "anna_1_31_my-1.py"
+
+
+def test_canvas_anonymous_grading(lay):
+    download = read(lay("anon_AbC12_98_layers.py", "LATE_anon_XyZ34_99_layers.py"))
+    assert entries(download) == ["anon_AbC12", "anon_XyZ34"]
+    assert [one.is_late for one in download.submissions] == [False, True]
+    assert not any(one.people[0].ids for one in download.submissions)
+
+
+def test_moodle_folders(lay):
+    download = read(
+        lay(
+            "Anna Smith_101_assignsubmission_file/layers.py",
+            "Bob von Berg_102_assignsubmission_file_/work.zip",
+            "Bob von Berg_102_assignsubmission_onlinetext/onlinetext.html",
+            "Carl_103_assignsubmission_onlinetext_/onlinetext.html",
+            "Default group_assignsubmission_file/layers.py",
+            "README.txt",
+        )
+    )
+    assert download.layout == "moodle" and len(download.submissions) == 3
+    assert [one.people[0].name for one in download.submissions] == ["Anna Smith", "Bob von Berg", "Default group"]
+    assert [dict(one.people[0].ids) for one in download.submissions] == [{"moodle": "101"}, {"moodle": "102"}, {}]
+    assert all(list(graded(one)) == ["layers"] for one in download.submissions)
+    assert len(download.strays) == 3 and "typed into Moodle" in [*strays(download).values()][0]
+
+
+def test_moodle_without_folders(lay):
+    names = ("layers.py", "attention.py", "work_2.zip")
+    download = read(
+        lay(
+            *(f"Anna Smith_101_assignsubmission_file_{name}" for name in names[:2]),
+            f"Bob_102_assignsubmission_file_{names[2]}",
+        )
+    )
+    assert entries(download) == ["Anna Smith_101", "Bob_102"]
+    assert [list(graded(one)) for one in download.submissions] == [["attention", "layers"], ["layers"]]
+
+
+METADATA = """\
+submission_11:
+  :submitters:
+  - :name: Anna Smith
+    :sid: '007'
+    :email: anna@uni.example
+  :created_at: 2026-11-02 17:34:00.861687000 Z
+  :score: 2.0
+  :results:
+    output: |-
+      not: "- valid"
+submission_12:
+  :submitters:
+  - :name: Bob
+    :sid: 8
+  - :name: Carl
+    :sid: '9'
+  :score: 0.0
+submission_13:
+  :submitters: []
+submission_14:
+  :submitters: []
+"""
+
+
+def test_gradescope_names_all_partners(lay):
+    folder = lay("submission_11/layers.py", "submission_12/layers.py", "submission_13/layers.py", "submission_9/x.py")
+    (folder / "submission_metadata.yml").write_text(METADATA)
+    download = read(folder)
+    assert download.layout == "gradescope" and entries(download) == [f"submission_{n}" for n in (11, 12, 13)]
+    anna, pair, nobody = download.submissions
+    assert dict(anna.people[0].ids) == {"number": "007", "email": "anna@uni.example"}
+    assert anna.submitted == datetime(2026, 11, 2, 17, 34, 0, 861687, tzinfo=UTC)
+    assert [dict(person.ids) for person in pair.people] == [{"number": "8"}, {"number": "9"}] and not nobody.people
+    assert strays(download) == {
+        "submission_14": "mentioned in the metadata, but not there",
+        "submission_9": "not mentioned in the metadata",
+    }
+
+
+@pytest.mark.parametrize("text", ["- a\n", "a: 1\n", "a: [", "!!python/object/apply:os.getpid []\n", "\x00"])
+def test_odd_gradescope_metadata_are_one_line(lay, text):
+    folder = lay("submission_11/layers.py")
+    (folder / "submission_metadata.yml").write_text(text)
+    with pytest.raises(DownloadError, match=r"submission_metadata\.yml: not .+") as caught:
+        read(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_nbgrader(lay):
+    stamp = {"anna/hw/timestamp.txt": "2026-11-02 15:58:23.948203 UTC"}
+    download = read(lay("anna/hw/1.ipynb", "anna/hw/timestamp.txt", "bob/hw/1.ipynb", "carl/.keep", **stamp))
+    assert download.layout == "nbgrader" and entries(download) == ["anna", "bob"]
+    anna, bob = download.submissions
+    assert anna.source == download.folder / "anna" / "hw" and dict(anna.people[0].ids) == {"login": "anna"}
+    assert anna.submitted == datetime(2026, 11, 2, 15, 58, 23, 948203, tzinfo=UTC) and bob.submitted is None
+    assert strays(download) == {"carl": "no assignment's folder in it"}
+
+
+def test_nbgrader_with_several_assignments_is_refused(lay):
+    folder = lay("anna/hw1/1.ipynb", "anna/hw2/1.ipynb")
+    with pytest.raises(DownloadError, match="anna: several assignments, hw1 and hw2"):
+        read(folder, "nbgrader")
+
+
+def test_the_packages_own_folder_is_not_an_nbgrader_assignment(lay):
+    assert read(lay("anna/student/layers.py", "bob/student/layers.py")).layout == "plain"
+
+
+def test_github_classroom(lay):
+    names = ("transformer-anna-s", "transformer-bob")
+    download = read(lay(*(f"{name}/.git/HEAD" for name in names), *(f"{name}/layers.py" for name in names), "old/x"))
+    assert download.layout == "github" and strays(download) == {"old": "not a clone: it has no .git"}
+    assert [dict(one.people[0].ids) for one in download.submissions] == [{"github": "anna-s"}, {"github": "bob"}]
+
+
+def test_plain(lay, tmp_path):
+    folder = lay("anna/layers.py", "bob.zip", "carl.ipynb", "dora.rar", "README.md", "grades.csv", "__later/x")
+    (folder / "link").symlink_to(tmp_path)
+    download = read(folder)
+    assert download.layout == "plain" and entries(download) == ["anna", "bob.zip", "carl.ipynb", "dora.rar"]
+    assert set(strays(download)) == {"README.md", "grades.csv", "__later", "link"}
+    assert strays(download)["link"].startswith("a link")
+
+
+@pytest.mark.parametrize(
+    ("names", "layout"),
+    [
+        (["sub/anna_1_2_layers.py", "sub/bob_2_3_layers.py"], "canvas"),
+        (["sub/A B_1_assignsubmission_file/layers.py"], "moodle"),
+        (["sub/anna/layers.py", "sub/bob.zip", "README.md"], "plain"),
+    ],
+)
+def test_one_extra_folder_is_passed(lay, names, layout):
+    download = read(lay(*names))
+    assert (download.layout, download.folder.name) == (layout, "sub")
+
+
+@pytest.mark.parametrize("names", [["anna/layers.py"], ["anna/student/layers.py"], ["anna/1.ipynb", "anna/2.ipynb"]])
+def test_a_class_of_one_is_not_an_extra_folder(lay, names):
+    assert entries(read(lay(*names))) == ["anna"]
+
+
+def test_the_layout_can_be_named(lay):
+    folder = lay("anna_1_2_layers.py", "bob_2_3_layers.py")
+    with pytest.raises(DownloadError, match="no submission in it"):
+        read(folder, "plain")
+    with pytest.raises(DownloadError, match=f"layout 'blackboard': expected one of {', '.join(LAYOUTS)}"):
+        read(folder, "blackboard")
+
+
+def test_what_is_no_class_is_refused_in_one_line(lay, tmp_path):
+    with pytest.raises(DownloadError, match="contains layers.py, so it is a submission itself"):
+        read(lay("layers.py"))
+    with pytest.raises(DownloadError, match="No such file"):
+        read(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DownloadError, match="no submission in it"):
+        read(tmp_path / "empty")

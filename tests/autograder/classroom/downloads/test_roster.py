@@ -1,0 +1,146 @@
+"""Rosters as each platform exports them, and who has handed in what."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom.downloads import Download, DownloadError, HandedIn, Person, match, read_roster
+
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Transformer (991)
+    Points Possible,,,,,100.0
+"Smith, Anna",12350,u007,asmith,Lecture,
+"Ünal, Bob",12351,u008,bunal,Lecture,
+"Student, Test",9,,,Lecture,
+"""
+MOODLE = """\
+Identifier,Full name,Email address,Status,Grade,Maximum Grade
+Participant 101,Anna Smith,anna@uni.example,Submitted,-,100.00
+Participant 102,Bob Ünal,bob@uni.example,,-,100.00
+"""
+GRADESCOPE = (
+    "First Name,Last Name,SID,Email,Sections\nAnna,Smith,u007,anna@uni.example,1\nBob,Ünal,u008,b@uni.example,1\n"
+)
+GITHUB = '"identifier","github_username","github_id","name"\n"u007","anna-s","1","Anna Smith"\n"u008","","",""\n'
+NBGRADER = "id,first_name,last_name,email\nasmith,Anna,Smith,anna@uni.example\nbunal,Bob,Ünal,\n"
+PLAIN = "id;name;e-mail\nu007;Anna Smith;anna@uni.example\nu008;Bob Ünal;\n"
+
+
+@pytest.fixture
+def roster(tmp_path):
+    def write(text, encoding="utf-8"):
+        path = tmp_path / "roster.csv"
+        path.write_text(text, encoding=encoding)
+        return read_roster(path)
+
+    return write
+
+
+def one(*people, entry="entry", day=None):
+    submitted = None if day is None else datetime(2026, 11, day, tzinfo=UTC)
+    return HandedIn(entry, Path(entry), people, submitted=submitted)
+
+
+def matched(students, *submissions):
+    return match(Download("plain", Path(), submissions, ()), students)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        (CANVAS, {"canvas": "12350", "number": "u007", "login": "asmith"}),
+        (MOODLE, {"moodle": "101", "email": "anna@uni.example"}),
+        (GRADESCOPE, {"number": "u007", "email": "anna@uni.example"}),
+        (GITHUB, {"login": "u007", "github": "anna-s"}),
+        (NBGRADER, {"login": "asmith", "email": "anna@uni.example"}),
+        (PLAIN, {"login": "u007", "email": "anna@uni.example"}),
+    ],
+)
+def test_each_platforms_roster(roster, text, ids):
+    students = roster(text, encoding="utf-8-sig")
+    assert len(students) == 2 and students[0].name == "Anna Smith"
+    assert ids.items() <= dict(students[0].ids).items()
+
+
+@pytest.mark.parametrize(
+    ("text", "person"),
+    [
+        (CANVAS, Person("smithanna", {"canvas": "12350"})),
+        (CANVAS, Person("smithanna")),
+        (MOODLE, Person("Anna Smith", {"moodle": "101"})),
+        (MOODLE, Person("Anna  SMITH")),
+        (GRADESCOPE, Person("A. S.", {"number": "u007"})),
+        (GRADESCOPE, Person("", {"email": "Anna@uni.example"})),
+        (GITHUB, Person("", {"github": "Anna-S"})),
+        (NBGRADER, Person("", {"login": "asmith"})),
+        (PLAIN, Person("u007", {"login": "u007"})),
+        (PLAIN, Person("smith_anna", {"login": "smith_anna"})),
+    ],
+)
+def test_a_person_is_found(roster, text, person):
+    anna, bob = roster(text)
+    submission = one(person)
+    found = matched([anna, bob], submission)
+    assert found.students[submission] == (anna,) and found.counting == {anna: submission}
+    assert found.missing == (bob,) and not found.unmatched and not found.undecided
+
+
+def test_accents_do_not_matter(roster):
+    students = roster(CANVAS)
+    assert matched(students, one(Person("unalbob"))).counting[students[1]]
+
+
+def test_a_number_of_one_kind_is_not_taken_for_another(roster):
+    submission = one(Person("nobody", {"moodle": "12350"}))
+    assert matched(roster(CANVAS), submission).unmatched == (submission,)
+
+
+def test_a_name_that_two_students_have_fits_nobody(roster):
+    students = roster("id,name\n1,Anna Smith\n2,Smith Anna\n")
+    assert matched(students, one(Person("Anna Smith"))).unmatched
+    assert matched(students, one(Person("Anna Smith", {"login": "2"}))).counting.keys() == {students[1]}
+
+
+def test_partners_share_one_submission(roster):
+    students = roster("id,name,group\n1,Anna,Team 4\n2,Bob,Team 4\n3,Carl,\n")
+    named = one(Person("Anna"), Person("Bob"))
+    assert matched(students, named).students[named] == students[:2]
+    team = one(Person("Team 4"))
+    assert matched(students, team).students[team] == students[:2]
+    stranger = one(Person("Anna"), Person("Eve"))
+    assert matched(students, stranger).unmatched == (stranger,), "half a group is not guessed"
+
+
+def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
+    students = roster(PLAIN)
+    anna = Person("Anna Smith")
+    first, last = one(anna, entry="a", day=1), one(anna, entry="b", day=2)
+    assert matched(students, last, first).counting == {students[0]: last}
+    undated = one(anna, entry="c")
+    found = matched(students, first, undated)
+    assert found.undecided == {students[0]: (first, undated)} and not found.counting
+    assert found.missing == (students[1],)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "1: no column with names or ids; expected id, name, email, …, not nothing"),
+        ("a,b\n1,2\n", "1: no column with names or ids; expected id, name, email, …, not a, b"),
+        ("id,name\n", "no students in it"),
+        ("id,name\n1,Anna\n1,Bob\n", "3: 1 is there twice; keep one line"),
+        ('id,name\n1,"Anna\n', "not valid CSV"),
+    ],
+)
+def test_an_odd_roster_is_one_line(roster, text, reason):
+    with pytest.raises(DownloadError) as caught:
+        roster(text)
+    assert reason in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_an_unreadable_roster_is_one_line(tmp_path, roster):
+    with pytest.raises(DownloadError, match="No such file"):
+        read_roster(tmp_path / "none.csv")
+    with pytest.raises(DownloadError, match="not UTF-8"):
+        roster(PLAIN, encoding="utf-16")
