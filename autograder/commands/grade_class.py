@@ -16,11 +16,13 @@ from ..classroom.errors import ClassError
 from ..classroom.folder import entries_of
 from ..classroom.grading import grade_class
 from ..classroom.staleness import Conditions
+from ..diagnosis.catalogue import faults_of
 from ..grading.record import read_record
 from ..grading.seeds import seeds_of_term
 from ..intake import Intake, IntakeError, name_of, take_in
 from ..reports.class_summary import as_class_table, rows_of, write_summary
 from ..reports.gradebook import Gradebook
+from ..reports.pages import Graded, write_pages
 from .arguments import Commands, add_gradebook, check_references, shared_arguments, status_of, version_of
 
 
@@ -31,7 +33,7 @@ def add_command(commands: Commands) -> None:
         parents=[shared_arguments()],
         help="grade a folder of submissions",
         description="Grade every entry of a folder: one folder, .zip, .tar.gz or notebook per submission. Writes "
-        "records/NAME.json for each, summary.csv, summary.json and histogram.png. Stopped and started again, it "
+        "records/NAME.json and students/NAME.html for each, class.html, summary.csv, summary.json and histogram.png. Stopped and started again, it "
         "resumes where it stopped; it regrades what has changed: a submission, the assignment, the grader.",
         epilog="example: python -m autograder grade-class submissions --output marks",
     )
@@ -82,11 +84,14 @@ def run(options: argparse.Namespace) -> int:
             books[name].write(records[name])
             books[name].write_feedback(records[name], take_in_again(entry.path, options, assignment))
     write_summary(records, options.output)
+    graded = [Graded(one.record.stem, name_of(one.path), found[one.path.name]) for one in entries]
+    write_pages(graded, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if options.json:
         print(json.dumps(rows_of(records), indent=2, ensure_ascii=False))
     else:
         print(as_class_table(records))
-        print(f"\nrecords, summary.csv, summary.json, histogram.png: {options.output}")
+        print(f"\nlook at it in a browser: {options.output / 'class.html'}")
+        print(f"records, pages of students, summary.csv, summary.json, histogram.png: {options.output}")
     return status_of(records.values())
 
 

@@ -98,6 +98,12 @@ def read_catalogue(
     return sorted(faults, key=lambda fault: order.index(fault.task))
 
 
+def faults_of(assignment: Assignment) -> list[Fault]:
+    """The assignment's catalogue, as far as it has the tasks; none where it has no folder of misconceptions."""
+    folder = assignment.folder / "misconceptions"
+    return read_catalogue(folder, assignment, skip_other_tasks=True) if folder.is_dir() else []
+
+
 def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> Fault:
     where = f"{file}: fault {table.get('id', '?')}"
     required = {"id", "when", "hint", "severity", "find", "replace"}

@@ -15,7 +15,7 @@ from foundation.assignment_file import Assignment
 from ..assignment_code import layouts_of, stand_ins_of
 from ..sandbox.worker.loading import Package
 from ..testing.in_process import read_sources
-from .catalogue import SEVERITIES, Fault, apply, definition, read_catalogue
+from .catalogue import SEVERITIES, Fault, apply, definition, faults_of
 
 
 class Workshop:
@@ -74,9 +74,3 @@ class Workshop:
             parts = [definition(text, scope) for scope in wanted]
             self._code[key] = [compile(part, f"<{key}>", "exec", dont_inherit=True) for part in parts]
         return self._code[key]
-
-
-def faults_of(assignment: Assignment) -> list[Fault]:
-    """The assignment's catalogue, as far as it has the tasks; none where it has no folder of misconceptions."""
-    folder = assignment.folder / "misconceptions"
-    return read_catalogue(folder, assignment, skip_other_tasks=True) if folder.is_dir() else []

@@ -1,0 +1,81 @@
+"""All pages of a class into a folder, each whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import jinja2
+
+from foundation.assignment_file import Assignment
+from foundation.whole_files import write_whole
+
+from ...diagnosis.catalogue import Fault
+from ...grading.record import Record
+from .class_page import class_view
+from .student_page import student_view
+
+TEMPLATES = Path(__file__).parent / "templates"
+STUDENTS = "students"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A submission with its result.
+
+    Attributes:
+        key: unique, and a safe file name without its ending.
+        name: for people.
+        record: the result.
+    """
+
+    key: str
+    name: str
+    record: Record
+
+
+def write_pages(graded: Iterable[Graded], assignment: Assignment, catalogue: Mapping[str, Fault], output: Path) -> None:
+    """Writes `class.html`, and `students/KEY.html` for each submission.
+
+    Args:
+        graded: the submissions; at least one.
+        assignment: its title and thresholds.
+        catalogue: misconceptions by id.
+        output: an existing folder.
+    """
+    by_key = {one.key: one for one in graded}
+    environment = make_environment()
+    records = {key: one.record for key, one in by_key.items()}
+    names = {key: one.name for key, one in by_key.items()}
+    pages = {key: f"{STUDENTS}/{quote(key)}.html" for key in by_key}
+    student, of_class = (environment.get_template(name) for name in ("student.html", "class.html"))
+    (output / STUDENTS).mkdir(exist_ok=True)
+    for key, one in by_key.items():
+        text = student.render(student_view(one.record, assignment), name=one.name)
+        write_whole(output / STUDENTS / f"{key}.html", text)
+    view = class_view(records, assignment, catalogue)
+    write_whole(output / "class.html", of_class.render(view, records=records, names=names, pages=pages))
+
+
+def make_environment() -> jinja2.Environment:
+    """The templates, in which all text is escaped and a missing name is an error."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for kind, name in (("style", "style.css"), ("script", "table.js")):
+        environment.globals[f"{kind}_hash"] = sha256_of(environment.get_template(name).render())
+    environment.filters["points"] = lambda value: f"{value:.2f}".rstrip("0").rstrip(".")
+    return environment
+
+
+def sha256_of(text: str) -> str:
+    """As a content security policy wants it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,207 @@
+"""Pages of a class and of students: what they show, and that submissions cannot put markup into them."""
+
+import html
+import re
+import shutil
+from html.parser import HTMLParser
+from typing import ClassVar
+
+import pytest
+
+from autograder.diagnosis.catalogue import read_catalogue
+from autograder.grading.events import Finished, Noted, TasksJudged
+from autograder.grading.marks import TaskResult
+from autograder.grading.record import Bleu, Diagnosis
+from autograder.grading.recording import Recorder
+from autograder.grading.states import State
+from autograder.reports.pages import Graded, write_pages
+from autograder.reports.pages.charts import histogram
+from foundation.assignment_file import read_assignment
+
+ASSIGNMENT = read_assignment()
+CATALOGUE = {fault.id: fault for fault in read_catalogue()}
+BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
+MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
+
+
+def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", **changes):
+    """A finished submission all of whose tasks are in one state."""
+    recorder = Recorder(key, ASSIGNMENT, "0123456789abcdef")
+    share = 1 if state is State.PASSED else 0
+    recorder.add(TasksJudged(tuple(TaskResult(task, state, share * task.points, "") for task in ASSIGNMENT.tasks)))
+    if note:
+        recorder.add(Noted(note, is_about_run=True))
+    recorder.add(Finished())
+    record = recorder.record
+    judgement = record.judgement
+    if fault:
+        parts = [
+            part.changed(diagnosis=Diagnosis(fault=fault, others=(), text="Your code behaves …"))
+            if part.number in (CATALOGUE[fault].task, "E.2")
+            else part
+            for part in judgement.parts
+        ]
+        judgement = judgement.changed(parts=tuple(parts))
+    if bleu:
+        low, value, high = bleu
+        judgement = judgement.changed(bleu=Bleu(value=value, low=low, high=high, sentences=9, signature="nrefs:1"))
+    return Graded(key, name or key, record.changed(judgement=judgement.changed(**changes)))
+
+
+@pytest.fixture
+def pages(tmp_path):
+    def write(*class_):
+        write_pages(class_, ASSIGNMENT, CATALOGUE, tmp_path)
+        return {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.html")}
+
+    return write
+
+
+def words(page):
+    """The text of a page, without its style and script."""
+    plain = re.sub(r"<(style|script)>.*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", plain)).split())
+
+
+class Balanced(HTMLParser):
+    """Notes every tag, and elements that are not closed."""
+
+    VOID: ClassVar = {"meta", "input", "br"}
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.links, self.ids = [], [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.tags.append(tag)
+        self.links += [values["href"]] if "href" in values else []
+        self.ids += [values["id"]] if "id" in values else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_a_class_has_a_page_and_one_for_each_student(pages):
+    found = pages(graded("anna", "Anna Smith"), graded("b-1", "Bob"))
+    assert set(found) == {"class.html", "students/anna.html", "students/b-1.html"}
+    for page in found.values():
+        parsed = Balanced(page)
+        assert not parsed.open and len(set(parsed.ids)) == len(parsed.ids)
+    links = Balanced(found["class.html"]).links
+    assert {link for link in links if link.endswith(".html")} == {"students/anna.html", "students/b-1.html"}
+    of_anna = words(found["students/anna.html"])
+    assert "Anna Smith" in of_anna and "100 of 100 points" in of_anna
+
+
+def test_figures_of_the_class(pages):
+    text = words(pages(graded("a"), graded("b"), graded("c", state=State.FAILED))["class.html"])
+    assert "3 submissions 66.67 mean, of 100 100 median" in text
+
+
+def test_markup_of_submissions_stays_text(pages):
+    found = pages(graded("anna", MARKUP, note=MARKUP, state=State.TIMEOUT, notes=(MARKUP,)))
+    for page in found.values():
+        assert MARKUP in words(page) and "<img" not in page
+        assert Balanced(page).tags.count("script") == ("table.js" in page or "data-sortable" in page)
+        assert "default-src 'none'" in page
+
+
+def test_nothing_is_loaded_from_elsewhere(pages):
+    for page in pages(graded("anna", bleu=(0.4, 0.44, 0.48))).values():
+        assert not re.search(r"(src|href)=\"(https?:)?//|@import|url\(", page)
+
+
+def test_who_is_to_be_looked_at_first(pages):
+    found = pages(
+        graded("fine"),
+        graded("slow", state=State.TIMEOUT),
+        graded("odd", note="a layer of the sandbox was missing"),
+        graded("near", bleu=(0.43, 0.44, 0.47)),
+        graded("broken", state=State.GRADER_ERROR),
+    )["class.html"]
+    first = words(re.search(r'<section aria-labelledby="first">.*?</section>', found, re.DOTALL)[0])
+    order = [first.find(word) for word in ("grader error", "timeout", "a layer of the sandbox", "1 more with a BLEU")]
+    assert order == sorted(order) and -1 not in order and "fine" not in first
+    assert "BLEU 0.440 is close to advanced, 0.45: the interval is 0.430 to 0.470" in first
+
+
+def test_misconceptions_are_ranked_and_counted_once_a_student(pages):
+    often, seldom = "layer-norm-over-batch", "attention-not-scaled"
+    assert {often, seldom} <= CATALOGUE.keys()
+    found = pages(graded("a", fault=often), graded("b", fault=often), graded("c", fault=seldom))["class.html"]
+    text = words(re.search(r'<section aria-labelledby="misconceptions">.*?</section>', found, re.DOTALL)[0])
+    assert f"2 × 1.4 Layer normalisation: code that {CATALOGUE[often].when}" in text
+    assert text.index("2 × 1.4") < text.index("1 × 1.2 Scaled dot-product attention")
+    assert CATALOGUE[seldom].hint in text
+
+
+def test_a_grader_error_is_no_mark(pages):
+    found = pages(graded("a", state=State.GRADER_ERROR), graded("b"))
+    assert "no mark yet" in words(found["students/a.html"])
+
+
+def test_an_unfinished_record_says_so(tmp_path, pages):
+    record = Recorder("anna", ASSIGNMENT, "0123456789abcdef").record
+    found = pages(Graded("anna", "Anna", record))
+    assert "The grading did not finish" in words(found["students/anna.html"])
+    assert "grading did not finish" in words(found["class.html"])
+
+
+def test_bonus_points_are_in_the_last_column():
+    bins = histogram([0, 4.9, 5, 100, 107], 100)
+    assert [one.count for one in bins] == [2, 1, *[0] * 17, 2] and bins[0].height == 100
+
+
+def test_a_class_of_three_hundred_is_below_a_megabyte(pages, tmp_path):
+    one = graded("x", bleu=(0.4, 0.44, 0.48), fault="layer-norm-over-batch")
+    found = pages(*(Graded(f"student-{n}", f"Student Number {n}", one.record) for n in range(300)))
+    assert len(found["class.html"].encode()) < 1_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_a_browser(tmp_path, pages, scheme):
+    """Nothing of a submission runs; sorting, filtering and every link work; a screen reader finds its way."""
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    found = pages(
+        graded("anna", "Anna", bleu=(0.43, 0.44, 0.47), fault="layer-norm-over-batch"),
+        graded("bob", MARKUP, state=State.TIMEOUT),
+        graded("carl", "Carl", state=State.FAILED, bleu=(0.2, 0.21, 0.22)),
+    )
+    with sync_playwright() as playwright, playwright.chromium.launch(**BROWSER) as browser:
+        page = browser.new_page(color_scheme=scheme)
+        problems = []
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: problems.append("a submission's script ran"))
+        page.goto((tmp_path / "class.html").as_uri())
+        table = page.locator("table[data-sortable]")
+
+        def column(number):
+            return table.locator(f"tbody tr:visible td:nth-child({number})").all_inner_texts()
+
+        page.get_by_role("button", name="Score").click()
+        assert column(2) == ["0", "0", "100"]
+        page.get_by_role("button", name="Score").click()
+        assert column(2) == ["100", "0", "0"]
+        page.get_by_role("button", name="BLEU").click()
+        assert column(3) == ["0.210", "0.440", ""], "what is missing stays at the end"
+        page.get_by_role("searchbox").fill("carl")
+        assert column(1) == ["Carl"] and page.get_by_role("status").inner_text() == "1 of 3 shown"
+        page.get_by_role("searchbox").fill("")
+        assert not Axe().run(page).response["violations"]
+        for link in {*Balanced(found["class.html"]).links}:
+            page.goto((tmp_path / link).as_uri())
+            assert not Axe().run(page).response["violations"]
+        assert not problems
