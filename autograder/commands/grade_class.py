@@ -33,8 +33,9 @@ def add_command(commands: Commands) -> None:
         parents=[shared_arguments()],
         help="grade a folder of submissions",
         description="Grade every entry of a folder: one folder, .zip, .tar.gz or notebook per submission. Writes "
-        "records/NAME.json and students/NAME.html for each, class.html, summary.csv, summary.json and histogram.png. Stopped and started again, it "
-        "resumes where it stopped; it regrades what has changed: a submission, the assignment, the grader.",
+        "class.html, students/NAME.html and records/NAME.json for each, summary.csv, summary.json and histogram.png. "
+        "Stopped and started again, it resumes where it stopped; it regrades what has changed: a submission, the "
+        "assignment, the grader.",
         epilog="example: python -m autograder grade-class submissions --output marks",
     )
     parser.set_defaults(run=run)
