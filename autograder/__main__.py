@@ -9,8 +9,9 @@ from foundation.assignment_file import AssignmentError
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 from foundation.whole_files import OutputError
 
+from .classroom.downloads import DownloadError
 from .classroom.errors import ClassError
-from .commands import grade, grade_class, replay
+from .commands import grade, grade_class, list_class, replay
 from .commands.replay import ReplayError
 from .grading.record import record_schema
 from .intake import IntakeError
@@ -19,7 +20,16 @@ from .sandbox.errors import SandboxUnavailableError
 from .scoring import ScoringError
 from .testing.errors import CollectionError
 
-USER_ERRORS = (AssignmentError, IntakeError, ClassError, GradebookError, OutputError, ReplayError, ScoringError)
+USER_ERRORS = (
+    AssignmentError,
+    IntakeError,
+    ClassError,
+    DownloadError,
+    GradebookError,
+    OutputError,
+    ReplayError,
+    ScoringError,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -46,7 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
     parser = Parser(prog="python -m autograder", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (grade, grade_class, replay):
+    for command in (grade, grade_class, list_class, replay):
         command.add_command(commands)
     schema = commands.add_parser("record-schema", help="print the JSON schema of records")
     schema.set_defaults(run=print_schema)

@@ -85,7 +85,11 @@ def run(options: argparse.Namespace) -> int:
             books[name].write(records[name])
             books[name].write_feedback(records[name], take_in_again(entry.path, options, assignment))
     write_summary(records, options.output)
-    graded = [Graded(one.record.stem, name_of(one.path), found[one.path.name]) for one in entries]
+    graded = [
+        Graded(entry.record.stem, name_of(entry.path), records[entry.path.name])
+        for entry in entries
+        if entry.path.name in records
+    ]
     write_pages(graded, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if options.json:
         print(json.dumps(rows_of(records), indent=2, ensure_ascii=False))

@@ -1,0 +1,115 @@
+"""`python -m autograder list-class`: who has handed in what, before anything is graded."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.printable_text import printable
+
+from ..classroom.downloads import LAYOUTS, Download, HandedIn, Matched, match, read_download, read_roster
+from .arguments import Commands
+
+PLATFORMS = {
+    "canvas": "Canvas",
+    "github": "GitHub Classroom",
+    "gradescope": "Gradescope",
+    "moodle": "Moodle",
+    "nbgrader": "nbgrader",
+    "plain": "no platform: one entry per submission",
+}
+
+
+def add_command(commands: Commands) -> None:
+    """The command and its flags."""
+    parser = commands.add_parser(
+        "list-class",
+        help="list the submissions in a platform's download",
+        description="List the submissions in a download of Canvas, Moodle, Gradescope, nbgrader or GitHub Classroom, "
+        "or in a folder with one entry per submission: who handed in what, what came late, who is missing, and which "
+        "entries are no submissions. Nothing is graded. The exit status is 1 if a person has to decide something.",
+        epilog="example: python -m autograder list-class submissions --roster roster.csv",
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("folder", type=Path, help="the unpacked download")
+    parser.add_argument(
+        "--roster", type=Path, help="students, as CSV with a heading: the platform's export, or id,name"
+    )
+    parser.add_argument("--layout", choices=LAYOUTS, help="default: recognised from the names")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Lists a class; the exit status."""
+    roster = read_roster(options.roster) if options.roster else ()
+    download = read_download(options.folder, read_assignment(options.assignment).contract, options.layout)
+    matched = match(download, roster)
+    if options.json:
+        print(json.dumps(as_json(download, matched, bool(roster)), indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(as_text(download, matched, len(roster))))
+    return int(bool(roster) and bool(matched.unmatched or matched.undecided))
+
+
+def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
+    """The list for people."""
+    submissions = download.submissions
+    lines = [f"{download.folder}: {PLATFORMS[download.layout]}", f"{len(submissions)} submissions"]
+    if n_students:
+        lines[-1] += f", from {len(matched.counting)} of {n_students} students"
+    width = max(len(printable(one.entry, 60)) for one in submissions)
+    lines += ["", *(f"  {printable(one.entry, 60):<{width}}  {details(one, matched)}".rstrip() for one in submissions)]
+    undecided = [f"{s.name}: {listed(one.entry for one in several)}" for s, several in matched.undecided.items()]
+    sections = {
+        "more than one submission, and nothing tells which one counts": undecided,
+        "no student in the roster, or more than one": [one.entry for one in matched.unmatched] if n_students else [],
+        "nothing handed in": [f"{student.name} ({student.id})" for student in matched.missing],
+        "no submissions": [f"{stray.entry}: {stray.reason}" for stray in download.strays],
+    }
+    for heading, entries in sections.items():
+        if entries:
+            lines += ["", f"{heading}:", *(f"  {printable(entry, 160)}" for entry in entries)]
+    return lines
+
+
+def details(one: HandedIn, matched: Matched) -> str:
+    """Who, when, and what else a person should know about a submission."""
+    students = matched.students[one]
+    texts = [listed(student.name for student in students) or listed(person.name for person in one.people)]
+    texts += [f"{one.submitted:%Y-%m-%d %H:%M %Z}"] if one.submitted else []
+    texts += ["late"] if one.is_late else []
+    if students and all(matched.counting.get(student) not in (one, None) for student in students):
+        texts.append("a later one counts")
+    return "; ".join(printable(text, 120) for text in (*texts, *one.notes) if text)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a line."""
+    return ", ".join(name for name in names if name)
+
+
+def as_json(download: Download, matched: Matched, has_roster: bool) -> dict[str, object]:
+    """The list for programs."""
+    return {
+        "layout": download.layout,
+        "folder": str(download.folder),
+        "submissions": [
+            {
+                "entry": one.entry,
+                "people": [{"name": person.name, **person.ids} for person in one.people],
+                "students": [student.id for student in matched.students[one]],
+                "late": one.is_late,
+                "submitted": one.submitted.isoformat() if one.submitted else None,
+                "notes": list(one.notes),
+            }
+            for one in download.submissions
+        ],
+        "unmatched": [one.entry for one in matched.unmatched] if has_roster else [],
+        "undecided": {student.id: [one.entry for one in several] for student, several in matched.undecided.items()},
+        "missing": [student.id for student in matched.missing],
+        "strays": [{"entry": stray.entry, "reason": stray.reason} for stray in download.strays],
+    }

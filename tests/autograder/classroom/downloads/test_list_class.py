@@ -1,0 +1,54 @@
+"""`list-class`: a download and a roster, for people and for programs."""
+
+import json
+
+import pytest
+
+from autograder.__main__ import main
+
+ROSTER = 'Student,ID,SIS User ID,SIS Login ID\n"Smith, Anna",1,u1,as\n"Berg, Bob",2,u2,bb\n"Clark, Carl",3,u3,cc\n'
+
+
+@pytest.fixture
+def class_(tmp_path):
+    """Canvas's download of two students, one of them unknown, and a roster of three."""
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    for name in ("smithanna_1_11_layers.py", "smithanna_1_12_model.py", "dora_LATE_9_13_layers.py", "grades.csv"):
+        (folder / name).write_text("# text\n")
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    return folder, tmp_path / "roster.csv"
+
+
+def test_text(class_, capsys):
+    folder, roster = class_
+    assert main(["list-class", str(folder), "--roster", str(roster)]) == 1
+    assert capsys.readouterr().out.split("\n\n") == [
+        f"{folder}: Canvas\n2 submissions, from 1 of 3 students",
+        "  dora_9       dora; late\n  smithanna_1  Anna Smith",
+        "no student in the roster, or more than one:\n  dora_9",
+        "nothing handed in:\n  Bob Berg (u2)\n  Carl Clark (u3)",
+        "no submissions:\n  grades.csv: not named as Canvas names submissions\n",
+    ]
+
+
+def test_json(class_, capsys):
+    folder, roster = class_
+    assert main(["list-class", str(folder), "--roster", str(roster), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["layout"] == "canvas" and found["missing"] == ["u2", "u3"] and found["unmatched"] == ["dora_9"]
+    dora, anna = found["submissions"]
+    assert anna["students"] == ["u1"] and anna["people"] == [{"name": "smithanna", "canvas": "1"}]
+    assert dora["late"] is True and dora["submitted"] is None
+    assert [stray["entry"] for stray in found["strays"]] == ["grades.csv"]
+
+
+def test_without_a_roster_nobody_is_missing(class_, capsys):
+    assert main(["list-class", str(class_[0])]) == 0
+    assert "2 submissions\n" in capsys.readouterr().out
+
+
+def test_mistakes_are_one_line(class_, tmp_path, capsys):
+    for arguments in (["nowhere"], [class_[0], "--roster", tmp_path / "none.csv"], [class_[0], "--layout", "plain"]):
+        assert main(["list-class", *map(str, arguments)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
