@@ -378,8 +378,10 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     table = capsys.readouterr().out
     assert "3 submissions, mean 100.0" in table and "Layer normalisation" in table
     assert sorted(path.name for path in output.iterdir()) == [
+        "class.html",
         "histogram.png",
         "records",
+        "students",
         "summary.csv",
         "summary.json",
     ]
