@@ -42,8 +42,9 @@ def run(options: argparse.Namespace) -> int:
     saved, model = load_model(options)
     note_unknown(options.pairs, [source for source, _ in pairs], saved.src_vocab)
     vocabularies = saved.src_vocab, saved.tgt_vocab
-    attention = token_attention(model, pairs, *vocabularies, saved.diagonal, when_read=options.step == "read")
-    tallies = score_heads(attention, pairs, gold)
+    when_read = options.step == "read"
+    attention = token_attention(model, pairs, *vocabularies, saved.diagonal, when_read=when_read, progress=True)
+    tallies = score_heads(attention, pairs, gold, progress=True)
     rows = as_rows(tallies)
     print(json.dumps({"step": options.step, "heads": rows}, indent=2) if options.json else as_table(rows))
     if options.output:

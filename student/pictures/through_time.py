@@ -38,7 +38,8 @@ def animate(
 ) -> None:
     """Writes an animated GIF with a picture per report; arguments as for `plot_through_time`."""
     figure = plot_attention(weights[0], query_tokens, key_tokens, f"{title}: {times[0]}")
-    figure.draw_without_rendering()
+    for _ in range(3):  # the layout settles
+        figure.draw_without_rendering()
     figure.set_layout_engine("none")  # the places of the first picture hold for all
     images = [axes.images[0] for axes in figure.axes[: weights[0].size(0)]]
 

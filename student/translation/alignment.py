@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from ..data import Batch, DataError, Pair, read_lines
 from ..model import Transformer
@@ -125,6 +126,7 @@ def token_attention(
     diagonal: Tensor | None = None,
     *,
     when_read: bool = False,
+    progress: bool = False,
 ) -> list[Tensor]:
     """Computes the cross-attention of each target token, with the true target given to the decoder.
 
@@ -135,13 +137,15 @@ def token_attention(
         tgt_vocab: of the model.
         diagonal: the mask that the model was trained with, or None.
         when_read: take the weights of the step that reads the token, not of the one that predicts it.
+        progress: show a progress bar.
 
     Returns:
         For each pair (layers, heads + 1, target tokens, source tokens); the last head is the mean of the others.
     """
     device = next(model.parameters()).device
     found = []
-    for start in range(0, len(pairs), BATCH_SIZE):
+    starts = range(0, len(pairs), BATCH_SIZE)
+    for start in tqdm(starts, "attention", unit="batch", leave=False, disable=not progress):
         chunk = pairs[start : start + BATCH_SIZE]
         sources, targets = [src_vocab.encode(src) for src, _ in chunk], [tgt_vocab.encode(tgt) for _, tgt in chunk]
         batch = Batch.from_ids(sources, targets, diagonal).to(device)
@@ -153,20 +157,25 @@ def token_attention(
     return found
 
 
-def score_heads(attention: list[Tensor], pairs: list[Pair], gold: list[Gold]) -> list[list[Tally]]:
+def score_heads(
+    attention: list[Tensor], pairs: list[Pair], gold: list[Gold], progress: bool = False
+) -> list[list[Tally]]:
     """Compares the links of each head with the gold ones, over words.
 
     Args:
         attention: for each pair (layers, heads, target tokens, source tokens).
         pairs: sources and targets in subwords.
         gold: links over subwords.
+        progress: show a progress bar.
 
     Returns:
         By layer and head.
     """
     n_layers, n_heads = attention[0].shape[:2]
     tallies = [[Tally() for _ in range(n_heads)] for _ in range(n_layers)]
-    for weights, (source, target), links in zip(attention, pairs, gold, strict=True):
+    both = zip(attention, pairs, gold, strict=True)
+    bar = tqdm(both, "alignments", len(pairs), unit="pair", leave=False, disable=not progress)
+    for weights, (source, target), links in bar:
         true = Gold(join_links(links.sure, source, target), join_links(links.possible, source, target))
         for layer in range(n_layers):
             for head in range(n_heads):
