@@ -1,5 +1,6 @@
 """What a training run says while it goes on, and what it reaches."""
 
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -52,6 +53,14 @@ def test_two_translations_are_shown_after_each_epoch(train):
         assert sources[2::3] == ["    == i eat .", "    == i speak ."]
         assert all(line.startswith("    -> ") for line in sources[1::3])
     assert printed.count("    == ") == 6
+
+
+def test_the_command_that_comes_next_is_shown_and_works(train, tmp_path, monkeypatch):
+    last = train().out.splitlines()[-1]
+    assert last.startswith("next: python -m reference translate --checkpoint ")
+    monkeypatch.chdir(tmp_path)
+    assert main([*shlex.split(last)[4:], "--input", "dev"]) == 0
+    assert (tmp_path / "reference/translations.txt").read_text().count("\n") == 4
 
 
 def test_accumulation_and_smoothing_are_flags(train, tmp_path):
