@@ -245,5 +245,8 @@ def test_attention_without_the_matrices_to_catch(trained, monkeypatch, capsys):
     monkeypatch.setattr(layers, "MultiHeadedAttention", Another)
     command = ["attention", "--checkpoint", str(trained / "out/best.pt"), "--sentence", "je dors ."]
     assert main([*command, "--matrices", "--output", str(trained / "no.png")]) == 2
-    assert "works only if MultiHeadedAttention calls scaled_dot_product_attention once" in capsys.readouterr().err
+    assert (
+        "works only if MultiHeadedAttention calls scaled_dot_product_attention with each head"
+        in capsys.readouterr().err
+    )
     assert main([*command, "--output", str(trained / "yes.png")]) == 0

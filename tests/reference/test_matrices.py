@@ -1,14 +1,19 @@
 """Q, K, V, scores, weights and context in colour, caught from any code for attention."""
 
+import importlib
 import math
+import re
+import shutil
+import sys
 
 import pytest
 import torch
 
+from foundation.places import ROOT
 from reference import attention
 from reference.attention import MultiHeadedAttention, scaled_dot_product_attention
 from reference.masks import causal_mask
-from reference.pictures.capturing import catch, catching
+from reference.pictures.capturing import catch, catching, join_heads
 from reference.pictures.matrices import plot_matrices
 
 
@@ -96,3 +101,61 @@ def test_large_matrices_have_no_numbers():
     figure = plot_matrices(caught, list("abcde"), ["$", "b", "c", "d", "e"])
     assert not any(axes.texts for axes in figure.axes)
     assert max(figure.get_size_inches()) < 16
+
+
+@pytest.mark.parametrize("keep_axis", [True, False])
+def test_heads_that_attend_one_after_the_other_are_joined(keep_axis):
+    query, key, value = draw((1, 4, 3, 5))
+    together = catch(scaled_dot_product_attention, query, key, value)
+    parts = [slice(head, head + 1) if keep_axis else head for head in range(4)]
+    single = [catch(scaled_dot_product_attention, query[:, i], key[:, i], value[:, i]) for i in parts]
+    joined = join_heads(single * 3, 3)
+    assert len(joined) == 3
+    for name, expected in vars(together).items():
+        torch.testing.assert_close(getattr(joined[1], name), expected)
+    assert join_heads(single, 3) == join_heads([], 3) == []
+
+
+def test_further_arguments_are_passed_on(monkeypatch):
+    def attend(query, key, value, mask, dropout, *, scale=1):
+        return dropout(value), torch.ones(1, 1, 3, 3) * scale
+
+    monkeypatch.setattr(attention, "scaled_dot_product_attention", attend)
+    with catching() as caught:
+        attention.scaled_dot_product_attention(*draw((1, 1, 3, 4)), None, torch.nn.Identity(), scale=2)
+    assert caught[0].weights.sum() == 18 and caught[0].scores is None
+
+
+VARIANTS = sorted((ROOT / "autograder/assignment/variants/attention").glob("*.py"))
+WITHOUT_THE_FUNCTION = {"folded_heads", "inline"}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("variants")
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda path: path.stem)
+def test_the_matrices_of_correct_variants_are_caught(variant, place):
+    name = f"with_{variant.stem}"
+    (place / name / "pictures").mkdir(parents=True)
+    for path in [*(ROOT / "reference").glob("*.py"), ROOT / "reference/pictures/capturing.py"]:
+        shutil.copy(path, place / name / path.relative_to(ROOT / "reference"))
+    own = re.sub(r"^from \.attention .*$", "", variant.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    with (place / name / "attention.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n\n{own}")
+    capturing = importlib.import_module(f"{name}.pictures.capturing")
+    model = importlib.import_module(f"{name}.model").Transformer(9, 9, 8, 2, 8, n_layers=1).eval()
+    with torch.no_grad(), capturing.catching() as caught:
+        memory, encoder = model.encode(torch.tensor([[3, 4, 5]]), None)
+        _, decoder, cross = model.decode(torch.tensor([[1, 2]]), memory, None, causal_mask(2))
+    joined = capturing.join_heads(caught, 3)
+    if variant.stem in WITHOUT_THE_FUNCTION:
+        assert joined == []
+        return
+    for matrices, weights in zip(joined, [*encoder, *decoder, *cross], strict=True):
+        torch.testing.assert_close(matrices.weights, weights)
+        assert matrices.query.shape[-1] == 4
