@@ -95,7 +95,7 @@ def draw_matrices(options: argparse.Namespace, maps: Maps) -> "Figure":
         raise ConfigError(f"--head {options.head}: expected 1 to {n_heads}")
     if not maps.caught or maps.caught[layer - 1].weights.shape[1:] != maps.weights[layer - 1].shape:
         raise ConfigError(
-            "--matrices: this works only if MultiHeadedAttention calls scaled_dot_product_attention once, for all heads"
+            "--matrices: this works only if MultiHeadedAttention calls scaled_dot_product_attention with each head"
         )
     title = f"{options.kind} attention, layer {layer}, head {options.head}"
     return plot_matrices(maps.caught[layer - 1].of_head(options.head - 1), maps.queries, maps.keys, title)
@@ -145,13 +145,13 @@ def attend(options: argparse.Namespace) -> Maps:
         check_length("--target", "target", target)
         note_unknown("--target", [target], saved.tgt_vocab)
     batch = Batch.from_ids([saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)], saved.diagonal)
-    from ..pictures.capturing import catching
+    from ..pictures.capturing import catching, join_heads
 
     with catching() as caught:
         weights = forced_decode(model, batch.to(options.device))[1][options.kind]
     n_layers = len(weights)
     of_kind = {"encoder": slice(n_layers), "decoder": slice(n_layers, None, 2), "cross": slice(n_layers + 1, None, 2)}
-    matrices = caught[of_kind[options.kind]] if len(caught) == 3 * n_layers else []
+    matrices = join_heads(caught, 3 * n_layers)[of_kind[options.kind]]
     return Maps([layer[0] for layer in weights], matrices, *label(options.kind, source, target))
 
 

@@ -1,7 +1,8 @@
 """What attention computes inside, caught while it runs: nothing here computes it a second time.
 
-This works with any code for tasks 1.2 and 1.3 in which `MultiHeadedAttention` gives all heads together to
-`scaled_dot_product_attention`. The scores are what PyTorch's softmax is given; code with a softmax of its own has none.
+This works with any code for tasks 1.2 and 1.3 in which `MultiHeadedAttention` calls `scaled_dot_product_attention`, for
+all heads together or one after the other. The scores are what PyTorch's softmax is given; code with a softmax of its
+own has none.
 """
 
 import sys
@@ -56,10 +57,19 @@ class SoftmaxInputs(TorchFunctionMode):
         return function(*arguments, **keywords)
 
 
-def catch(attend: Attend, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Matrices:
-    """Calls a `scaled_dot_product_attention` and keeps what goes in, comes out and happens between."""
+def catch(attend: Attend, query: Tensor, key: Tensor, value: Tensor, *others: Any, **named: Any) -> Matrices:
+    """Calls a `scaled_dot_product_attention` and keeps what goes in, comes out and happens between.
+
+    Args:
+        attend: the function.
+        query: (b, h, q, d_k).
+        key: (b, h, k, d_k).
+        value: (b, h, k, d_k).
+        others: the mask, and what else the function takes.
+        named: likewise.
+    """
     with SoftmaxInputs() as softmax:
-        context, weights = attend(query, key, value, mask)
+        context, weights = attend(query, key, value, *others, **named)
     scores = softmax.inputs[-1] if softmax.inputs and softmax.inputs[-1].shape == weights.shape else None
     return Matrices(query, key, value, scores, weights, context)
 
@@ -71,8 +81,8 @@ def catching() -> Iterator[list[Matrices]]:
     attend: Attend = module.scaled_dot_product_attention
     caught: list[Matrices] = []
 
-    def attend_and_keep(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        matrices = catch(attend, query, key, value, mask)
+    def attend_and_keep(*arguments: Any, **named: Any) -> tuple[Tensor, Tensor]:
+        matrices = catch(attend, *arguments, **named)
         caught.append(matrices)
         return matrices.context, matrices.weights
 
@@ -81,3 +91,21 @@ def catching() -> Iterator[list[Matrices]]:
         yield caught
     finally:
         module.scaled_dot_product_attention = attend  # type: ignore[attr-defined]
+
+
+def join_heads(caught: list[Matrices], n_attentions: int) -> list[Matrices]:
+    """Joins the calls for single heads, (b, rows, columns) or (b, 1, rows, columns), to one for each attention.
+
+    Returns:
+        As many as there are attentions, in order; none if the calls cannot be shared out among them.
+    """
+    n_calls = len(caught) // n_attentions
+    if len(caught) != n_calls * n_attentions or any(x.weights.dim() not in (3, 4) for x in caught):
+        return []
+    groups = [caught[start : start + n_calls] for start in range(0, len(caught), n_calls)] if n_calls else []
+    return [Matrices(*(_join([getattr(call, name) for call in group]) for name in vars(group[0]))) for group in groups]
+
+
+def _join(parts: list[Tensor | None]) -> Any:
+    known = [part if part.dim() == 4 else part.unsqueeze(1) for part in parts if part is not None]
+    return torch.cat(known, dim=1) if len(known) == len(parts) else None
