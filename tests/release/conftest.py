@@ -13,9 +13,9 @@ from release.skeleton.build import Skeleton, make_skeleton, read_folder
 from release.skeleton.regions import Region, find_regions
 from release.skeleton.source import Source, parse_source
 
-collect_ignore = ["example"]
+collect_ignore = ["tiny_project"]
 
-EXAMPLE = Path(__file__).with_name("example")
+EXAMPLE = Path(__file__).with_name("tiny_project")
 TASKS = ("1.1", "1.2", "1.3", "E.1")
 
 

@@ -104,7 +104,7 @@ def test_private_data_closes(with_files: Doctor, path: str, content: bytes, says
 
 
 def test_a_copy_of_a_private_file_closes(with_files: Doctor) -> None:
-    content = (Path(__file__).with_name("example") / "reference" / "answers.py").read_bytes()
+    content = (Path(__file__).with_name("tiny_project") / "reference" / "answers.py").read_bytes()
     (fault,) = keeps_private(with_files(archive={"assignment/a.py": content})).faults
     assert "is the same as reference/answers.py" in fault
 

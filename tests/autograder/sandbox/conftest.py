@@ -12,7 +12,7 @@ from foundation.assignment_file import read_assignment
 from foundation.submission_limits import Limits
 
 ASSIGNMENT = read_assignment()
-EXAMPLE = Path(__file__).with_name("example")
+EXAMPLE = Path(__file__).with_name("trial_submission")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -10,7 +10,7 @@ import pytest
 from release import __main__ as cli
 from release.build import Project, make_release
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "example"
+EXAMPLE = Path(__file__).resolve().parents[1] / "tiny_project"
 
 
 @pytest.fixture
