@@ -76,24 +76,23 @@ def gate(name: str, check: Callable[[Workspace], Verdict], starts_process: bool 
 def run_gates(gates: Iterable[Gate], workspace: Workspace, quiet: bool = False) -> list[GateResult]:
     """Runs all gates, also after a failed one; shows progress on stderr unless quiet.
 
-    Gates that work in this process come first and alone: some of them change its warning filters.
+    Gates that work in this process do so one by one, while others wait for their processes.
     """
     gates = list(gates)
     results: dict[int, list[GateResult]] = {}
     total = sum(len(each.names) for each in gates)
-    with tqdm(desc="gates", leave=False, disable=quiet or None, unit="gate", total=total) as progress:
+    with (
+        tqdm(desc="gates", leave=False, disable=quiet or None, unit="gate", total=total) as progress,
+        ThreadPoolExecutor(AT_A_TIME) as pool,
+    ):
+        waiting = {pool.submit(_run, each, workspace): index for index, each in enumerate(gates) if each.starts_process}
         for index, each in enumerate(gates):
             if not each.starts_process:
-                progress.set_postfix_str(each.names[0])
                 results[index] = _run(each, workspace)
                 progress.update(len(each.names))
-        with ThreadPoolExecutor(AT_A_TIME) as pool:
-            waiting = {
-                pool.submit(_run, each, workspace): index for index, each in enumerate(gates) if each.starts_process
-            }
-            for done in as_completed(waiting):
-                results[waiting[done]] = done.result()
-                progress.update(len(gates[waiting[done]].names))
+        for done in as_completed(waiting):
+            results[waiting[done]] = done.result()
+            progress.update(len(gates[waiting[done]].names))
     return [result for index in range(len(gates)) for result in results[index]]
 
 

@@ -3,12 +3,16 @@
 import ast
 import io
 import re
+import threading
 import tokenize
 import warnings
 from dataclasses import dataclass
 
 from ..problems import Problem, ReleaseError
 from .misspelled_markers import meant_in_comment, meant_in_string
+
+WARNING_FILTERS = threading.Lock()
+"""To be held while warnings are caught: filters belong to the whole process, and gates run in threads."""
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -56,7 +60,7 @@ def parse_source(path: str, text: str) -> Source:
     """Parses a text. Raises: ReleaseError where it is not valid Python."""
     lines = tuple(_LINE.findall(text))
     try:
-        with warnings.catch_warnings():
+        with WARNING_FILTERS, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the gate `compiles` judges them
             tree = ast.parse(text, filename=path)
         tokens = tuple(tokenize.generate_tokens(iter([*lines, ""]).__next__))

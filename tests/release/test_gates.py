@@ -290,6 +290,18 @@ def test_gates_that_start_processes_run_at_once(workspace: Workspace) -> None:
     assert all(result.has_passed for result in run_gates(gates, workspace, quiet=True))
 
 
+def test_gates_of_this_process_run_while_others_wait(workspace: Workspace) -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def meet(_: Workspace) -> Verdict:
+        both.wait()
+        return Verdict("met")
+
+    gates = [gate("here", meet), gate("elsewhere", meet, starts_process=True)]
+    results = run_gates(gates, workspace, quiet=True)
+    assert [(result.name, result.has_passed) for result in results] == [("here", True), ("elsewhere", True)]
+
+
 def test_the_names_of_gates_differ() -> None:
     names = [name for each in GATES for name in each.names]
     assert len(set(names)) == len(names) == 13
