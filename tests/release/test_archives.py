@@ -132,7 +132,7 @@ def with_member(project: Project, tmp_path: Path):
 def test_a_solution_in_any_member_closes(with_member, archive: str, name: str, content: bytes) -> None:
     if name.endswith("b.py"):  # under other names only a longer piece can be told
         content = re.sub(
-            rb"\b(values|weights|total)\b", rb"other_\1", (HERE / "example/reference/mean.py").read_bytes()
+            rb"\b(values|weights|total)\b", rb"other_\1", (HERE / "tiny_project/reference/mean.py").read_bytes()
         )
     faults = no_solution_survives(with_member(archive, name, content)).faults
     assert faults and all(fault.startswith(f"dist/{archive}!{name}") for fault in faults)
