@@ -7,6 +7,7 @@ it, or copy PyTorch's source: the static check and a reader's eye stand beside i
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -24,8 +25,10 @@ KEYS = (
     "MkldnnCPU",
     "QuantizedCPU",
     "AutogradOther",
+    "CompositeImplicitAutograd",
+    "FuncTorchVmapMode",
 )
-"""The kinds of tensors that a worker can make."""
+"""The kinds of tensors that a worker can make, and two ways around them: an operator's own kernel, and `vmap`."""
 
 
 class ForbiddenShortcut(RuntimeError):  # noqa: N818  students read this name
@@ -75,7 +78,7 @@ def find(name: str) -> Any:
     found: Any = torch
     for part in name.split(".")[1:]:
         found = getattr(found, part)
-    return found
+    return inspect.unwrap(found)  # of a decorated function the one inside, which every wrapper calls
 
 
 def refusal(name: str) -> Callable[..., NoReturn]:
