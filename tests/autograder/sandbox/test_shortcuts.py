@@ -41,7 +41,7 @@ ROUTES = {
     "mapped": "torch.vmap(lambda y: F.layer_norm(y, (4,)))(x)",
     "in pieces": "torch.ops.aten.layer_norm.default.decompose(x, (4,))",
     "mapped attention": "torch.vmap(lambda y: F.scaled_dot_product_attention(y, y, y))(x)",
-    "the formula's own kernel": "torch.ops.aten._scaled_dot_product_attention_math.default._op_dk(implicit, x, x, x)[0]",
+    "the formula's own kernel": "torch.ops.aten._scaled_dot_product_attention_math.default._op_dk(own, x, x, x)[0]",
     "PyTorch in Python": "torch._refs.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
     "its inner part": "torch._refs._normalize(x, [-1], 1e-6)[0]",
     "decomposition": "decomposed(x, (4,), None, None, 1e-6)[0]",
@@ -62,7 +62,7 @@ class Mine(nn.TransformerEncoderLayer):
 statistics = [torch.ones(3), torch.zeros(3), torch.zeros(3), torch.ones(3)]
 parameters = [torch.ones(4), torch.zeros(4)]
 below = torch._C.DispatchKey.CompositeExplicitAutograd
-implicit = torch._C.DispatchKey.CompositeImplicitAutograd
+own = torch._C.DispatchKey.CompositeImplicitAutograd
 decomposed = torch._decomp.decomposition_table[torch.ops.aten.native_layer_norm.default]
 
 
