@@ -11,3 +11,10 @@
 Every pass is a function from text to text (or from files to files) and knows nothing of the others. Nothing
 is written before all gates have passed. This package is not part of what students get.
 """
+
+import sys
+
+# nbformat imports jsonschema, which takes a second to compile the grammar of internationalised addresses if this
+# package is installed, and does without it if it is not. No schema here checks addresses. To Python, None means
+# "cannot be imported", which the type of `sys.modules` does not say.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

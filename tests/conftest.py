@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import release  # noqa: F401  first, because it makes the import of jsonschema quick
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 
