@@ -16,18 +16,19 @@ _PROGRAM_MODE = 0o755
 _UNIX = 3
 
 
-def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
+def make_zip(files: Mapping[str, bytes], programs: Collection[str] = (), is_packed_again: bool = False) -> bytes:
     """An archive with sorted names, one fixed time, and fixed modes.
 
     Args:
         files: content by path, with `/` between folders.
         programs: the paths that are executable.
+        is_packed_again: leaves the files as they are: an archive around this one compresses them better as one piece.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files):
             member = zipfile.ZipInfo(path, _TIME)
-            member.compress_type = zipfile.ZIP_DEFLATED
+            member.compress_type = zipfile.ZIP_STORED if is_packed_again else zipfile.ZIP_DEFLATED
             member.create_system = _UNIX
             member.external_attr = (0o100000 | (_PROGRAM_MODE if path in programs else _FILE_MODE)) << 16
             archive.writestr(member, files[path], compresslevel=9)

@@ -49,7 +49,7 @@ def remember(files: Mapping[str, bytes], package: str) -> bytes:
     kept = {path: content for path, content in files.items() if _is_merged(path, package)}
     sums = {path: checksum(content) for path, content in sorted(files.items())}
     kept[CHECKSUMS] = (json.dumps(sums, indent=1) + "\n").encode()
-    return make_zip(kept)
+    return make_zip(kept, is_packed_again=True)
 
 
 def make_plan(folder: Path, new: Mapping[str, bytes], package: str, handed_out: bytes | None = None) -> Plan:
