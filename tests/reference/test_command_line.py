@@ -124,7 +124,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained,
     for flag in files.get(arguments[0], ()):
         if f"--{flag}" not in given:
             given += [f"--{flag}", str(trained / ours.get(flag, flag))]
-    for function in ("reference.running.experiment.train_epoch", "reference.commands.translating.translate"):
+    for function in ("reference.running.stepping.train_epoch", "reference.commands.translating.translate"):
         monkeypatch.setattr(function, lambda *arguments, **options: pytest.fail("the work was begun"))
     assert main(given) == 2
     printed = capsys.readouterr().err
@@ -163,10 +163,10 @@ def test_a_console_without_the_letter_is_no_reason_to_stop():
 def test_who_stops_training_is_told_how_to_resume(trained, tmp_path, monkeypatch, capsys):
     run_epoch, n_epochs = Experiment.run_epoch, 0
 
-    def stop(run, progress):
+    def stop(run, *arguments):
         if len(run.history) == n_epochs:
             raise KeyboardInterrupt
-        return run_epoch(run, progress)
+        return run_epoch(run, *arguments)
 
     monkeypatch.setattr(Experiment, "run_epoch", stop)
     corpus = ["--train", str(trained / "train"), "--dev", str(trained / "dev")]
@@ -250,3 +250,39 @@ def test_attention_without_the_matrices_to_catch(trained, monkeypatch, capsys):
         in capsys.readouterr().err
     )
     assert main([*command, "--output", str(trained / "yes.png")]) == 0
+
+
+def test_samples_are_drawn_at_random_and_may_keep_their_marks(trained, tmp_path, capsys):
+    files = ["--train", str(trained / "train"), "--dev", str(trained / "train"), "--output", str(tmp_path)]
+    settings = ["--preset", "tiny", "--d-model", "16", "--epochs", "2", "--samples"]
+    shown = []
+    for count, marks in ((5, []), (5, ["--sample-marks"]), (0, [])):
+        assert main(["train", *files, *settings, str(count), *marks]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        shown.append([line.strip() for line in lines if line.startswith("    ")])
+        assert len(shown[-1]) == 2 * 3 * count
+    references = [line.removeprefix("== ") for line in shown[0] if line.startswith("== ")]
+    assert set(references[:5]) != set(references[5:]), "other sentences at each report"
+    assert len(set(references[:5])) == 5
+    assert any("man@@ ge" in line for line in shown[1])
+    assert shown[0] == [line.replace("@@ ", "") for line in shown[1]]
+    assert main(["train", *files, *settings, "-1"]) == 2
+    assert "--samples -1: expected at least 0" in capsys.readouterr().err
+
+
+def test_training_may_end_with_test_translations(trained, tmp_path, capsys):
+    (tmp_path / "test").write_text("je dors .\nnous man@@ ge .\n")
+    run = tmp_path / "run"
+    files = ["--train", str(trained / "train"), "--dev", str(trained / "dev"), "--output", str(run)]
+    command = ["train", *files, "--preset", "tiny", "--d-model", "16", "--test-file"]
+    assert main([*command, str(tmp_path / "test"), "--out-file", str(tmp_path / "out" / "t.txt")]) == 0
+    again = ["--checkpoint", str(run / "best.pt"), "--input", str(tmp_path / "test"), "--output", str(tmp_path / "t")]
+    assert main(["translate", *again]) == 0
+    assert (tmp_path / "out" / "t.txt").read_text() == (tmp_path / "t").read_text()
+    assert main([*command, str(tmp_path / "test")]) == 0
+    assert (run / "translations.txt").read_text() == (tmp_path / "t").read_text()
+    capsys.readouterr()
+    assert main([*command, str(tmp_path / "none")]) == 2
+    assert "none: No such file or directory" in capsys.readouterr().err, "before the training"
+    assert main(["train", *files, "--out-file", "x"]) == 2
+    assert "--out-file has no effect without --test-file" in capsys.readouterr().err

@@ -14,9 +14,9 @@ import torch
 from reference.commands.comparing import read_run
 from reference.commands.setting_flags import add_config_flags, config_from_flags
 from reference.running.building import build_model
-from reference.running.checkpoint import Checkpoint, CheckpointError
+from reference.running.checkpoint import Checkpoint, CheckpointError, generators
 from reference.running.config import PRESETS, Config, ConfigError
-from reference.running.experiment import Experiment, generators
+from reference.running.experiment import Experiment
 from reference.running.schedule import learning_rate_factor
 from reference.train import batch_loss
 
@@ -42,7 +42,7 @@ SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=16, epochs=3, batch_size=4, dr
         ({"beam_size": 1000000}, "beam_size = 1000000: expected between 1 and 100"),
         ({"epochs": "10"}, "epochs = '10': expected int"),
         ({"epochs": True}, "epochs = True: expected int"),
-        ({"schedule": "linear"}, "schedule = 'linear': expected one of constant, inverse_sqrt, cosine"),
+        ({"schedule": "square"}, "schedule = 'square': expected one of constant, inverse_sqrt, cosine, linear"),
     ],
 )
 def test_bad_settings_say_what_would_be_right(settings, message):
@@ -66,6 +66,7 @@ def test_schedules_by_hand():
 
     assert factors("constant") == [0.25, 0.5, 1, 1, 1]
     assert factors("inverse_sqrt") == pytest.approx([0.25, 0.5, 1, math.sqrt(4 / 8), math.sqrt(4 / 12)])
+    assert factors("linear") == pytest.approx([0.25, 0.5, 1, 0.5, 0])
     assert factors("cosine") == pytest.approx([0.25, 0.5, 1, 0.5, 0])
 
 
@@ -106,7 +107,7 @@ def test_a_run_learns_and_writes_its_folder(tmp_path, capsys):
 def test_dev_loss_is_the_loss_of_training_in_eval_mode():
     run = run_epochs(Experiment(SMALL, PAIRS, PAIRS[:5]), 1)
     run.model.eval()
-    losses = [batch_loss(run.model, batch, run.criterion).item() for batch in run.dev_loader.epoch(0)]
+    losses = [batch_loss(run.model, batch, run.criterion).item() for batch in run.development.loader.epoch(0)]
     assert run.dev_loss() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
 
 
@@ -115,7 +116,7 @@ def test_a_student_may_leave_batch_loss_unwritten(tmp_path, monkeypatch):
         raise NotImplementedError("TODO 3.1")
 
     monkeypatch.setattr("reference.train.batch_loss", unwritten)
-    monkeypatch.setattr("reference.running.experiment.train_epoch", lambda *arguments, **options: 1.0)
+    monkeypatch.setattr("reference.running.stepping.train_epoch", lambda *arguments, **options: 1.0)
     Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     assert Checkpoint.load(tmp_path / "best.pt").epoch == 1
 
@@ -125,7 +126,7 @@ def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatc
         raise NotImplementedError("TODO E.3")
 
     monkeypatch.setattr("reference.translation.translate.beam_decode", unwritten)
-    monkeypatch.setattr("reference.running.experiment.train_epoch", lambda *inputs, **options: pytest.fail("trained"))
+    monkeypatch.setattr("reference.running.stepping.train_epoch", lambda *inputs, **options: pytest.fail("trained"))
     with pytest.raises(NotImplementedError, match="TODO E.3"):
         Experiment(replace(SMALL, beam_size=2), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
 
@@ -163,9 +164,9 @@ def test_a_lost_best_checkpoint_is_made_again(tmp_path, monkeypatch):
     run_epochs(run, 2).checkpoint().save(tmp_path / "last.pt")
     seen, run_epoch = [], Experiment.run_epoch
 
-    def look(self, progress):
+    def look(self, *arguments):
         seen.append(Checkpoint.load(tmp_path / "best.pt").epoch)
-        return run_epoch(self, progress)
+        return run_epoch(self, *arguments)
 
     monkeypatch.setattr(Experiment, "run_epoch", look)
     run = Experiment.resume(tmp_path / "last.pt", PAIRS, PAIRS[:4])
@@ -175,16 +176,18 @@ def test_a_lost_best_checkpoint_is_made_again(tmp_path, monkeypatch):
 
 
 def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monkeypatch, capsys):
-    Experiment(replace(SMALL, epochs=2), PAIRS, PAIRS[:4]).run(tmp_path, False, keep_epochs=True, tensorboard=True)
+    Experiment(replace(SMALL, epochs=2), PAIRS, PAIRS[:4]).run(
+        tmp_path, progress=False, keep_epochs=True, tensorboard=True
+    )
     (tmp_path / "translations.txt").touch()
     older = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert "older run" not in capsys.readouterr().out
-    monkeypatch.setattr("reference.running.experiment.train_epoch", lambda *arguments, **options: 1 / 0)
+    monkeypatch.setattr("reference.running.stepping.train_epoch", lambda *arguments, **options: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == older
     assert f"{tmp_path} holds an older run; it is removed when" in capsys.readouterr().out
-    monkeypatch.setattr("reference.running.experiment.train_epoch", lambda *arguments, **options: 1.0)
+    monkeypatch.setattr("reference.running.stepping.train_epoch", lambda *arguments, **options: 1.0)
     Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
     assert names == {"best.pt", "last.pt", "settings.toml", "history.jsonl", "curves.png", "translations.txt"}

@@ -11,6 +11,7 @@ from reference.data import BatchLoader
 from reference.running.checkpoint import Checkpoint
 from reference.running.config import PRESETS, ConfigError
 from reference.running.experiment import Experiment
+from reference.running.measuring import Development
 from reference.running.run_folder import RunFolder
 
 PAIRS = [
@@ -89,18 +90,18 @@ def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(tmp_path, mon
 def test_ctrl_c_while_dev_is_translated_acts_at_once_and_loses_no_step(tmp_path, monkeypatch):
     whole = Experiment(SMALL, PAIRS, DEV)
     whole.run(tmp_path / "whole", progress=False)
-    translate_dev = Experiment.translate_dev
+    translate = Development.translate
 
-    def stop(self, count=None):
+    def stop(self, model, count=None):
         if count is None:
             signal.raise_signal(signal.SIGINT)
             pytest.fail("it went on")
-        return translate_dev(self, count)
+        return translate(self, model, count)
 
-    monkeypatch.setattr(Experiment, "translate_dev", stop)
+    monkeypatch.setattr(Development, "translate", stop)
     with pytest.raises(KeyboardInterrupt):
         Experiment(SMALL, PAIRS, DEV).run(tmp_path / "run", progress=False)
-    monkeypatch.setattr(Experiment, "translate_dev", translate_dev)
+    monkeypatch.setattr(Development, "translate", translate)
     saved = Checkpoint.load(tmp_path / "run" / "last.pt")
     assert (saved.step, saved.history) == (8, [])
     resumed = Experiment.resume(tmp_path / "run" / "last.pt", PAIRS, DEV)
@@ -187,8 +188,57 @@ def test_tensorboard_gets_the_loss_of_every_step(tmp_path, monkeypatch):
 
 def test_a_pass_that_leaves_batches_out_ends_all_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "reference.running.experiment.train_epoch", lambda batches, *rest, **more: float(not next(batches))
+        "reference.running.stepping.train_epoch", lambda batches, *rest, **more: float(not next(batches))
     )
     run = Experiment(SMALL, PAIRS, DEV)
     run.run(tmp_path, progress=False)
     assert [line["epoch"] for line in run.history] == [1, 2, 3]
+
+
+def test_early_stopping_by_dev_bleu(tmp_path, monkeypatch, capsys):
+    scores = [0.1, 0.3, 0.2, 0.3, 0.25, 0.4, 0.1, 0.1]
+    monkeypatch.setattr("reference.running.experiment.bleu", lambda lines, references: scores[len(run.history)])
+    config = replace(SMALL, epochs=8, patience=3)
+    run = Experiment(config, PAIRS, DEV)
+    run.run(tmp_path, progress=False)
+    assert [line["dev_bleu"] for line in run.history] == scores[:5]
+    assert run.is_finished and run.is_stalled and run.step == 40
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == 2
+    run = Experiment.resume(tmp_path / "last.pt", PAIRS, DEV, longer={"patience": 0})
+    assert not run.is_finished
+    run.run(tmp_path, progress=False)
+    assert [line["dev_bleu"] for line in run.history] == scores
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == 6
+
+
+def test_saving_between_reports_loses_less_to_a_power_failure(tmp_path, monkeypatch):
+    whole = Experiment(SMALL, PAIRS, DEV)
+    whole.run(tmp_path / "whole", progress=False)
+    fetch = BatchLoader.epoch
+
+    def fail(self, number, start=0):
+        for index, batch in enumerate(fetch(self, number, start), start=start):
+            if (number, index) == (1, 7) and len(self.examples) == len(PAIRS):
+                raise MemoryError("or a power failure")
+            yield batch
+
+    monkeypatch.setattr(BatchLoader, "epoch", fail)
+    with pytest.raises(MemoryError):
+        Experiment(replace(SMALL, save_every=3), PAIRS, DEV).run(tmp_path / "run", progress=False)
+    monkeypatch.setattr(BatchLoader, "epoch", fetch)
+    assert Checkpoint.load(tmp_path / "run" / "last.pt").step == 15
+    resumed = Experiment.resume(tmp_path / "run" / "last.pt", PAIRS, DEV)
+    resumed.run(tmp_path / "run", progress=False)
+    assert_same(resumed, whole)
+
+
+def test_reports_after_several_epochs(tmp_path):
+    runs = [Experiment(replace(SMALL, epochs=5, report_epochs=every), PAIRS, DEV) for every in (2, 1)]
+    for run in runs:
+        torch.manual_seed(1)
+        run.run(tmp_path, progress=False)
+    assert [line["epoch"] for line in runs[0].history] == [2, 4, 5]
+    for one, other in zip(*(run.model.parameters() for run in runs), strict=True):
+        assert torch.equal(one, other)
+    means = [line["train_loss"] for line in runs[1].history]
+    assert runs[0].history[0]["train_loss"] == pytest.approx((means[0] + means[1]) / 2, abs=1e-4)

@@ -9,7 +9,7 @@ from reference.commands.main import main
 from reference.data import DataError, read_pairs
 from reference.running.building import build_model, embedding_tables
 from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS, Config, ConfigError
+from reference.running.config import PRESETS, Config
 from reference.running.experiment import Experiment
 
 LINES = [
@@ -137,11 +137,5 @@ def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
     calls = []
     monkeypatch.setattr("reference.translation.translate.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
     assert run.translate_dev() == expected and not calls
-    monkeypatch.setattr("reference.running.experiment.find_cached_search", lambda: None)
+    monkeypatch.setattr("reference.running.measuring.find_cached_search", lambda: None)
     assert run.translate_dev() == ["", "", ""] and len(calls) == 1
-
-
-def test_a_package_without_inner_dropout_says_so(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "reference.running.inner_dropout", None)
-    with pytest.raises(ConfigError, match="inner_dropout: this package has no inner_dropout.py"):
-        build_model(replace(PRESETS["tiny"], inner_dropout=0.1), 9, 9)

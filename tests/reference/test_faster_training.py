@@ -1,0 +1,100 @@
+"""Layers that are computed faster, and lower precision: the same mathematics."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from reference.data import Batch
+from reference.running.building import build_model
+from reference.running.config import PRESETS, ConfigError
+from reference.running.experiment import Experiment
+from reference.running.extras.fused_layers import ByteDropout
+from reference.running.extras.precision import computing_in
+from reference.train import batch_loss
+
+PAIRS = [
+    ([subject, verb, "."], [other, action, "."])
+    for subject, other in (("je", "i"), ("tu", "you"), ("il", "he"), ("nous", "we"))
+    for verb, action in (("mange", "eat"), ("dors", "sleep"), ("parle", "speak"))
+]
+SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0, epochs=6, batch_size=4, learning_rate=5e-3)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_fused_layers_give_the_same_losses_and_gradients(norm_first):
+    batch = Batch.from_ids([[5, 6], [7, 8, 4]], [[5, 4, 6], [7]])
+    criterion = nn.CrossEntropyLoss(ignore_index=0, label_smoothing=0.1)
+    models = []
+    for fused in (False, True):
+        torch.manual_seed(3)
+        models.append(build_model(replace(SMALL, fused=fused, norm_first=norm_first), 9, 9).double().train())
+    losses = [batch_loss(model, batch, criterion) for model in models]
+    assert losses[1].item() == pytest.approx(losses[0].item(), rel=1e-12)
+    for loss in losses:
+        loss.backward()
+    for (name, one), (other_name, other) in zip(*(model.named_parameters() for model in models), strict=True):
+        assert name == other_name
+        torch.testing.assert_close(one.grad, other.grad, rtol=1e-9, atol=1e-12)
+    output = torch.randn(2, 3, 16, dtype=torch.float64)
+    predictions = [model.eval().get_predictions(output) for model in models]
+    torch.testing.assert_close(*predictions)
+    assert torch.allclose(predictions[1].exp().sum(-1), torch.ones(2, 3, dtype=torch.float64))
+
+
+def test_byte_dropout_drops_its_share_and_keeps_the_mean():
+    torch.manual_seed(5)
+    x = torch.ones(1000, 1001)
+    for share in (0.1, 0.5, 0.9):
+        dropped = ByteDropout(share)(x)
+        rounded = round(share * 256) / 256
+        assert (dropped == 0).float().mean().item() == pytest.approx(rounded, abs=0.003)
+        assert dropped.max().item() == pytest.approx(1 / (1 - rounded))
+        assert dropped.mean().item() == pytest.approx(1.0, abs=0.01)
+        lines = dropped == 0
+        assert abs(torch.corrcoef(lines[:, :2].T.float())[0, 1]) < 0.15, "one feature tells nothing of the next"
+    layer = ByteDropout(0.5)
+    assert torch.equal(layer.eval()(x), x)
+    assert torch.equal(ByteDropout(0.0)(x), x)
+    assert not ByteDropout(1.0)(x).any()
+
+
+@pytest.mark.parametrize("precision", ["float32", "fast-float32", "bf16"])
+def test_every_precision_learns_and_leaves_no_trace(precision):
+    before = torch.get_float32_matmul_precision()
+    losses = {}
+    for name in ("float32", precision):
+        run = Experiment(replace(SMALL, precision=name, fused=True), PAIRS, PAIRS[:4])
+        for _ in range(run.config.epochs):
+            run.run_epoch(progress=False)
+        losses[name] = [line["train_loss"] for line in run.history]
+        assert all(parameter.dtype == torch.float32 for parameter in run.model.parameters())
+    assert losses[precision] == pytest.approx(losses["float32"], rel=0.02)
+    assert (losses[precision] == losses["float32"]) == (precision != "bf16") or precision == "fast-float32"
+    assert torch.get_float32_matmul_precision() == before
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_bf16_computes_products_in_bfloat16_with_the_weights_as_they_are():
+    layer, x = nn.Linear(8, 8), torch.randn(4, 8)
+    with computing_in("bf16", "cpu"):
+        first = layer(x)
+        with torch.no_grad():
+            layer.weight.zero_()
+            layer.bias.zero_()
+        second = layer(x)
+    assert first.dtype == torch.bfloat16
+    assert not second.any(), "a rounded copy of the weights would not have changed"
+
+
+def test_a_package_without_extras_says_so(monkeypatch):
+    for module, settings in (
+        ("fused_layers", {"fused": True}),
+        ("weight_average", {"ema": 0.5}),
+        ("inner_dropout", {"inner_dropout": 0.5}),
+    ):
+        monkeypatch.setitem(__import__("sys").modules, f"reference.running.extras.{module}", None)
+        [setting] = settings
+        with pytest.raises(ConfigError, match=rf"{setting}: this package has no extras/{module}.py; only the ref"):
+            Experiment(replace(SMALL, **settings), PAIRS, PAIRS[:4])
