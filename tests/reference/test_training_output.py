@@ -46,12 +46,13 @@ def test_the_bar_has_the_loss_and_its_average(train):
 
 
 def test_two_translations_are_shown_after_each_epoch(train):
-    printed = train("--epochs", "3", "--batch-size", "4").out
+    printed = train("--epochs", "3", "--batch-size", "4", "--samples", "2").out
+    pairs = {"je mange .": "i eat .", "je parle .": "i speak .", "je dors .": "i sleep .", "tu mange .": "you eat ."}
     for epoch in printed.split("\nepoch ")[1:]:
-        sources = [line for line in epoch.splitlines()[1:7] if line.startswith("    ")]
-        assert sources[0::3] == ["    je mange .", "    je parle ."]
-        assert sources[2::3] == ["    == i eat .", "    == i speak ."]
-        assert all(line.startswith("    -> ") for line in sources[1::3])
+        shown = [line for line in epoch.splitlines()[1:7] if line.startswith("    ")]
+        assert len(set(shown[0::3])) == 2
+        assert shown[2::3] == [f"    == {pairs[source.strip()]}" for source in shown[0::3]]
+        assert all(line.startswith("    -> ") for line in shown[1::3])
     assert printed.count("    == ") == 6
 
 
