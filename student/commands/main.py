@@ -11,7 +11,7 @@ from ..data import DataError
 from ..running.checkpoint import CheckpointError
 from ..running.config import ConfigError
 from ..translation.raw_text import TextError
-from . import aligning, comparing, drawing, training, translating
+from . import aligning, averaging, comparing, drawing, training, translating
 from .device import choose_device, describe_device, set_threads
 
 PACKAGE = __name__.rsplit(".", 2)[0]
@@ -65,7 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
 def make_parser() -> argparse.ArgumentParser:
     """Creates the parser, with all commands and their flags."""
     parser = Parser(prog=f"python -m {PACKAGE}", description="Train and use a Transformer for machine translation.")
-    commands = parser.add_subparsers(required=True, metavar="train | compare | translate | attention | align")
+    names = "train | average | compare | translate | attention | align"
+    commands = parser.add_subparsers(required=True, metavar=names)
 
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, example: str, computes: bool = True
@@ -85,6 +86,8 @@ def make_parser() -> argparse.ArgumentParser:
 
     text = "Train a model and measure its dev BLEU after every epoch."
     training.add_flags(command("train", training.run, text, "--epochs 3 --output runs/short"))
+    text = "Average the last checkpoints of a run into one."
+    averaging.add_flags(command("average", averaging.run, text, "runs/latest --last 5", computes=False))
     text = "Tabulate runs: the settings in which they differ, and the dev BLEU of each."
     comparing.add_flags(command("compare", comparing.run, text, "runs/*", computes=False))
     text = "Translate a file, one sentence per line."

@@ -1,10 +1,13 @@
 """`train`: trains a model from the beginning, or resumes a run."""
 
 import argparse
+import os
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..data import Pair, read_lines, read_pairs
+from ..data import Pair, read_lines, read_pairs, read_sources
+from ..running.building import extra
 from ..running.checkpoint import Checkpoint
 from ..running.config import Config, ConfigError
 from ..running.experiment import Experiment
@@ -12,11 +15,28 @@ from ..running.thresholds import read_thresholds
 from ..running.watching import find_pair
 from ..translation.raw_text import tokenizer_files
 from ..whole_files import make_folder
+from . import translating
 from .setting_flags import add_config_flags, config_flags_in, config_from_flags
+
+if TYPE_CHECKING:  # students do not have it
+    from ..running.extras.several_processes import ProcessGroup
 
 PACKAGE = __name__.rsplit(".", 2)[0]
 CORPUS = Path("data/corpus")
-LENGTHS = ("epochs", "max_steps")
+LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
+RESUMED = [
+    "train",
+    "dev",
+    "keep_epochs",
+    "tensorboard",
+    "thresholds",
+    "samples",
+    "sample_marks",
+    "test_file",
+    "out_file",
+    "device",
+    "threads",
+]
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +47,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="resume from last.pt in the run's folder; --epochs or --max-steps prolong the run",
+        help="resume from last.pt in the run's folder; --epochs, --max-steps or --patience prolong the run",
     )
     parser.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
     parser.add_argument("--tensorboard", action="store_true", help="also write curves for `tensorboard --logdir DIR`")
@@ -43,15 +63,39 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="draw the table [thresholds] of this file into curves.png (default: the assignment's, if it is there)",
     )
+    text = "dev sentences to show at each report, drawn at random (default: 3)"
+    parser.add_argument("--samples", type=int, default=3, metavar="N", help=text)
+    parser.add_argument("--sample-marks", action="store_true", help="show them with their byte-pair marks")
+    text = "translate this file with the best model at the end, as `translate` does"
+    parser.add_argument("--test-file", type=Path, metavar="FILE", help=text)
+    parser.add_argument("--out-file", type=Path, metavar="FILE", help="where to (default: translations.txt in the run)")
     add_config_flags(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    """Trains, in this process or in one of several; returns the exit status."""
+    if options.samples < 0:
+        raise ConfigError(f"--samples {options.samples}: expected at least 0")
+    if options.out_file and not options.test_file:
+        raise ConfigError("--out-file has no effect without --test-file: give both or neither")
+    if options.test_file:
+        read_sources(options.test_file)  # what is wrong with it should not show after the training
+        options.out_file = options.out_file or options.output / "translations.txt"
+        make_folder(options.out_file.parent)
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return train(options, None)
+    several_processes = extra("several_processes", "torchrun")
+    options.device = several_processes.own_device(options.device)
+    with several_processes.joined(options.device) as group:
+        return train(options, group)
+
+
+def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
     """Trains; returns the exit status."""
     thresholds = read_thresholds(options.thresholds)
     if options.resume:
         for flag in config_flags_in(options):
-            if flag not in ("--epochs", "--max-steps"):
+            if flag.removeprefix("--").replace("-", "_") not in LENGTHS:
                 raise ConfigError(f"--resume keeps the settings of the run but its length; leave out {flag}")
         config = Checkpoint.load(options.output / "last.pt").config
     else:
@@ -60,9 +104,11 @@ def run(options: argparse.Namespace) -> int:
     train_pairs, dev_pairs = (read_split(path, config) for path in (options.train, options.dev))
     if options.resume:
         longer = {name: getattr(options, name) for name in LENGTHS if getattr(options, name) is not None}
-        experiment = Experiment.resume(options.output / "last.pt", train_pairs, dev_pairs, options.device, longer)
+        experiment = Experiment.resume(
+            options.output / "last.pt", train_pairs, dev_pairs, options.device, longer, group
+        )
     else:
-        experiment = Experiment(config, train_pairs, dev_pairs, options.device)
+        experiment = Experiment(config, train_pairs, dev_pairs, options.device, group)
     if options.attention_through_time is not None:
         watched = find_pair(options.attention_through_time, [*dev_pairs, *train_pairs])
         before = experiment.watched
@@ -76,18 +122,39 @@ def run(options: argparse.Namespace) -> int:
         f"vocabularies {len(experiment.src_vocab)} and {len(experiment.tgt_vocab)}, {n_parameters:,} parameters"
     )
     if experiment.is_finished:
-        print("the run is finished; --epochs N or --max-steps N prolong it")
+        if experiment.is_stalled:
+            print("the run is finished: dev BLEU rises no more; --patience N prolongs it")
+        else:
+            print("the run is finished; --epochs N or --max-steps N prolong it")
     tokenizers = tokenizer_files(options.train.parent)
     try:
-        kept = options.keep_epochs, options.tensorboard, tokenizers, thresholds
-        experiment.run(options.output, True, *kept)
+        experiment.run(
+            options.output,
+            samples=options.samples,
+            marks=options.sample_marks,
+            keep_epochs=options.keep_epochs,
+            tensorboard=options.tensorboard,
+            tokenizers=tokenizers,
+            thresholds=thresholds,
+        )
     except KeyboardInterrupt:
         is_saved = experiment.step and (options.output / "last.pt").is_file()
         raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
+    if options.test_file:
+        return translate_test(options) if not group or group.rank == 0 else 0
     where = f"--checkpoint {options.output / 'best.pt'} --output {PACKAGE}/translations.txt"
     print(f"next: python -m {PACKAGE} translate {where}")
     return 0
+
+
+def translate_test(options: argparse.Namespace) -> int:
+    """Translates `--test-file` with the best model; returns the exit status."""
+    parser = argparse.ArgumentParser()
+    translating.add_flags(parser)
+    files = ["--checkpoint", options.output / "best.pt", "--input", options.test_file, "--output", options.out_file]
+    words = parser.parse_args(list(map(str, files)), argparse.Namespace(device=options.device))
+    return translating.run(words)
 
 
 def read_split(path: Path, config: Config) -> list[Pair]:
@@ -103,8 +170,10 @@ def read_split(path: Path, config: Config) -> list[Pair]:
 
 def how_to_resume(options: argparse.Namespace) -> str:
     """Returns the command; the checkpoint has the settings, and the other flags are those that were given."""
-    words = ["python", "-m", PACKAGE, "train", "--resume", "--output", options.output]
-    for name in ("train", "dev", "keep_epochs", "tensorboard", "thresholds", "device", "threads"):
+    n_processes = os.environ.get("LOCAL_WORLD_SIZE", "1")
+    program = ["python"] if n_processes == "1" else ["torchrun", "--standalone", "--nproc-per-node", n_processes]
+    words = [*program, "-m", PACKAGE, "train", "--resume", "--output", options.output]
+    for name in RESUMED:
         if (value := getattr(options, name)) != options.parser.get_default(name):
             words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
     return f"; resume with: {shlex.join(map(str, words))}"

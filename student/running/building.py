@@ -1,5 +1,8 @@
 """A fresh model from the settings: sizes, initialisation, tied tables, diagonal mask."""
 
+from importlib import import_module
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -39,23 +42,36 @@ def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Tra
         share_embeddings(model)
     if config.tie_output:
         model.output_projection.weight = embedding_tables(model)[-1]
+    if config.fused:
+        extra("fused_layers", "fused").fuse_layers(model)
     if config.inner_dropout:
-        try:
-            from .inner_dropout import add_inner_dropout
-        except ImportError:
-            raise ConfigError("inner_dropout: this package has no inner_dropout.py; only the reference does") from None
-        add_inner_dropout(model, config.inner_dropout)
+        extra("inner_dropout", "inner_dropout").add_inner_dropout(model, config.inner_dropout)
     return model
 
 
+def extra(module: str, setting: str) -> Any:
+    """Imports a module of `extras/`, which students do not have.
+
+    Raises:
+        ConfigError: naming the setting that needs it.
+    """
+    try:
+        return import_module(f".extras.{module}", __package__)
+    except ModuleNotFoundError:
+        raise ConfigError(f"{setting}: this package has no extras/{module}.py; only the reference does") from None
+
+
 def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Adam:
-    """Creates Adam (Kingma and Ba 2015), or AdamW if there is a `weight_decay`; it decays matrices, not biases."""
+    """Creates Adam (Kingma and Ba 2015), or AdamW if there is a `weight_decay`; it decays matrices, not biases.
+
+    Both take their step in one function (`fused`), three times as fast as a loop over the parameters.
+    """
     if config.weight_decay == 0:
-        return torch.optim.Adam(model.parameters(), lr=config.learning_rate, eps=config.adam_epsilon)
+        return torch.optim.Adam(model.parameters(), lr=config.learning_rate, eps=config.adam_epsilon, fused=True)
     matrices = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     others = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
     groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=config.learning_rate, eps=config.adam_epsilon)
+    return torch.optim.AdamW(groups, lr=config.learning_rate, eps=config.adam_epsilon, fused=True)
 
 
 def embedding_tables(model: Transformer) -> list[nn.Parameter]:

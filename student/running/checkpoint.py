@@ -7,6 +7,7 @@ runs no code from it.
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -41,6 +42,8 @@ class Checkpoint:
     step: int | None = None  # steps of the optimizer that are done; older files have only whole epochs
     since_report: dict[str, float] | None = None  # loss, batches and seconds since the last line of the history
     watched: dict[str, Any] | None = None  # a sentence pair and its attention so far, if the run records it
+    average: dict[str, Tensor] | None = None  # of the weights over time, if the run keeps it
+    n_averaged: int = 0  # steps in the average
 
     def save(self, path: Path | str) -> None:
         """Writes the file whole or not at all."""
@@ -83,14 +86,25 @@ class Checkpoint:
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"{path}: {str(error).removeprefix('Checkpoint.__init__() ')}") from None
 
-    def load_weights(self, model: nn.Module, path: Path | str) -> None:
+    def load_weights(self, model: nn.Module, path: Path | str, last: bool = False) -> None:
         """Puts the weights into a model made from the same configuration.
+
+        Args:
+            model: to translate with, or to train further.
+            path: of the checkpoint, for messages.
+            last: the weights after the last step, to train further, even if there is an average to translate with.
 
         Raises:
             CheckpointError: if the model's code has changed since, so that names or shapes differ.
         """
         try:
-            model.load_state_dict(self.weights)
+            model.load_state_dict(self.weights if last or self.average is None else self.average)
         except RuntimeError as error:
             first = str(error).strip().splitlines()[1].strip()
             raise CheckpointError(f"{path}: does not fit this model: {first}") from None
+
+
+def generators(device: torch.device | str) -> dict[str, ModuleType]:
+    """Returns the random generators of training on `device`, by kind: the CPU's and, for dropout, the device's."""
+    kind = torch.device(device).type
+    return {"cpu": torch.random} | ({kind: torch.get_device_module(kind)} if kind != "cpu" else {})

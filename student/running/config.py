@@ -14,6 +14,7 @@ from typing import Any
 from .schedule import SCHEDULES
 
 INITIALISATIONS = ("default", "xavier", "kaiming")
+PRECISIONS = ("float32", "fast-float32", "bf16")
 
 
 class ConfigError(ValueError):
@@ -48,7 +49,10 @@ class Config:
 
     epochs: int = setting(10, "passes over the training data", low=1)
     max_steps: int = setting(0, "steps of the optimizer, in place of `epochs`; 0 = whole epochs", low=0)
-    report_every: int = setting(0, "measure dev BLEU and save after so many steps; 0 = after each epoch", low=0)
+    report_every: int = setting(0, "measure dev BLEU and save after so many steps; 0 = by epochs", low=0)
+    report_epochs: int = setting(1, "the same after so many epochs, where `report_every` is 0", low=1)
+    save_every: int = setting(0, "save between reports, too, after so many steps; 0 = never", low=0)
+    patience: int = setting(0, "stop after so many reports without a higher dev BLEU; 0 = never", low=0)
     batch_size: int = setting(32, "sentences per batch", low=1)
     bucketing: bool = setting(False, "put sentences of similar length into one batch")
     most_tokens: int = setting(
@@ -65,6 +69,13 @@ class Config:
     )
     accumulate: int = setting(1, "batches per step of the optimizer", low=1)
     max_grad_norm: float = setting(0.0, "clip the gradient's norm; 0 = no clipping", low=0.0)
+    ema: float = setting(
+        0.0, "decay of the average of the weights, which dev is measured with; 0 = no average", low=0.0, high=1.0
+    )
+    fused: bool = setting(False, "the same layers, computed faster")
+    precision: str = setting(
+        "float32", "of training; fast-float32: matrix products may be rounded; bf16: bfloat16", choices=PRECISIONS
+    )
     seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", low=0, high=2**64 - 1)
 
     max_length: int = setting(50, "the most tokens of a translation", low=1, high=511)

@@ -1,33 +1,30 @@
 """One training run, from the settings to the last step: a model in training, with its complete state."""
 
 import time
-from collections.abc import Iterator, Mapping
-from itertools import chain, islice
+from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
-from tqdm import tqdm
+from torch import nn
 
-from ..data import Batch, BatchLoader, Pair, fingerprint
-from ..train import train_epoch
-from ..translation.translate import bleu, find_cached_search, forced_decode, translate
+from ..data import BatchLoader, Pair, fingerprint
+from ..translation.translate import bleu
 from ..vocab import PAD_ID, Vocabulary, join_subwords
-from .building import build_model, draw_diagonal, make_optimizer
-from .checkpoint import Checkpoint, CheckpointError
+from .building import build_model, draw_diagonal, extra, make_optimizer
+from .checkpoint import Checkpoint, CheckpointError, generators
 from .config import Config, ConfigError
 from .interruption import Interruption
+from .measuring import Development
 from .run_folder import RunFolder
 from .schedule import make_scheduler
+from .stepping import Steps
 from .watching import Watched
 
-
-def generators(device: torch.device | str) -> dict[str, ModuleType]:
-    """Returns the random generators of training on `device`, by kind: the CPU's and, for dropout, the device's."""
-    kind = torch.device(device).type
-    return {"cpu": torch.random} | ({kind: torch.get_device_module(kind)} if kind != "cpu" else {})
+if TYPE_CHECKING:  # students do not have them
+    from .extras.several_processes import NoFolder, ProcessGroup
+    from .extras.weight_average import WeightAverage
 
 
 class Experiment:
@@ -40,12 +37,28 @@ class Experiment:
         step: steps that are done; the current epoch and the place in it follow from them.
         history: a line for each report.
         watched: the sentence pair whose attention is recorded, or None.
+        stop: whether the user has pressed Ctrl-C.
     """
 
-    def __init__(self, config: Config, train_pairs: list[Pair], dev_pairs: list[Pair], device: str = "cpu") -> None:
-        """Builds the vocabularies from `train_pairs` alone, and a fresh model."""
+    def __init__(
+        self,
+        config: Config,
+        train_pairs: list[Pair],
+        dev_pairs: list[Pair],
+        device: str = "cpu",
+        group: "ProcessGroup | None" = None,
+    ) -> None:
+        """Builds the vocabularies from `train_pairs` alone, and a fresh model.
+
+        Args:
+            config: the settings.
+            train_pairs: to learn from.
+            dev_pairs: to measure on.
+            device: to compute on.
+            group: the processes that train the model together; None = this one alone.
+        """
         torch.manual_seed(config.seed)
-        self.config, self.dev_pairs, self.device = config, dev_pairs, device
+        self.config, self.dev_pairs, self.device, self.group = config, dev_pairs, device, group
         self.corpus = {"train": fingerprint(train_pairs), "dev": fingerprint(dev_pairs)}
         if config.share_embeddings:
             self.src_vocab = self.tgt_vocab = Vocabulary.build(chain.from_iterable(train_pairs), config.min_count)
@@ -63,20 +76,35 @@ class Experiment:
         self.watched: Watched | None = None
         self._since_report = {"loss": 0.0, "batches": 0, "seconds": 0.0}
         self._losses: list[tuple[int, float]] = []  # step and loss, since the last report
-        self._stop = Interruption()
+        self.stop = Interruption()
         self._is_between_steps = True
+        self.average: WeightAverage | None = None
+        if config.ema:
+            self.average = extra("weight_average", "ema").WeightAverage(self.model, config.ema)
+        self.optimizer.register_step_pre_hook(self._before_step)
+        self.optimizer.register_step_post_hook(self._after_step)
+        if group:
+            torch.manual_seed(config.seed + group.rank)  # each process drops other features
+
+    def _before_step(self, *arguments: Any) -> None:
+        if self.group:
+            self.group.average_gradients(self.model.parameters(), self.config.max_grad_norm or None)
+
+    def _after_step(self, *arguments: Any) -> None:
+        if self.average:
+            self.average.update()
 
     def _make_loaders(self, train_pairs: list[Pair]) -> None:
         config, vocabularies = self.config, (self.src_vocab, self.tgt_vocab)
         self.loader = BatchLoader(
             train_pairs,
             *vocabularies,
-            config.batch_size,
+            config.batch_size * (self.group.size if self.group else 1),
             bucketing=config.bucketing,
             diagonal=self.diagonal,
             seed=config.seed,
         )
-        self.dev_loader = BatchLoader(self.dev_pairs, *vocabularies, 128, bucketing=True, diagonal=self.diagonal)
+        self.development = Development(self.dev_pairs, vocabularies, config, self.diagonal)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -90,8 +118,14 @@ class Experiment:
 
     @property
     def is_finished(self) -> bool:
-        """Whether all steps are done and the last ones are reported."""
-        return self.step >= self.total_steps and not self._since_report["batches"]
+        """Whether all steps are done, or dev BLEU rises no more, and the last steps are reported."""
+        return (self.step >= self.total_steps or self.is_stalled) and not self._since_report["batches"]
+
+    @property
+    def is_stalled(self) -> bool:
+        """Whether dev BLEU has not risen for `patience` reports."""
+        scores = [line["dev_bleu"] for line in self.history]
+        return 0 < self.config.patience < len(scores) - (scores.index(max(scores)) if scores else 0)
 
     @classmethod
     def resume(
@@ -101,6 +135,7 @@ class Experiment:
         dev_pairs: list[Pair],
         device: str = "cpu",
         longer: dict[str, int] | None = None,
+        group: "ProcessGroup | None" = None,
     ) -> "Experiment":
         """Continues from a checkpoint as if there had been no interruption.
 
@@ -109,8 +144,9 @@ class Experiment:
             train_pairs: those that the run began with.
             dev_pairs: likewise.
             device: to compute on.
-            longer: new values of `epochs` or `max_steps`, to prolong the run. A run whose learning rate does not
-                depend on the length (any schedule but cosine) goes on as if it had been that long from the beginning.
+            longer: new values of `epochs`, `max_steps` or `patience`, to prolong the run. A run whose learning rate
+                does not depend on the length (constant, inverse_sqrt) goes on as if it had been that long all along.
+            group: as in the constructor; a run of so many processes is resumed by as many.
 
         Raises:
             CheckpointError: if the pairs differ from those that the run began with.
@@ -118,13 +154,15 @@ class Experiment:
         """
         saved = Checkpoint.load(path)
         config = Config.from_dict(saved.config.to_dict() | (longer or {}))
-        run = cls(config, train_pairs, dev_pairs, device)
+        run = cls(config, train_pairs, dev_pairs, device, group)
         for kind, mark in (saved.corpus or {}).items():
             if mark != run.corpus.get(kind):
                 raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
         if (run.src_vocab.tokens, run.tgt_vocab.tokens) != (saved.src_vocab.tokens, saved.tgt_vocab.tokens):
             raise CheckpointError(f"{path}: was trained on other data: the vocabularies differ")
-        saved.load_weights(run.model, path)
+        saved.load_weights(run.model, path, last=True)
+        if run.average:
+            run.average.load(saved.average or saved.weights, saved.n_averaged)
         run.diagonal = saved.diagonal
         run._make_loaders(train_pairs)
         run.optimizer.load_state_dict(saved.optimizer)
@@ -135,13 +173,15 @@ class Experiment:
         run._since_report |= saved.since_report or {}
         if run.step > run.total_steps:
             raise ConfigError(f"{path}: has {run.step} steps already, more than the {run.total_steps} that you ask for")
+        states = group.own_states(saved.rng_states) if group else saved.rng_states
         for kind, generator in generators(device).items():
-            if kind in saved.rng_states:  # a run may move to another device, where its dropout differs
-                generator.set_rng_state(saved.rng_states[kind])
+            if kind in states:  # a run may move to another device, where its dropout differs
+                generator.set_rng_state(states[kind])
         return run
 
     def checkpoint(self) -> Checkpoint:
-        """Returns the run as it stands."""
+        """Returns the run as it stands; of several processes, all must ask."""
+        states = {kind: generator.get_rng_state() for kind, generator in generators(self.device).items()}
         return Checkpoint(
             config=self.config,
             src_vocab=self.src_vocab,
@@ -151,98 +191,69 @@ class Experiment:
             epoch=self.step // self.steps_per_epoch,
             optimizer=self.optimizer.state_dict(),
             scheduler=self.scheduler.state_dict(),
-            rng_states={kind: generator.get_rng_state() for kind, generator in generators(self.device).items()},
+            rng_states=self.group.gather_states(states) if self.group else states,
             history=self.history,
             corpus=self.corpus,
             step=self.step,
             since_report=self._since_report,
             watched=vars(self.watched) if self.watched else None,
+            average=self.average.state() if self.average else None,
+            n_averaged=self.average.n_updates if self.average else 0,
         )
 
-    def run_epoch(self, progress: bool = True) -> list[str]:
+    def run_epoch(self, progress: bool = True, folder: "RunFolder | NoFolder | None" = None) -> list[str]:
         """Trains to the end of the epoch (or to the next report within it), and measures the model on dev.
 
+        Args:
+            progress: show a progress bar.
+            folder: where to save the run after every `save_every` steps.
+
         Returns:
-            The translations of the dev sources.
+            The translations of the dev sources, in subwords.
 
         Raises:
             KeyboardInterrupt: after Ctrl-C; the run can be saved as it stands.
         """
         while (n_steps := self._steps_to_report()) > 0:
-            self._train(n_steps, progress)
-            if self._stop.is_asked:
+            n_to_save = n_steps
+            if self.config.save_every and folder:
+                n_to_save = self.config.save_every - self.step % self.config.save_every
+            self._train(min(n_steps, n_to_save), progress)
+            if self.wants_to_stop():
                 raise KeyboardInterrupt
-        with self._stop.immediately():
+            if n_to_save < n_steps and folder:
+                self._save_between_reports(folder)
+        with nullcontext() if self.group else self.stop.immediately():
             return self._measure()
 
     def _steps_to_report(self) -> int:
-        every = self.config.report_every or self.steps_per_epoch
+        every = self.config.report_every or self.config.report_epochs * self.steps_per_epoch
         if self._since_report["batches"] and self.step % every == 0:
             return 0
         return min(every - self.step % every, self.total_steps - self.step)
 
     def _train(self, n_steps: int, progress: bool) -> None:
         """Trains so many steps, but not beyond the end of the epoch, nor after Ctrl-C."""
-        start, accumulate = time.perf_counter(), self.config.accumulate
-        epoch, place = divmod(self.step, self.steps_per_epoch)
-        n_before, n_all = place * accumulate, len(self.loader)
-        n_batches = min(n_steps * accumulate, n_all - n_before)
-        losses: list[float] = []
-
-        def batches() -> Iterator[Batch]:
-            label = f"epoch {epoch + 1}/{max(self.config.epochs, epoch + 1)}"
-            with tqdm(None, label, n_all, False, initial=n_before, unit="batch", disable=not progress) as bar:
-                for index, batch in enumerate(islice(self.loader.epoch(epoch, n_before), n_batches)):
-                    if self._stop.is_asked and index and index % accumulate == 0:
-                        return
-                    if losses:
-                        bar.set_postfix(loss=f"{losses[-1]:.2f}", avg_loss=f"{sum(losses) / len(losses):.2f}")
-                    bar.update()
-                    n_given.append(index)
-                    yield batch.to(self.device)
-
-        def note_loss(criterion: nn.Module, inputs: Any, loss: Tensor) -> None:
-            losses.append(loss.item())
-
-        n_given: list[int] = []
-        handle = self.criterion.register_forward_hook(note_loss)
+        start, since = time.perf_counter(), self._since_report
         self._is_between_steps = False
-        try:
-            mean_loss = train_epoch(
-                batches(),
-                self.model,
-                self.optimizer,
-                self.criterion,
-                accumulate=accumulate,
-                scheduler=self.scheduler,
-                max_grad_norm=self.config.max_grad_norm or None,
-            )
-        finally:
-            handle.remove()
-        n_done = len(n_given) if self._stop.is_asked else n_batches
-        for first in range(0, len(losses), accumulate):
-            group = losses[first : first + accumulate]
-            self._losses.append((self.step + first // accumulate + 1, sum(group) / len(group)))
-        self.step += -(-n_done // accumulate)
+        done = Steps(self, n_steps, progress)
+        self._losses += enumerate(done.step_losses(), start=self.step + 1)
+        self.step += -(-done.n_batches // self.config.accumulate)
         self._is_between_steps = True
-        since = self._since_report
-        since["batches"] += n_done
-        since["loss"] += (mean_loss - since["loss"]) * (n_done / max(1, since["batches"]))
+        since["batches"] += done.n_batches
+        since["loss"] += (done.mean_loss - since["loss"]) * (done.n_batches / max(1, since["batches"]))
         since["seconds"] += time.perf_counter() - start
+
+    def wants_to_stop(self) -> bool:
+        """Whether Ctrl-C was pressed; of several processes, all must ask."""
+        return self.group.is_any(self.stop.is_asked) if self.group else self.stop.is_asked
 
     def _measure(self) -> list[str]:
         """Measures the model on dev, adds a line to the history, and returns the translations."""
-        start, since = time.perf_counter(), self._since_report
-        translations = self.translate_dev()
-        references = [join_subwords(tgt) for _, tgt in self.dev_pairs]
-        epoch, is_within = divmod(self.step, self.steps_per_epoch)
-        line: dict[str, float] = {"epoch": round(self.step / self.steps_per_epoch, 3) if is_within else epoch}
-        if self.config.max_steps or self.config.report_every:
-            line["step"] = self.step
-        line["train_loss"] = round(since["loss"], 4)
-        line["dev_loss"] = round(self.dev_loss(), 4)
-        line["dev_bleu"] = round(bleu(translations, references), 4)
-        line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
+        if not self.group:
+            line, translations = self._measure_here()
+        else:
+            line, translations = self.group.from_first(None if self.group.rank else self._measure_here())
         self.history.append(line)
         self._since_report = {"loss": 0.0, "batches": 0, "seconds": 0.0}
         self._look(line["epoch"])
@@ -250,71 +261,76 @@ class Experiment:
 
     def _look(self, epoch: float) -> None:
         if self.watched:
-            self.watched.look(self.model, self.src_vocab, self.tgt_vocab, self.diagonal, epoch)
+            with self._average_in_model():
+                self.watched.look(self.model, self.src_vocab, self.tgt_vocab, self.diagonal, epoch)
+
+    def _measure_here(self) -> tuple[dict[str, float], list[str]]:
+        start, since = time.perf_counter(), self._since_report
+        with self._average_in_model():
+            translations = self.development.translate(self.model)
+            texts = [join_subwords(line.split()) for line in translations]
+            epoch, is_within = divmod(self.step, self.steps_per_epoch)
+            line: dict[str, float] = {"epoch": round(self.step / self.steps_per_epoch, 3) if is_within else epoch}
+            if self.config.max_steps or self.config.report_every:
+                line["step"] = self.step
+            line["train_loss"] = round(since["loss"], 4)
+            line["dev_loss"] = round(self.dev_loss(), 4)
+        line["dev_bleu"] = round(bleu(texts, self.development.references), 4)
+        line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
+        return line, translations
+
+    def _average_in_model(self) -> AbstractContextManager[None]:
+        return self.average.in_model() if self.average else nullcontext()
 
     def translate_dev(self, count: int | None = None) -> list[str]:
         """Translates the dev sources, or the first `count` of them, into text."""
-        sources, config = [src for src, _ in self.dev_pairs[:count]], self.config
-        search = find_cached_search() if config.cached and config.beam_size == 1 else None
-        vocabularies = self.src_vocab, self.tgt_vocab
-        return translate(self.model, sources, *vocabularies, config, diagonal=self.diagonal, search=search)
+        return [join_subwords(line.split()) for line in self.development.translate(self.model, count)]
 
-    @torch.no_grad()
     def dev_loss(self) -> float:
         """Computes the mean loss of the dev batches, in eval mode."""
-        losses = []
-        for batch in self.dev_loader.epoch(0):
-            batch = batch.to(self.device)
-            log_probs, _ = forced_decode(self.model, batch)
-            losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
-        return torch.stack(losses).mean().item()
+        return self.development.loss(self.model, self.criterion)
 
-    def run(
-        self,
-        path: Path,
-        progress: bool = True,
-        keep_epochs: bool = False,
-        tensorboard: bool = False,
-        tokenizers: Mapping[str, bytes] | None = None,
-        thresholds: dict[str, float] | None = None,
-    ) -> None:
+    def run(self, path: Path, progress: bool = True, *, samples: int = 3, marks: bool = False, **kept: Any) -> None:
         """Trains what is left of the run; saves after each report and shows it.
 
         Args:
             path: of the run's folder.
             progress: show a progress bar.
-            keep_epochs: keep the checkpoint of every report (`epoch-01.pt`, …).
-            tensorboard: also write losses and BLEU for TensorBoard.
-            tokenizers: files of the corpus that the folder keeps, by name.
-            thresholds: dev BLEU by name, to draw beside the curves.
+            samples: dev sentences to show at each report, drawn at random.
+            marks: show them with their byte-pair marks.
+            kept: what the folder keeps besides the checkpoints: the options of `RunFolder`.
 
         Raises:
-            ConfigError: if `tensorboard` is asked for but not installed.
+            ConfigError: if TensorBoard is asked for but not installed.
             KeyboardInterrupt: after Ctrl-C; all finished steps are saved.
         """
-        folder = RunFolder(path, self.checkpoint(), keep_epochs, tensorboard, tokenizers, thresholds)
+        folder: RunFolder | NoFolder
+        start = self.checkpoint()
+        if self.group and self.group.rank:
+            folder, progress = extra("several_processes", "torchrun").NoFolder(), False
+        else:
+            folder = RunFolder(path, start, **kept)
         if not self.is_finished:
             bleu(self.translate_dev(1), [""])  # whatever is missing or unwritten fails here, not after a trained epoch
         if self.watched and not self.watched.epochs:
             self._look(self.step / self.steps_per_epoch)
-        saved_step = self.step
-        with self._stop.watch():
+        self._saved_step = self.step
+        with self.stop.watch():
             try:
                 while not self.is_finished:
-                    translations = self.run_epoch(progress)
+                    translations = self.run_epoch(progress, folder)
                     folder.save_report(self.checkpoint(), self._losses)
-                    saved_step, self._losses = self.step, []
+                    self._saved_step, self._losses = self.step, []
                     print("  ".join(f"{name} {value:g}" for name, value in self.history[-1].items()), flush=True)
-                    self._show_samples(translations)
-                    if self._stop.is_asked and not self.is_finished:
+                    seed = f"{self.config.seed}/{self.step}"
+                    print("\n".join(self.development.samples(translations, samples, seed, marks)), flush=True)
+                    if self.wants_to_stop() and not self.is_finished:
                         raise KeyboardInterrupt
             except KeyboardInterrupt:
-                if self.step > saved_step and self._is_between_steps:
-                    folder.save_interrupted(self.checkpoint(), self._losses)
+                if self.step > self._saved_step and self._is_between_steps:
+                    self._save_between_reports(folder)
                 raise
 
-    def _show_samples(self, translations: list[str], count: int = 2) -> None:
-        step = max(1, len(translations) // count)
-        for index in list(range(0, len(translations), step))[:count]:
-            source, reference = (join_subwords(side) for side in self.dev_pairs[index])
-            print(f"    {source}\n    -> {translations[index]}\n    == {reference}", flush=True)
+    def _save_between_reports(self, folder: "RunFolder | NoFolder") -> None:
+        folder.save_interrupted(self.checkpoint(), self._losses)
+        self._saved_step, self._losses = self.step, []

@@ -130,6 +130,12 @@ class RunFolder:
         save_figure(plot_history(history, self.thresholds), self.path / "curves.png")
 
 
+def kept_checkpoints(folder: Path) -> list[Path]:
+    """Returns the checkpoints that `keep_epochs` keeps, in the order of their reports."""
+    paths = [path for kind in ("epoch", "step") for path in folder.glob(f"{kind}-[0-9]*.pt")]
+    return sorted(paths, key=lambda path: path.stat().st_mtime_ns)
+
+
 def open_tensorboard(folder: Path, step: int) -> "SummaryWriter":
     """Opens a writer of curves for TensorBoard; what an interrupted run wrote after `step` is hidden.
 

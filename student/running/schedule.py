@@ -8,7 +8,7 @@ import math
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-SCHEDULES = ("constant", "inverse_sqrt", "cosine")
+SCHEDULES = ("constant", "inverse_sqrt", "cosine", "linear")
 
 
 def learning_rate_factor(schedule: str, step: int, warmup_steps: int, total_steps: int) -> float:
@@ -17,6 +17,7 @@ def learning_rate_factor(schedule: str, step: int, warmup_steps: int, total_step
     constant      warm-up, then 1
     inverse_sqrt  warm-up, then sqrt(warmup_steps / step), the shape of Vaswani et al. 2017, equation 3
     cosine        warm-up, then down to 0 along half a cosine (Loshchilov and Hutter 2017, equation 5)
+    linear        warm-up, then down to 0 along a straight line
 
     The warm-up rises linearly over `warmup_steps` steps; 0 = no warm-up.
 
@@ -30,9 +31,11 @@ def learning_rate_factor(schedule: str, step: int, warmup_steps: int, total_step
         return 1.0
     if schedule == "inverse_sqrt":
         return math.sqrt(max(warmup_steps, 1) / step)
+    progress = min(1.0, (step - warmup_steps) / max(1, total_steps - warmup_steps))
     if schedule == "cosine":
-        progress = min(1.0, (step - warmup_steps) / max(1, total_steps - warmup_steps))
         return 0.5 * (1.0 + math.cos(math.pi * progress))
+    if schedule == "linear":
+        return 1.0 - progress
     raise ValueError(f"unknown schedule {schedule!r}; expected one of {', '.join(SCHEDULES)}")
 
 
