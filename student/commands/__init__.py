@@ -1,8 +1,9 @@
-"""The command line: `train`, `compare`, `translate`, `attention` and `align`.
+"""The command line: `train`, `average`, `compare`, `translate`, `attention` and `align`.
 
     main.py           the parser, and one line for each error      setting_flags.py   a flag for each setting
     training.py       `train`                                      trained_model.py   what `train` has saved
-    comparing.py      `compare`                                    device.py          the device to compute on
+    averaging.py      `average`                                    device.py          the device to compute on
+    comparing.py      `compare`
     translating.py    `translate`
     drawing.py        `attention`
     aligning.py       `align`
