@@ -13,7 +13,7 @@ from .classroom.downloads import DownloadError
 from .classroom.errors import ClassError
 from .commands import grade, grade_class, list_class, replay
 from .commands.replay import ReplayError
-from .grading.record import record_schema
+from .grading.record import NotWrittenError, record_schema
 from .intake import IntakeError
 from .reports.gradebook import GradebookError
 from .sandbox.errors import SandboxUnavailableError
@@ -43,6 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except (CollectionError, SandboxUnavailableError) as error:
         print(f"autograder: the submission was not graded: {error}", file=sys.stderr)
+        return 1
+    except NotWrittenError as error:
+        print(f"autograder: {error}; finished results are kept", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("autograder: stopped; finished results are kept", file=sys.stderr)

@@ -12,7 +12,7 @@ from reference.data import DataError
 from reference.running.checkpoint import CheckpointError
 from reference.running.config import ConfigError
 
-from . import attention_ways, decoding, grading, stability, training
+from . import attention_ways, decoding, grading, kills, stability, training
 from .tables import command as tables
 
 
@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     print_anywhere()
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(
-        required=True, metavar="decoding | attention | ablations | tables | grading | stability"
+        required=True, metavar="decoding | attention | ablations | tables | grading | stability | kills"
     )
 
     sub = commands.add_parser(
@@ -79,6 +79,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     sub.add_argument("--seeds", type=int, default=200, help="gradings of each submission (default: 200)")
     sub.set_defaults(run=lambda options: stability.measure(options.seeds))
+    sub = commands.add_parser(
+        "kills",
+        help="whether marks survive processes that are killed at random moments",
+        epilog="example: python -m benchmarks kills --count 60",
+    )
+    sub.add_argument("--count", type=int, default=60, help="processes to kill (default: 60)")
+    sub.add_argument("--seed", type=int, help="of the moments and the victims (default: a new one each time)")
+    sub.set_defaults(run=lambda options: kills.measure(options.count, options.seed))
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:

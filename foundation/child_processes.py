@@ -1,7 +1,11 @@
-"""Jobs in forked children of this process: what happens to one child happens to that job alone."""
+"""Jobs in forked children of this process: what happens to one child happens to that job alone.
+
+No child outlives its parent, even where that is killed.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import math
 import multiprocessing
 import os
@@ -22,6 +26,7 @@ Message = TypeVar("Message")
 
 FAILED = 70
 """Exit status of a child whose work raised an exception."""
+PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -32,11 +37,13 @@ class Ended:
         status: the child's exit status, or minus the signal that ended it.
         reason: why the work was not completed; empty if it was.
         raised: whether it was for an exception that the work raised.
+        was_killed: whether a signal has ended it that neither the work nor its time limit explains.
     """
 
     status: int
     reason: str = ""
     raised: bool = False
+    was_killed: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,9 @@ class _Child(Generic[Job]):
             return Ended(status, f"it took longer than {self.seconds:g} s")
         if self.raised:
             return Ended(status, self.raised, raised=True)
-        return Ended(status, f"ended by signal {-status}" if status < 0 else f"ended with status {status}")
+        if status > 0:
+            return Ended(status, f"ended with status {status}")
+        return Ended(status, f"ended by signal {-status}", was_killed=True)
 
 
 def run_forked(
@@ -93,7 +102,7 @@ def run_forked(
             while jobs and len(running) < n_children:
                 job = jobs.popleft()
                 receiver, sender = context.Pipe(duplex=False)
-                process = context.Process(target=_child, args=(work, job, sender))
+                process = context.Process(target=_child, args=(work, job, sender, os.getpid()))
                 process.start()
                 sender.close()  # so that the pipe ends with the child
                 running[receiver] = _Child(job, process, seconds, time.monotonic() + seconds)
@@ -126,7 +135,20 @@ def _messages(running: dict[Connection, _Child[Job]]) -> Iterator[tuple[Job, Mes
             child.kill()
 
 
-def _child(work: Callable[[Job], Iterable[Message]], job: Job, sender: Connection) -> None:
+def end_with_parent(parent: int) -> None:
+    """Lets the system kill this process as soon as its parent ends; exits where that has happened already.
+
+    Args:
+        parent: its process id.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(FAILED)
+
+
+def _child(work: Callable[[Job], Iterable[Message]], job: Job, sender: Connection, parent: int) -> None:
+    end_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
     status = FAILED
     try:

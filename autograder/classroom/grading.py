@@ -6,7 +6,8 @@ process alone writes records.
 
 from __future__ import annotations
 
-from collections import deque
+import contextlib
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from ..grading.submission import events_of, refusal
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from .folder import Entry
-from .records import store
+from .records import hold, store
 from .staleness import Conditions, stale
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
@@ -30,11 +31,13 @@ if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
 
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
+MOST_TRIES = 3
+"""How often a submission is tried whose child, or whose zygote, was ended by something else than its own work."""
 
 
 @dataclass(frozen=True)
 class Unavailable:
-    """Sent by a child: the sandbox failed, perhaps since another submission ended the zygote. It is tried once more."""
+    """Sent by a child: the sandbox failed, perhaps since something has ended the zygote."""
 
     reason: str
 
@@ -43,16 +46,24 @@ def grade_class(entries: Sequence[Entry], conditions: Conditions, again: bool = 
     """Grades what has no up-to-date record yet, or with `again` everything; each entry has a record afterwards.
 
     Raises:
+        ClassError: where another process writes to the same records.
+        NotWrittenError: where a record cannot be written; those that were finished stay.
         SandboxUnavailableError: where the machine cannot contain any submission as asked.
     """
-    to_grade = list(entries) if again else stale(entries, conditions)
-    if to_grade:
-        with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
+    with contextlib.ExitStack() as stack:
+        for folder in {entry.record.parent for entry in entries}:
+            stack.enter_context(hold(folder))
+        to_grade = list(entries) if again else stale(entries, conditions)
+        if to_grade:
+            grader = stack.enter_context(open_grader(conditions.assignment, conditions.references, conditions.level))
             grade_all(to_grade, conditions, grader)
 
 
 def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) -> None:
-    """Grades each entry in a child of this process, and stores its record."""
+    """Grades each entry in a child of this process, and stores its record.
+
+    Where something else than the submission has ended its child or the zygote, the entry is tried again.
+    """
 
     def work(entry: Entry) -> Iterator[Event | Unavailable]:
         try:
@@ -61,8 +72,8 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) 
             yield Unavailable(str(error))
 
     recorders: dict[Entry, Recorder] = {}
-    has_tried: set[Entry] = set()
-    to_retry: set[Entry] = set()
+    tries: Counter[Entry] = Counter()
+    unavailable: set[Entry] = set()
     waiting = deque(entries)
     seconds = conditions.assignment.limits.total_seconds + GRACE_SECONDS
     grader.renew()
@@ -75,15 +86,16 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) 
             recorder = recorders[entry]
             if isinstance(message, Unavailable):
                 recorder.add(GivenUp(message.reason))
-                to_retry |= {entry} - has_tried
-                has_tried.add(entry)
+                unavailable.add(entry)
             elif not isinstance(message, Ended):
                 recorder.add(message)
             else:
                 del recorders[entry]
+                tries[entry] += 1
                 grader.renew()
-                if entry in to_retry:
-                    to_retry.remove(entry)
+                was_stopped = message.was_killed or entry in unavailable
+                unavailable.discard(entry)
+                if was_stopped and tries[entry] < MOST_TRIES:
                     waiting.append(entry)
                     continue
                 if recorder.record.run.finished is None:

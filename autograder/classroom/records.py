@@ -8,20 +8,62 @@ No record is ever deleted before its successor exists.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
-from foundation.whole_files import write_whole
+from foundation.whole_files import make_folder
 
-from ..grading.record import Record, read_record, write_record
+from ..grading.record import NotWrittenError, Record, read_record, write_record, write_result
+from .errors import ClassError
 
 RECORDS, EARLIER = "records", "earlier"
+UNFINISHED = ".unfinished-*"
+"""What a process leaves behind that is killed while it writes; see `in_one_piece`."""
+
+
+@contextlib.contextmanager
+def hold(folder: Path) -> Iterator[None]:
+    """Keeps a folder of records for this process, until the block ends; files that a killed process has begun go.
+
+    Raises:
+        ClassError: where another process holds it.
+        NotWrittenError: where no files can be created in it.
+    """
+    try:
+        make_folder(folder)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise NotWrittenError(folder, error) from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ClassError(f"{folder}: another grade-class is writing there; wait until it has ended") from None
+        except OSError:  # a file system without locks
+            pass
+        else:
+            for place in (folder, folder.with_name(EARLIER), folder.parent):
+                for path in place.glob(UNFINISHED):
+                    path.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def store(path: Path, record: Record) -> None:
-    """Makes a record the present one; a finished one that it replaces is kept beside it."""
+    """Makes a record the present one; a finished one that it replaces is kept beside it.
+
+    Raises:
+        NotWrittenError: where that fails, also where the folder is not there any more.
+    """
+    if not path.parent.is_dir():  # not made anew: it may have been on a disk that is not there at present
+        raise NotWrittenError(path.parent, FileNotFoundError("it was there when grading began, and is gone"))
     present = read_record(path)
     if present is not None and present.is_finished:
-        write_whole(earlier(path), path.read_bytes())
+        write_result(earlier(path), path.read_bytes())
     write_record(path, record)
 
 

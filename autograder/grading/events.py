@@ -13,7 +13,7 @@ from .record import Training
 
 @dataclass(frozen=True)
 class TakenIn:
-    """The submission was read.
+    """The submission was read; its judgement begins, also where an earlier one was given up.
 
     Attributes:
         files: file name -> sha256 of what was taken in.

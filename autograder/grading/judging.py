@@ -11,7 +11,7 @@ say about submitted code, and a safety net around our own, which is noted when i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,18 +53,35 @@ class Grader:
     level: str = "auto"
 
     def judge(
-        self, submission: Intake, seed: int, *, tries_training: bool = False, show_progress: bool = False
+        self,
+        submission: Intake,
+        seed: int,
+        *,
+        tries_training: bool = False,
+        show_progress: bool = False,
+        killed_before: Container[str] = (),
     ) -> Iterator[Event]:
         """Judges one submission; see `judge`."""
         return judge(
-            submission, self.assignment, seed, self, tries_training=tries_training, show_progress=show_progress
+            submission,
+            self.assignment,
+            seed,
+            self,
+            tries_training=tries_training,
+            show_progress=show_progress,
+            killed_before=killed_before,
         )
 
-    def renew(self) -> None:
-        """Starts another zygote where the present one has ended."""
-        if not self.zygote.is_alive():
-            self.zygote.close()
-            self.zygote = Zygote(self.assignment, self.level)
+    def renew(self) -> bool:
+        """Starts another zygote where the present one has ended or hangs; whether it did so.
+
+        Only the process that has started the zygote can: in a fork of it, nothing happens.
+        """
+        if not self.zygote.is_ours or self.zygote.is_alive():
+            return False
+        self.zygote.kill()
+        self.zygote = Zygote(self.assignment, self.level)
+        return True
 
 
 def judge(
@@ -75,6 +92,7 @@ def judge(
     *,
     tries_training: bool = False,
     show_progress: bool = False,
+    killed_before: Container[str] = (),
 ) -> Iterator[Event]:
     """Judges one submission that has been taken in.
 
@@ -85,12 +103,14 @@ def judge(
         grader: references, tests and zygote.
         tries_training: whether to try a short training run of the whole; it takes some seconds and earns no points.
         show_progress: shows a progress bar.
+        killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
 
     Yields:
         What becomes known, in order; `Finished` at last.
 
     Raises:
-        SandboxUnavailableError: where the machine cannot contain the submission as asked.
+        SandboxUnavailableError: where the machine cannot contain the submission as asked, or something outside has
+            ended the zygote or a worker. No test is blamed then.
         RuntimeError: outside the main thread of a process, where limits do not work.
     """
     check_main_thread()
@@ -105,12 +125,21 @@ def judge(
     broken: list[str] = []
     with (
         Explainer(grader.tests, tape, assignment, broken.append) as explainer,
-        Sandbox(submission.sources, assignment, zygote=grader.zygote, tape=tape, locate=submission.locate) as sandbox,
+        Sandbox(
+            submission.sources,
+            assignment,
+            zygote=grader.zygote,
+            tape=tape,
+            locate=submission.locate,
+            killed_before=killed_before,
+        ) as sandbox,
     ):
         for outcomes in grader.tests.run(sandbox, seed, show_progress):
+            check(sandbox)
             done = [t for t in tested if t.marker in outcomes and t.number not in known]
             results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
             results = explainer.explain(refuse_short_cuts(results, short_cuts, submission))
+            check(sandbox)
             known |= {result.task.number: result for result in results}
             yield from contained(sandbox)
             if results:
@@ -125,6 +154,12 @@ def judge(
             yield TrainingTried(try_whole(sandbox, assignment, [*known.values(), *untested]))
             yield from contained(sandbox)
     yield Finished()
+
+
+def check(sandbox: Sandbox) -> None:
+    """Raises SandboxUnavailableError where the sandbox has failed: what tests have found since then says nothing."""
+    if sandbox.failure is not None:
+        raise sandbox.failure
 
 
 def contained(sandbox: Sandbox) -> Iterator[Contained]:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from foundation.printable_text import clean
+from foundation.printable_text import clean, printable
 from foundation.whole_files import write_whole
 
 from .states import State
@@ -161,8 +161,11 @@ class Record(Model):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the grading came to its end; a record of a grader that gave up is not finished."""
-        return self.run.finished is not None and not self.run.error
+        """Whether the grading came to its end: not where the grader gave up, or failed over a single test."""
+        states = {
+            state for part in self.judgement.parts for state in (part.state, *(test.state for test in part.tests))
+        }
+        return self.run.finished is not None and not self.run.error and all(state.has_mark for state in states)
 
     @property
     def needs_the_grader(self) -> bool:
@@ -178,14 +181,35 @@ def read_record(path: Path) -> Record | None:
         return None
 
 
+class NotWrittenError(RuntimeError):
+    """A result could not be written while grading: the disk is full, or the folder is not what it was before."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(f"{printable(str(path))}: cannot be written: {error.strerror or error}")
+
+
 def write_record(path: Path, record: Record) -> None:
-    """Writes the JSON in one piece or not at all."""
-    write_whole(path, record.model_dump_json(indent=2) + "\n")
+    """Writes the JSON in one piece or not at all; see `write_result`."""
+    write_result(path, record.model_dump_json(indent=2) + "\n")
 
 
 def write_json(path: Path, content: object) -> None:
-    """Writes other results in one piece or not at all."""
-    write_whole(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    """Writes other results in one piece or not at all; see `write_result`."""
+    write_result(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_result(path: Path, content: bytes | str) -> None:
+    """Writes a file of results in one piece or not at all.
+
+    Raises:
+        NotWrittenError: where it cannot be written; the file that was there stays.
+    """
+    try:
+        write_whole(path, content)
+    except BrokenPipeError:  # whoever read it has seen enough
+        raise
+    except OSError as error:
+        raise NotWrittenError(path, error) from None
 
 
 def record_schema() -> dict[str, Any]:

@@ -72,11 +72,12 @@ class Recorder:
             notes=(),
             error="",
         )
-        self.record = Record(submission=submission, judgement=blank(assignment, grader_version), run=run)
+        self._blank = Record(submission=submission, judgement=blank(assignment, grader_version), run=run)
+        self.record = self._blank
 
     def add(self, event: Event) -> Record:
         """Takes one event in; the new record."""
-        record = self.record
+        record = self._blank if isinstance(event, TakenIn) else self.record
         seconds = round(time.perf_counter() - self._started, 2)
         run = fold_run(record.run, event)
         if isinstance(event, (Finished, GivenUp)):

@@ -6,21 +6,48 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..intake import Intake, IntakeRefusedError
-from .events import Event, Finished, Refused, TakenIn
+from ..sandbox.errors import SandboxUnavailableError, WorkerKilledError
+from .events import Event, Finished, Noted, Refused, TakenIn
 from .seeds import Seeds, content_hash
 
 if TYPE_CHECKING:  # needs PyTorch, which whoever opens the grader imports
     from .judging import Grader
 
+MOST_ATTEMPTS = 5
+JUDGED_AGAIN = "judged again from the start, since {error}"
+
 
 def events_of(
     intake: Intake, seeds: Seeds, grader: Grader, *, tries_training: bool = False, show_progress: bool = False
 ) -> Iterator[Event]:
-    """The events of grading a submission with the seed that it gets in this term."""
+    """The events of grading a submission with the seed that it gets in this term.
+
+    Where something outside has ended the zygote or a worker, it is judged again from the start, and `TakenIn` comes
+    again. A worker that is killed twice over the same component is put down to the submission.
+
+    Raises:
+        SandboxUnavailableError: where the sandbox cannot be had, or this process cannot renew a zygote that has ended.
+    """
     content = content_hash(intake.hashes)
-    yield TakenIn(intake.hashes, seeds.id_of(content))
     seed = seeds.seed_of(content)
-    yield from grader.judge(intake, seed, tries_training=tries_training, show_progress=show_progress)
+    killed: set[str] = set()
+    notes: list[Noted] = []
+    while True:
+        yield TakenIn(intake.hashes, seeds.id_of(content))
+        yield from notes
+        try:
+            yield from grader.judge(
+                intake, seed, tries_training=tries_training, show_progress=show_progress, killed_before=killed
+            )
+        except SandboxUnavailableError as error:
+            can_go_on = isinstance(error, WorkerKilledError) or grader.renew()
+            if not can_go_on or len(notes) + 1 == MOST_ATTEMPTS:
+                raise
+            if isinstance(error, WorkerKilledError):
+                killed.add(error.component)
+            notes.append(Noted(JUDGED_AGAIN.format(error=error), is_about_run=True))
+        else:
+            return
 
 
 def refusal(error: IntakeRefusedError) -> Iterator[Event]:

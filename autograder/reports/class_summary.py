@@ -11,9 +11,8 @@ from statistics import mean, median
 from typing import TypedDict
 
 from foundation.printable_text import printable
-from foundation.whole_files import write_whole
 
-from ..grading.record import Record, write_json
+from ..grading.record import Record, write_json, write_result
 from ..grading.states import State
 from .terminal import containment_of
 
@@ -57,8 +56,8 @@ def write_summary(records: Mapping[str, Record], output: Path) -> None:
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: harmless(value) for key, value in row.items()} for row in rows)
-    write_whole(output / "summary.csv", text.getvalue())
-    write_whole(output / "histogram.png", histogram(records))
+    write_result(output / "summary.csv", text.getvalue())
+    write_result(output / "histogram.png", histogram(records))
 
 
 def harmless(value: Cell) -> Cell:

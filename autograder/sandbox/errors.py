@@ -37,6 +37,21 @@ class SandboxUnavailableError(Exception):
     """
 
 
+class WorkerKilledError(SandboxUnavailableError):
+    """Something outside has killed a worker: an operator, or the system where memory ran short.
+
+    No submission can send itself that signal, so the first time it is not put down to the submission.
+
+    Attributes:
+        component: during whose call it was killed.
+        reason: what is told where it happens to the same component again.
+    """
+
+    def __init__(self, component: str, reason: str) -> None:
+        super().__init__(f"{reason}, during a call of {component}" if component else reason)
+        self.component, self.reason = component, reason
+
+
 class SubmissionError(Exception):
     """Submitted code failed.
 

@@ -18,8 +18,8 @@ from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
     SubmissionError,
-    SubmissionOutOfMemoryError,
     SubmissionTimeoutError,
+    WorkerKilledError,
     submission_error,
 )
 from .preloading import wanted_imports
@@ -32,6 +32,8 @@ START_SECONDS = 60.0
 HELLO = 0
 ENDING_SECONDS = 0.02
 """A process closes its pipes a little before it has ended."""
+OWN_SIGNALS = {getattr(signal, f"SIG{name}") for name in ("SEGV", "ABRT", "ILL", "BUS", "FPE", "SYS", "TRAP")}
+"""How a process can crash by itself; the filter lets it send no signals."""
 
 
 class Session:
@@ -119,6 +121,7 @@ class Session:
             SubmissionTimeoutError: where there is no reply in time; the worker has ended.
             SubmissionDiedError: where the worker has ended or broken the protocol.
             SubmissionError: the submission's own exception; the worker lives.
+            SandboxUnavailableError: where the zygote has ended, or something outside has killed the worker.
         """
         if not self.is_alive:
             raise self._ended()
@@ -163,25 +166,29 @@ class Session:
         self.end(reason)
         return SubmissionDiedError(reason)
 
-    def die(self) -> SubmissionError:
+    def die(self) -> Exception:
         """Finds out why the worker has gone; returns the exception to raise."""
         time.sleep(ENDING_SECONDS)
         ending = self.end("")
+        if ending is None:  # so the worker went with it, for no reason of its own
+            self.ended_because = "the process that workers are forked from has ended"
+            return SandboxUnavailableError(self.ended_because)
         self.ended_because = reason = self._explain(ending)
         if self.has_timed_out:
             return SubmissionTimeoutError(reason)
-        was_killed = ending.had_ended and ending.status == signal.SIGKILL
-        return SubmissionOutOfMemoryError(reason) if was_killed else SubmissionDiedError(reason)
+        if ending.had_ended and os.WIFSIGNALED(ending.status) and os.WTERMSIG(ending.status) not in OWN_SIGNALS:
+            return WorkerKilledError("", reason)
+        return SubmissionDiedError(reason)
 
-    def end(self, reason: str) -> Ending:
-        """Ends the worker, if it has not ended."""
+    def end(self, reason: str) -> Ending | None:
+        """Ends the worker, if it has not ended; None where nobody can tell how."""
         if not self.is_alive:
-            return Ending(0, 0.0, 0)
+            return None
         self.is_alive = False
         self.ended_because = reason
         self._connection.collect_output()
         ending = self._worker.kill()
-        self.cpu = ending.cpu
+        self.cpu = ending.cpu if ending else 0.0
         return ending
 
     def cpu_seconds(self) -> float:
@@ -198,7 +205,7 @@ class Session:
             return f"the submission's CPU time of {self._cpu_left:.0f} s is used up"
         if not ending.had_ended:
             return "the process closed the pipe for its answers"
-        if number == signal.SIGKILL:  # which no submission can send
+        if number == signal.SIGKILL:
             return "the process was ended by the system, most likely for its memory"
         try:
             name = signal.Signals(number).name

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Container
 from typing import Any
 
 from foundation.contract import Contract
@@ -17,7 +18,14 @@ from foundation.submission_limits import Limits
 from .connection import Output
 from .containment.zygote import Zygote
 from .defusing import defuse
-from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
+from .errors import (
+    SandboxUnavailableError,
+    SubmissionDiedError,
+    SubmissionError,
+    SubmissionOutOfMemoryError,
+    SubmissionTimeoutError,
+    WorkerKilledError,
+)
 from .session import Session
 from .tape import Tape
 from .worker.values import Decoder, Encoder
@@ -31,6 +39,7 @@ class Supervisor:
 
     Attributes:
         seconds: wall time spent waiting for submitted code.
+        failure: why the sandbox itself has failed, after which it does nothing more; None = it has not.
     """
 
     def __init__(
@@ -41,7 +50,10 @@ class Supervisor:
         zygote: Zygote,
         tape: Tape | None = None,
         locate: Locate = in_module,
+        killed_before: Container[str] = (),
     ) -> None:
+        self.failure: SandboxUnavailableError | None = None
+        self._killed_before = killed_before
         self._sources, self._contract, self._limits = sources, contract, limits
         self._zygote, self._tape, self._locate = zygote, tape, locate
         self._session: Session | None = None
@@ -56,10 +68,14 @@ class Supervisor:
     def session(self, component: str) -> Session:
         """A living session, started if necessary, for a call on behalf of `component`."""
         self._check(component)
-        if not self._is_defused:
-            self._is_defused = True
-            self._sources = defuse(self._sources, self._end_of_import)
-        return self._session_with(self._sources)
+        try:
+            if not self._is_defused:
+                self._is_defused = True
+                self._sources = defuse(self._sources, self._end_of_import)
+            return self._session_with(self._sources)
+        except SandboxUnavailableError as error:
+            self.failure = error
+            raise
 
     def _session_with(self, sources: Sources) -> Session:
         """A living session with these sources: the current one, or a new one in its place."""
@@ -97,6 +113,14 @@ class Supervisor:
         was_alive = session.is_alive
         try:
             return session.request(verb, content, encoder, min(self._limits.call_seconds, left))
+        except WorkerKilledError as error:
+            if component in self._killed_before:
+                raise SubmissionOutOfMemoryError(error.reason) from None
+            self.failure = WorkerKilledError(component, error.reason)
+            raise self.failure from None
+        except SandboxUnavailableError as error:
+            self.failure = error
+            raise
         finally:
             self.seconds += time.monotonic() - started
             if was_alive and not session.is_alive:
@@ -110,6 +134,8 @@ class Supervisor:
 
     def _check(self, component: str) -> None:
         """Refuses a call that the budgets do not cover."""
+        if self.failure is not None:
+            raise self.failure
         if self.seconds >= self._limits.total_seconds:
             raise SubmissionTimeoutError(f"the submission's total of {self._limits.total_seconds:.3g} s is used up")
         if self._cpu_of_ended > self._limits.cpu_seconds - CPU_GRAIN:

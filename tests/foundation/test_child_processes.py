@@ -35,7 +35,7 @@ def test_an_exception_is_the_reason_and_its_traceback_is_shown(capfd):
     ends = {job: message for job, message in run_forked(jobs, work, 20) if isinstance(message, Ended)}
     assert ends == {
         "raises": Ended(FAILED, "KeyError: 'odd'", raised=True),
-        "killed": Ended(-9, "ended by signal 9"),
+        "killed": Ended(-9, "ended by signal 9", was_killed=True),
         "ended": Ended(3, "ended with status 3"),
     }
     printed = capfd.readouterr().err

@@ -22,6 +22,8 @@ from .layers import Containment, choose_containment
 
 START_SECONDS = 180.0
 KILL_SECONDS = 20.0
+PING_SECONDS = 10.0
+"""A zygote that loads nothing any more answers within a millisecond."""
 WORKER_PACKAGE = Path(__file__).resolve().parents[1] / "worker"
 
 
@@ -51,14 +53,17 @@ class Worker:
         """CPU time so far."""
         return float(self._ask("cpu", "cpu", KILL_SECONDS).get("cpu", 0.0))
 
-    def kill(self) -> Ending:
-        """Ends the worker, whatever its state, and closes our ends of the pipes."""
+    def kill(self) -> Ending | None:
+        """Ends the worker, whatever its state, and closes our ends of the pipes.
+
+        Returns:
+            How it ended; None where the zygote does not tell, because it has ended itself or hangs.
+        """
         answer = self._ask("kill", "status", KILL_SECONDS)
         for descriptor in (self.requests, self.replies, self.output):
             os.close(descriptor)
         self._warden.close()
-        figures = answer.get("status", 0), answer.get("cpu", 0.0), answer.get("peak_kb", 0)
-        return Ending(*figures, had_ended=answer.get("had_ended", False))
+        return Ending(**answer) if answer else None
 
     def wait_for_fork(self, seconds: float) -> bool:
         """Waits until the zygote has forked; returns False if it has not, or is gone."""
@@ -72,18 +77,7 @@ class Worker:
         return {}
 
     def _receive(self, key: str, seconds: float) -> dict[str, Any]:
-        """The next message that has `key`; {} if there is none in time."""
-        deadline = time.monotonic() + seconds
-        with contextlib.suppress(OSError, ValueError):
-            while (left := deadline - time.monotonic()) > 0:
-                self._warden.settimeout(left)
-                data = self._warden.recv(4096)
-                if not data:
-                    break
-                message: dict[str, Any] = json.loads(data)
-                if key in message:
-                    return message
-        return {}
+        return receive(self._warden, key, seconds)
 
 
 class Zygote:
@@ -104,6 +98,7 @@ class Zygote:
         self._control, theirs = socket_pair()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self._owner = os.getpid()
+        self._has_answered = False
         try:
             self._process = subprocess.Popen(  # noqa: S603  the command is ours
                 self.containment.command(packages),
@@ -147,19 +142,42 @@ class Zygote:
             raise SandboxUnavailableError(f"the zygote did not start a worker{self._last_words()}")
         return worker
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process has started it, and is not a fork of the one that has."""
+        return os.getpid() == self._owner
+
     def is_alive(self) -> bool:
-        """Whether it can still fork; only the process that started it may ask."""
-        return self._process.poll() is None
+        """Whether it can still fork: it is asked, and waited for while it starts."""
+        if self.is_ours and self._process.poll() is not None:
+            return False
+        asker, theirs = socket_pair()
+        with asker:
+            try:
+                note = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [theirs.fileno()]))
+                self._control.sendmsg([b"{}"], [note])
+            except OSError:
+                return False
+            finally:
+                theirs.close()
+            seconds = PING_SECONDS if self._has_answered else START_SECONDS
+            self._has_answered = bool(receive(asker, "workers", seconds))
+        return self._has_answered
 
     def _last_words(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
         return ": " + lines[-1][:300] if lines else ""
 
+    def kill(self) -> None:
+        """Ends a zygote that does not answer."""
+        self._process.kill()
+        self.close()
+
     def close(self) -> None:
         """Ends the zygote and with it all its workers."""
         self._control.close()
-        if os.getpid() == self._owner:
+        if self.is_ours:
             try:
                 self._process.wait(KILL_SECONDS)
             except subprocess.TimeoutExpired:
@@ -178,6 +196,21 @@ def packages_for(assignment: Assignment) -> dict[str, Path]:
     """The packages that a zygote loads, by name: its own, and the assignment's stand-ins if there are any."""
     stand_ins = assignment.folder / "stand_ins"
     return {"worker": WORKER_PACKAGE, **({"stand_ins": stand_ins} if stand_ins.is_dir() else {})}
+
+
+def receive(channel: socket.socket, key: str, seconds: float) -> dict[str, Any]:
+    """The next message on a socket that has `key`; {} if there is none in time."""
+    deadline = time.monotonic() + seconds
+    with contextlib.suppress(OSError, ValueError):
+        while (left := deadline - time.monotonic()) > 0:
+            channel.settimeout(left)
+            data = channel.recv(4096)
+            if not data:
+                break
+            message: dict[str, Any] = json.loads(data)
+            if key in message:
+                return message
+    return {}
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import torch
 from torch import nn
 
@@ -10,7 +12,7 @@ from foundation.sources import Locate, Sources, in_module
 from foundation.submission_limits import Limits
 
 from ..containment.zygote import Zygote
-from ..errors import SubmissionError
+from ..errors import SandboxUnavailableError, SubmissionError
 from ..supervisor import Supervisor
 from ..tape import Tape
 from ..worker.values import DTYPE_NAMES
@@ -32,6 +34,7 @@ class Sandbox:
         zygote: to fork from; without it one is started, and ended with this object.
         tape: records what is asked and answered.
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
+        killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
 
     Raises:
         SandboxUnavailableError: where the machine lacks what the level requires (also later, when a worker starts).
@@ -47,13 +50,16 @@ class Sandbox:
         zygote: Zygote | None = None,
         tape: Tape | None = None,
         locate: Locate = in_module,
+        killed_before: Container[str] = (),
     ) -> None:
         self.tape = tape
         self._own_zygote: Zygote | None = None
         if zygote is None:
             zygote = self._own_zygote = Zygote(assignment, level)
         self._contract = assignment.contract
-        self._supervisor = Supervisor(sources, self._contract, limits or assignment.limits, zygote, tape, locate)
+        self._supervisor = Supervisor(
+            sources, self._contract, limits or assignment.limits, zygote, tape, locate, killed_before
+        )
         self._caller = Caller(self._supervisor, self._contract.methods)
 
     def build(
@@ -97,6 +103,11 @@ class Sandbox:
         """The parameters with their current values in the worker, which training there may have changed."""
         self._caller.refresh(module)
         return list(module.parameters())
+
+    @property
+    def failure(self) -> SandboxUnavailableError | None:
+        """Why the sandbox itself has failed; None = it has not. Tests that were under way tell nothing then."""
+        return self._supervisor.failure
 
     @property
     def level(self) -> str:

@@ -23,6 +23,8 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 2
 SECCOMP_MODE_FILTER = 2
 SIGKILL = 9
 MAX_DESCRIPTOR = 64
+ORPHANED = 72
+"""Exit status of a worker whose zygote has ended."""
 
 
 class Limits(TypedDict):
@@ -64,20 +66,29 @@ def prctl(option: int, value: int, pointer: object = None) -> None:
         raise LayerMissingError(f"prctl {option}: {os.strerror(ctypes.get_errno())}")
 
 
+def end_with_parent() -> None:
+    """The system kills this process when its parent ends."""
+    if sys.platform == "linux":
+        prctl(PR_SET_PDEATHSIG, SIGKILL)
+
+
 def hide_memory() -> None:
     """Keeps other processes of this user from tracing this one or opening its memory; forks inherit that."""
     if sys.platform == "linux":
         prctl(PR_SET_DUMPABLE, 0)
 
 
-def harden(plan: Plan) -> list[str]:
-    """Applies the layers in an order in which each is still permitted; returns the names of those in force."""
+def harden(plan: Plan, parent: int) -> list[str]:
+    """Applies the layers in an order in which each is still permitted; returns the names of those in force.
+
+    `parent` is the zygote's process id, as this process sees it.
+    """
     _be_alone()
     _offer_to_oom_killer()
     _limit(plan["limits"])
     steps: dict[str, Callable[[], None]] = {
         "uid": lambda: _drop_user(plan["uid"]),
-        "no_new_privs": _forbid_gains,
+        "no_new_privs": lambda: _forbid_gains(parent),
         "landlock": landlock.restrict,
         "seccomp": lambda: _filter_calls(bytes.fromhex(plan["seccomp"])),
     }
@@ -147,10 +158,12 @@ def _drop_user(uid: int | None) -> None:
         raise LayerMissingError("the user is not the one asked for")
 
 
-def _forbid_gains() -> None:
+def _forbid_gains(parent: int) -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-    prctl(PR_SET_DUMPABLE, 0)  # setresuid has reset it
-    prctl(PR_SET_PDEATHSIG, SIGKILL)
+    prctl(PR_SET_DUMPABLE, 0)  # setresuid has reset it, and the next one too
+    end_with_parent()
+    if os.getppid() != parent:  # it has ended before
+        os._exit(ORPHANED)
 
 
 def _filter_calls(program: bytes) -> None:

@@ -3,7 +3,8 @@
 It is started with one end of a socket pair as standard input. Each message there asks for a fork: JSON plus four
 descriptors (requests, replies, output, warden). On the warden, a socket of that worker alone, the zygote answers
 with the pid, and then with the exit status once the other side writes "kill" or goes away; "cpu" asks for the CPU
-time. So graders that share a zygote never wait for each other, and a worker never outlives its grader.
+time. A message with a single descriptor, a socket, asks whether the zygote is well, which it answers there. So graders
+that share a zygote never wait for each other; a worker never outlives its grader, nor the zygote whoever started it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE = 256 << 10
 DESCRIPTORS = 4
+GONE = 73
+"""Exit status of a zygote that nobody waits for any more."""
 STANDARD = """
 abc argparse bisect builtins collections collections.abc contextlib copy csv dataclasses datetime decimal difflib
 encodings.idna encodings.ascii encodings.latin_1 encodings.unicode_escape enum fractions functools glob hashlib heapq
@@ -49,12 +52,17 @@ def main(load_others: Callable[[], list[ModuleType]] = list) -> None:
     Args:
         load_others: loads what else workers have: the package of stand-ins, if there is one. Called with torch loaded.
     """
+    from . import hardening
+
     control = socket.socket(fileno=os.dup(0))
+    hardening.end_with_parent()
+    if is_closed(control):  # since before
+        os._exit(GONE)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     for name in STANDARD.split() + INSTALLED.split():
         import_quietly(name)
-    from . import absent, hardening, service  # noqa: F401  (loaded before the first fork)
+    from . import absent, service  # noqa: F401  (loaded before the first fork)
 
     stand_ins = next(iter(load_others()), ModuleType("stand_ins"))
 
@@ -66,6 +74,14 @@ def main(load_others: Callable[[], list[ModuleType]] = list) -> None:
     gc.freeze()  # what is here now is shared with the forks, and never looked at again
     hardening.hide_memory()
     Zygote(control, stand_ins).serve()
+
+
+def is_closed(control: socket.socket) -> bool:
+    """Whether the other end of a socket has been closed."""
+    try:
+        return not control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except OSError:  # nothing to be read yet
+        return False
 
 
 def still_torch() -> None:
@@ -117,7 +133,7 @@ class Zygote:
                     self.attend(key.fileobj)
 
     def accept(self) -> bool:
-        """Takes one fork message; False at the end of the stream."""
+        """Takes one message; False at the end of the stream."""
         room = socket.CMSG_SPACE(DESCRIPTORS * array.array("i").itemsize)
         message, notes, _, _ = self.control.recvmsg(MAX_MESSAGE, room)
         descriptors = array.array("i")
@@ -128,6 +144,9 @@ class Zygote:
             return False
         if len(descriptors) == DESCRIPTORS:
             self.fork(json.loads(message), list(descriptors))
+        elif len(descriptors) == 1:
+            with socket.socket(fileno=descriptors[0]) as asker:
+                tell(asker, {"workers": len(self.workers)})
         return True
 
     def fork(self, plan: Plan, descriptors: list[int]) -> None:
@@ -185,7 +204,7 @@ class Zygote:
                 os.closerange(low + 1, high)
             sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
             sys.stdout, sys.stderr = (open_text(descriptor) for descriptor in (1, 2))
-            start_service(plan, requests, replies, self.stand_ins)
+            start_service(plan, requests, replies, self.stand_ins, self.own_pid)
         except BaseException as error:  # whatever it is, it must not reach the zygote's own loop
             with contextlib.suppress(BaseException):
                 os.write(2, f"worker: {type(error).__name__}: {error}\n".encode())
@@ -193,7 +212,7 @@ class Zygote:
         os._exit(0)
 
 
-def start_service(plan: Plan, requests: int, replies: int, stand_ins: ModuleType) -> None:
+def start_service(plan: Plan, requests: int, replies: int, stand_ins: ModuleType, parent: int) -> None:
     """Imports what the submission will want, hardens this process, and answers requests."""
     from . import hardening
     from .frames import pack, write_all
@@ -202,7 +221,7 @@ def start_service(plan: Plan, requests: int, replies: int, stand_ins: ModuleType
     for name in plan["imports"]:
         import_quietly(name)
     try:
-        reached = hardening.harden(plan)
+        reached = hardening.harden(plan, parent)
     except hardening.LayerMissingError as error:
         write_all(replies, pack({"id": 0, "missing": str(error)}))
         os._exit(71)

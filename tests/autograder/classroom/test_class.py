@@ -6,7 +6,6 @@ import shutil
 import signal
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -19,14 +18,12 @@ from autograder.classroom.grading import grade_class
 from autograder.classroom.record_names import file_name
 from autograder.classroom.records import earlier
 from autograder.classroom.staleness import Conditions
-from autograder.commands import grade_class as command
-from autograder.grading.events import Contained, Finished, Noted, TasksJudged
+from autograder.grading.events import Noted, TasksJudged
 from autograder.grading.judging import Grader
 from autograder.grading.launcher import open_grader
 from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record, read_record, write_record
 from autograder.grading.recording import Recorder
-from autograder.grading.seeds import Seeds
 from autograder.grading.states import State
 from autograder.grading.submission import refusal
 from autograder.intake import IntakeRefusedError
@@ -36,86 +33,7 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 
-VERSION = "0123456789abcdef"
-SEEDS = Seeds(b"a secret")
-CONTRACT = read_assignment().contract
-
-
-class StubGrader:
-    """In the place of a true one: notes who is graded in a file, and gives every point."""
-
-    def __init__(self, log: Path) -> None:
-        self.log = log
-
-    def renew(self) -> None:
-        pass
-
-    def judge(self, intake, seed, **options):
-        with self.log.open("a") as file:
-            file.write(f"{intake.name}\n")
-        yield Contained(("seccomp", "uid"), "")
-        yield from self.parts(intake)
-        yield Finished()
-
-    def parts(self, intake):
-        tasks = read_assignment().tasks
-        yield TasksJudged(tuple(TaskResult(task, State.PASSED, task.points, "") for task in tasks))
-
-    def names(self) -> list[str]:
-        """Who has been graded since the last call."""
-        found = sorted(self.log.read_text().split())
-        self.log.write_text("")
-        return found
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """Three submissions of one line each."""
-    for name in ("anna", "bob", "carl"):
-        (tmp_path / "class" / name).mkdir(parents=True)
-        (tmp_path / "class" / name / "layers.py").write_text(f"# by {name}\n")
-    return tmp_path / "class"
-
-
-@pytest.fixture
-def output(tmp_path):
-    return tmp_path / "marks"
-
-
-@pytest.fixture
-def use(tmp_path, monkeypatch):
-    """Lets classes be graded by a stub of this kind."""
-
-    def install(kind: type[StubGrader]) -> StubGrader:
-        (tmp_path / "log").touch()
-        stub = kind(tmp_path / "log")
-
-        @contextmanager
-        def open_stub(*arguments):
-            yield stub
-
-        monkeypatch.setattr(class_grading, "open_grader", open_stub)
-        monkeypatch.setattr(command, "seeds_of_term", lambda root, fixed: replace(SEEDS, fixed=fixed))
-        return stub
-
-    return install
-
-
-@pytest.fixture
-def log(use):
-    """Returns who has been graded, and forgets it."""
-    return use(StubGrader).names
-
-
-def run(folder, output, again=False, version=VERSION, seed=None, **options) -> dict[str, Record]:
-    """Grades a class; its records by file name."""
-    entries = entries_of(folder, output, CONTRACT)
-    seeds = replace(SEEDS, fixed=seed)
-    conditions = Conditions(read_assignment(), SKELETON, folder / "references", version, seeds, **options)
-    grade_class(entries, conditions, again)
-    found = {entry.path.name: read_record(entry.record) for entry in entries}
-    assert None not in found.values()
-    return found
+from .conftest import CONTRACT, SEEDS, VERSION, StubGrader, run
 
 
 def states_of(record: Record) -> set[str]:
@@ -267,10 +185,12 @@ def test_a_zygote_that_ends_is_replaced(folder, output, monkeypatch, tmp_path):
             self.made.append(self)
             self.number = len(self.made)
 
+        is_ours = True
+
         def is_alive(self) -> bool:
             return self.number != 1 or not (tmp_path / "log").exists()
 
-        def close(self) -> None:
+        def kill(self) -> None:
             pass
 
     class Breaking(Grader):
@@ -299,7 +219,7 @@ def test_a_sandbox_that_stays_unavailable_is_told(folder, output, use):
 
     stub = use(Unavailable)
     records = run(folder, output)
-    assert stub.names() == sorted(["anna", "bob", "carl"] * 2), "each is tried twice"
+    assert stub.names() == sorted(["anna", "bob", "carl"] * class_grading.MOST_TRIES)
     assert all("no processes left" in record.run.error for record in records.values())
 
 

@@ -1,0 +1,270 @@
+"""Whether marks survive processes that die: a class is graded while its processes are killed at random moments.
+
+One of four is killed at a time, by KILL or TERM: the process of the class, one of its graders, the zygote that workers
+are forked from, or a worker. The command is started again until it has finished, and its records are compared with
+those of an undisturbed run.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Never
+
+from tqdm import tqdm
+
+from autograder.classroom.records import RECORDS
+from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.grading.record import read_record
+from autograder.intake.python_source import read_modules
+from foundation.places import REFERENCE, ROOT
+
+FAULTS = (
+    "embedding-not-scaled",
+    "attention-mask-of-first-sentence",
+    "layer-norm-sample-variance",
+    "decoder-layer-two-norms",
+)
+CRASHES = "        centred = x - x.mean", "        __import__('os')._exit(3)\n        centred = x - x.mean"
+KINDS = ("class", "grader", "zygote", "worker")
+SIGNALS = (signal.SIGKILL, signal.SIGTERM)
+LONGEST_WAIT, LONGEST_AIM = 2.0, 0.5
+"""Seconds at most between two kills, and from the moment at which a process is chosen to that at which it is killed."""
+GONE_SECONDS = 1.0
+"""After this time nothing may be left of a class whose process was killed."""
+MOST_FAILURES = 2
+"""So often the command may fail although nothing was killed."""
+SET_CHILD_SUBREAPER = 36
+
+
+@dataclass
+class Outcome:
+    """What became of the marks.
+
+    Attributes:
+        kills: how many processes were killed, by kind and signal.
+        wrong: names of records that differ from the undisturbed ones.
+        lost: names of submissions without a finished record.
+        doubled: files that should not be there.
+        left: processes that were still there some time after the class's process was killed.
+        runs: how often the command was started.
+    """
+
+    kills: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    runs: int = 0
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing was bent, lost, doubled or left behind."""
+        return not (self.wrong or self.lost or self.doubled or self.left)
+
+
+class Victim:
+    """The command that grades a class, and the processes below it."""
+
+    def __init__(self, folder: Path, output: Path, seed: int) -> None:
+        """Starts it."""
+        options = ["--output", str(output), "--seed", str(seed), "--jobs", "2"]
+        self.process = subprocess.Popen(  # noqa: S603  our own command
+            [sys.executable, "-m", "autograder", "grade-class", str(folder), *options],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether the command ends within some seconds, or has ended."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def pids(self, kind: str) -> list[int]:
+        """Its processes of one kind."""
+        if kind == "class":
+            return [self.process.pid]
+        below = children_of(self.process.pid)
+        graders = [pid for pid in below if "grade-class" in command_of(pid)]
+        if kind == "grader":
+            return graders
+        zygotes = [pid for root in below if root not in graders for pid in tree(root) if is_python(pid)]
+        tops = [pid for pid in zygotes if parent_of(pid) not in zygotes]
+        return tops if kind == "zygote" else [pid for pid in zygotes if pid not in tops]
+
+
+def measure(count: int, seed: int | None = None) -> int:
+    """Prints what became of the marks; returns 1 if anything was bent, lost, doubled or left behind."""
+    seed = random.SystemRandom().randrange(10**6) if seed is None else seed
+    outcome = kill_at_random(count, seed, show_progress=True)
+    killed = ", ".join(f"{kind} {number}" for kind, number in sorted(outcome.kills.items()))
+    print(f"{outcome.kills.total()} kills ({killed}), {outcome.runs} runs of the command, seed {seed}")
+    for what in ("wrong", "lost", "doubled", "left"):
+        found = getattr(outcome, what)
+        print(f"  {what:<8}{len(found)}" + (f": {', '.join(found)}" if found else ""))
+    return int(not outcome.is_good)
+
+
+def kill_at_random(count: int, seed: int, show_progress: bool = False) -> Outcome:
+    """Grades a small class until `count` processes have been killed, and once more to the end.
+
+    Args:
+        count: of kills.
+        seed: of the moments and the victims; the machine's own timing decides as well.
+        show_progress: shows a progress bar.
+    """
+    adopt_orphans()
+    chance, outcome = random.Random(seed), Outcome()  # noqa: S311  moments, no secrets
+    with (
+        tempfile.TemporaryDirectory(prefix="kills-") as name,
+        tqdm(desc="kills", unit="kill", total=count, disable=not show_progress, leave=False) as bar,
+    ):
+        folder, quiet, output = (Path(name, part) for part in ("class", "quiet", "marks"))
+        write_class(folder)
+        run = Victim(folder, quiet, seed)
+        if status := run.process.wait():
+            raise RuntimeError(f"the undisturbed run failed with status {status}")
+        expected = judgements(quiet)
+        while outcome.kills.total() < count:
+            shutil.rmtree(output, ignore_errors=True)
+            failures = 0
+            while failures < MOST_FAILURES:
+                outcome.runs += 1
+                before = outcome.kills.total()
+                victim = Victim(folder, output, seed)
+                disturb(victim, chance, outcome, count, bar)
+                if victim.process.wait() == 0:
+                    break
+                failures += outcome.kills.total() == before
+            compare(expected, output, outcome)
+    return outcome
+
+
+def disturb(victim: Victim, chance: random.Random, outcome: Outcome, count: int, bar: "tqdm[Never]") -> None:
+    """Kills processes of one run at random moments until it ends or there have been enough."""
+    while outcome.kills.total() < count:
+        kind, number = chance.choice(KINDS), chance.choice(SIGNALS)
+        if victim.ends_within(chance.uniform(0, LONGEST_WAIT)):
+            break
+        while not victim.pids(kind) and not victim.ends_within(0.02):
+            pass
+        if victim.ends_within(chance.uniform(0, LONGEST_AIM)):
+            break
+        pids = victim.pids(kind)
+        if not pids:
+            continue
+        try:
+            os.kill(chance.choice(pids), number)
+        except ProcessLookupError:
+            continue
+        outcome.kills[f"{kind} {number.name}"] += 1
+        bar.update()
+        if kind == "class":
+            victim.process.wait()
+            outcome.left += orphans_after(GONE_SECONDS)
+            break
+
+
+def compare(expected: dict[str, object], output: Path, outcome: Outcome) -> None:
+    """Adds to the outcome what differs from the undisturbed run."""
+    found = judgements(output)
+    outcome.lost += sorted(expected.keys() - found.keys())
+    outcome.doubled += sorted(found.keys() - expected.keys())
+    outcome.doubled += [str(path.relative_to(output)) for path in output.rglob(".*")]
+    outcome.wrong += [name for name, judgement in found.items() if expected.get(name, judgement) != judgement]
+
+
+def judgements(output: Path) -> dict[str, object]:
+    """The finished judgements of a class, by the record's name."""
+    records = {path.stem: read_record(path) for path in sorted((output / RECORDS).glob("*"))}
+    return {
+        name: json.loads(record.judgement.model_dump_json())
+        for name, record in records.items()
+        if record is not None and record.is_finished
+    }
+
+
+def write_class(folder: Path) -> None:
+    """Writes a class of the reference, some faulty versions of it, and one that ends its own process."""
+    sources = {name: source for name, source in read_modules(REFERENCE).items() if "." not in name}
+    catalogue = {fault.id: fault for fault in read_catalogue()}
+    submissions = {"right": sources, **{name: apply(catalogue[name], sources) for name in FAULTS}}
+    path, text = sources["layers"]
+    submissions["crashes"] = {**sources, "layers": (path, text.replace(*CRASHES))}
+    for name, modules in submissions.items():
+        (folder / name).mkdir(parents=True)
+        for module, (_, text) in modules.items():
+            (folder / name / f"{module}.py").write_text(text, encoding="utf-8")
+
+
+def adopt_orphans() -> None:
+    """From now on, descendants of this process whose parent dies become its children, where they can be counted."""
+    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def orphans_after(seconds: float) -> list[str]:
+    """The commands of this process's descendants that are still there after some seconds; ends them."""
+    deadline = time.monotonic() + seconds
+    while (left := living_below(os.getpid())) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    found = [command_of(pid)[:60] for pid in left]
+    for pid in left:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return found
+
+
+def living_below(pid: int) -> list[int]:
+    """The descendants of a process; those that have ended are waited for."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return tree(pid)[1:]
+
+
+def tree(pid: int) -> list[int]:
+    """The ids of a process and all its descendants."""
+    return [pid, *(one for child in children_of(pid) for one in tree(child))]
+
+
+def children_of(pid: int) -> list[int]:
+    """The ids of a process's children."""
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def parent_of(pid: int) -> int:
+    """The id of a process's parent; 0 where it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def command_of(pid: int) -> str:
+    """The command line of a process; empty where it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def is_python(pid: int) -> bool:
+    """Whether a process is this interpreter, and not the program that separates it from the system."""
+    return command_of(pid).startswith(sys.executable)

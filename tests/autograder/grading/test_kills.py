@@ -1,0 +1,155 @@
+"""Processes that die: no test is blamed for it, nothing outlives its parent, marks stay as they would have been."""
+
+import os
+import signal
+import time
+from collections import deque
+from pathlib import Path
+
+import pytest
+
+from autograder.grading.launcher import open_grader
+from autograder.grading.record import Record
+from autograder.grading.recording import Recorder
+from autograder.grading.submission import events_of
+from autograder.intake import take_in
+from autograder.sandbox.containment.zygote import Zygote
+from autograder.sandbox.errors import SandboxUnavailableError, SubmissionOutOfMemoryError, WorkerKilledError
+from autograder.sandbox.proxy.submission import Sandbox
+from benchmarks.kills import kill_at_random, tree
+from foundation.assignment_file import read_assignment
+from foundation.child_processes import run_forked
+
+from .conftest import SEEDS, SKELETON, VERSION, write_submission
+
+NORM = "layers.LayerNorm"
+
+
+@pytest.fixture
+def own_zygote():
+    """One that a test may kill."""
+    with Zygote(read_assignment()) as started:
+        assert started.is_alive()
+        yield started
+
+
+def last_below(zygote: Zygote) -> int:
+    """The process id of the worker, or of the zygote itself where there is none."""
+    return tree(zygote._process.pid)[-1]
+
+
+def grade(folder: Path, zygote: Zygote, references: Path, strike) -> Record:
+    """The record of a folder; after the first results, `strike` is called."""
+    intake = take_in(folder, SKELETON, read_assignment())
+    with open_grader(read_assignment(), references, zygote=zygote) as grader:
+        recorder = Recorder(intake.name, grader.assignment, VERSION)
+        blows = deque([strike])
+        for event in events_of(intake, SEEDS, grader):
+            recorder.add(event)
+            if type(event).__name__ == "Contained" and blows:
+                blows.popleft()()
+        grader.zygote.close()
+        return recorder.record
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(own_zygote, references, tmp_path, number):
+    folder = write_submission(tmp_path / "anna")
+    undisturbed = grade(folder, own_zygote, references, lambda: None)
+    with Zygote(read_assignment()) as second:
+        assert second.is_alive()
+        pid = last_below(second)
+        record = grade(folder, second, references, lambda: os.kill(pid, number))
+    assert record.judgement == undisturbed.judgement and record.is_finished
+    assert any("judged again" in note for note in record.run.notes)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_that_something_outside_has_killed_is_no_fault_of_the_submission(
+    own_zygote, references, tmp_path, number
+):
+    folder = write_submission(tmp_path / "anna")
+
+    def strike() -> None:
+        assert last_below(own_zygote) != zygote_itself
+        os.kill(last_below(own_zygote), number)
+
+    zygote_itself = last_below(own_zygote)
+    record = grade(folder, own_zygote, references, strike)
+    assert record.is_finished and {part.state for part in record.judgement.parts if part.components} == {"passed"}
+
+
+def test_a_worker_that_is_killed_over_the_same_component_again_has_used_too_much_memory(own_zygote, reference):
+    with Sandbox(reference, read_assignment(), zygote=own_zygote) as submission:
+        submission.build(NORM, 4)
+        os.kill(last_below(own_zygote), signal.SIGKILL)
+        with pytest.raises(WorkerKilledError) as raised:
+            submission.build(NORM, 4)
+        with pytest.raises(WorkerKilledError):
+            submission.build("layers.FeedForward", 4, 8)
+        assert submission.failure is not None and raised.value.component == NORM
+    with Sandbox(reference, read_assignment(), zygote=own_zygote, killed_before={NORM}) as submission:
+        submission.build(NORM, 4)
+        os.kill(last_below(own_zygote), signal.SIGKILL)
+        with pytest.raises(SubmissionOutOfMemoryError):
+            submission.build(NORM, 4)
+        assert submission.failure is None and submission.build(NORM, 4)
+
+
+def test_a_zygote_that_hangs_is_found_out(own_zygote, reference, monkeypatch):
+    monkeypatch.setattr("autograder.sandbox.containment.zygote.PING_SECONDS", 0.2)
+    monkeypatch.setattr("autograder.sandbox.containment.zygote.KILL_SECONDS", 0.2)
+    pid = last_below(own_zygote)
+    with Sandbox(reference, read_assignment(), zygote=own_zygote) as submission:
+        submission.build(NORM, 4)
+        worker = last_below(own_zygote)
+        os.kill(pid, signal.SIGSTOP)
+        os.kill(worker, signal.SIGKILL)
+        with pytest.raises(SandboxUnavailableError):
+            submission.build(NORM, 4)
+        assert not own_zygote.is_alive()
+    own_zygote.kill()
+
+
+def test_children_end_with_their_parent():
+    """Also where it is killed, and where it has no namespaces to take them along."""
+    pipe, sender = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        try:
+
+            def work(job: int):
+                os.write(sender, b"%d\n" % os.getpid())
+                while True:
+                    signal.pause()
+                    yield job
+
+            for _ in run_forked(deque([1, 2]), work, 60, n_children=2):
+                pass
+        finally:
+            os._exit(0)
+    os.close(sender)
+    found = b""
+    while found.count(b"\n") < 2:
+        found += os.read(pipe, 100)
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    deadline = time.monotonic() + 1
+    pids = [int(line) for line in found.split()]
+    while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not left
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
+def test_marks_survive_kills_at_random_moments():
+    """A sample; `python -m benchmarks kills` does 60."""
+    outcome = kill_at_random(10, seed=int(time.time()))
+    assert outcome.is_good, outcome
