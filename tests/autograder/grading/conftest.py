@@ -8,6 +8,7 @@ import pytest
 
 from autograder.classroom.folder import entries_of
 from autograder.classroom.grading import grade_all
+from autograder.classroom.records import hold
 from autograder.classroom.staleness import Conditions
 from autograder.grading.launcher import open_grader
 from autograder.grading.record import Record, read_record
@@ -90,7 +91,7 @@ def graded(zygote, references, class_folder, tmp_path_factory) -> dict[str, Reco
     entries = entries_of(class_folder, tmp_path_factory.mktemp("marks"), read_assignment().contract)
     assignment = in_a_hurry(call_seconds=1.5)
     conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
-    with open_grader(assignment, references, zygote=zygote) as grader:
+    with hold(entries[0].record.parent), open_grader(assignment, references, zygote=zygote) as grader:
         grade_all(entries, conditions, grader)
     found = {entry.path.name: read_record(entry.record) for entry in entries}
     assert None not in found.values()

@@ -16,7 +16,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.grading.events import Contained, Finished, GivenUp, Noted, TakenIn, TasksJudged
 from autograder.grading.launcher import open_grader
-from autograder.grading.marks import TaskResult
+from autograder.grading.marks import Outcome, TaskResult
 from autograder.grading.record import MAX_TEXT, Record, read_record, record_schema, write_json, write_record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import content_hash
@@ -161,7 +161,7 @@ def test_a_task_without_tests_is_the_graders_error(grade_folder, tmp_path):
     done, forgotten = record.judgement.parts
     assert (done.state, done.score) == ("passed", 10)
     assert (forgotten.state, forgotten.message) == ("grader error", "no test is marked task_1_9")
-    assert record.is_finished and record.needs_the_grader
+    assert not record.is_finished and record.needs_the_grader, "it is graded again"
 
 
 def test_the_same_submission_and_seed_give_the_same_judgement(grade_folder, tmp_path):
@@ -222,7 +222,14 @@ def test_what_was_judged_before_the_grader_gave_up_stays():
     assert (first.state, record.judgement.score) == ("passed", 4)
     assert {(part.state, part.message) for part in others} == {("grader error", "not graded: ended by signal 9")}
     assert not record.is_finished and record.run.finished is not None
-    assert new_recorder().add(Finished()).is_finished
+    recorder = new_recorder()
+    results = tuple(TaskResult(task, State.PASSED, task.points, "") for task in assignment.tasks)
+    assert not recorder.add(Finished()).is_finished, "parts are pending"
+    recorder.add(TasksJudged(results))
+    assert recorder.add(Finished()).is_finished
+    failed = Outcome("test", State.GRADER_ERROR)
+    recorder.add(TasksJudged((replace(results[0], outcomes=(failed,)),)))
+    assert not recorder.add(Finished()).is_finished, "the grader failed over a test"
 
 
 def test_the_worst_state_counts():
