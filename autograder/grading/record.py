@@ -160,12 +160,16 @@ class Record(Model):
     run: Run
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the grading came to its end; it did not where it was stopped or the grader gave up."""
+        return self.run.finished is not None and not self.run.error
+
+    @property
     def is_finished(self) -> bool:
-        """Whether the grading came to its end: not where the grader gave up, or failed over a single test."""
-        states = {
-            state for part in self.judgement.parts for state in (part.state, *(test.state for test in part.tests))
-        }
-        return self.run.finished is not None and not self.run.error and all(state.has_mark for state in states)
+        """Whether nothing is left to be graded: it came to its end, and the grader failed over no single test."""
+        parts = self.judgement.parts
+        states = {part.state for part in parts} | {test.state for part in parts for test in part.tests}
+        return self.has_ended and all(state.has_mark for state in states)
 
     @property
     def needs_the_grader(self) -> bool:

@@ -37,7 +37,7 @@ def cases(records: Mapping[str, Record], thresholds: Mapping[str, float]) -> lis
 
 
 def _undecided(record: Record) -> list[tuple[int, str]]:
-    if not record.is_finished:
+    if not record.has_ended:
         return [(0, f"grading did not finish: {record.run.error or 'it was stopped'}")]
     parts = record.judgement.parts
     reasons = []
