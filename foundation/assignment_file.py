@@ -203,6 +203,7 @@ def _forbidden(content: object) -> Forbidden:
         modules=tuple(lists["modules"]),
         kernels="|".join(lists["kernels"]),
         python=tuple(lists["python"]),
+        internals="|".join(lists["internals"]),
     )
 
 

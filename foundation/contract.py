@@ -17,6 +17,8 @@ class Forbidden:
         modules: dotted names of modules, nothing of which may be used.
         kernels: a regular expression for the names of kernels, "native_layer_norm", that a worker replaces.
         python: dotted names of classes and functions written in Python, which a worker stops.
+        internals: a regular expression for dotted names, or ".name" of an attribute of anything, whose uses are
+            allowed and listed for a person to read.
     """
 
     classes: str = ""
@@ -24,6 +26,7 @@ class Forbidden:
     modules: tuple[str, ...] = ()
     kernels: str = ""
     python: tuple[str, ...] = ()
+    internals: str = ""
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,17 @@ class Noted:
 
 
 @dataclass(frozen=True)
+class InternalsFound:
+    """The submission uses internals of PyTorch or Python, which a person should read.
+
+    Attributes:
+        uses: name, file and line of each.
+    """
+
+    uses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class GivenUp:
     """The grader failed; what is pending will not be judged in this run."""
 
@@ -91,5 +102,14 @@ class Finished:
 
 
 Event: TypeAlias = (
-    TakenIn | Refused | TasksJudged | TranslationsScored | TrainingTried | Contained | Noted | GivenUp | Finished
+    TakenIn
+    | Refused
+    | TasksJudged
+    | TranslationsScored
+    | TrainingTried
+    | Contained
+    | Noted
+    | InternalsFound
+    | GivenUp
+    | Finished
 )

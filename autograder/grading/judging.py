@@ -20,13 +20,13 @@ from foundation.watchdog import check_main_thread
 
 from ..diagnosis.explaining import Explainer
 from ..intake import Intake
-from ..rules import ShortCut, explain_short_cuts, find_short_cuts
+from ..rules import ShortCut, explain_short_cuts, find_internals, find_short_cuts
 from ..sandbox.containment.layers import layers_of
 from ..sandbox.containment.zygote import Zygote
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.tape import Tape
 from ..testing.collected_tests import CollectedTests
-from .events import Contained, Event, Finished, Noted, TasksJudged, TrainingTried
+from .events import Contained, Event, Finished, InternalsFound, Noted, TasksJudged, TrainingTried
 from .marks import TaskResult, judge_task
 from .record import Training
 from .states import State
@@ -119,6 +119,9 @@ def judge(
     notes: list[str] = []
     short_cuts = short_cuts_of(submission, assignment, notes)
     yield from map(Noted, notes)
+    if internals := find_internals(submission.sources, submission.submitted, assignment.contract.forbidden):
+        places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in internals)
+        yield InternalsFound(places)
     tested = [task for task in assignment.tasks if task.components]
     known: dict[str, TaskResult] = {}
     tape = Tape()

@@ -132,6 +132,9 @@ class Judgement(Model):
     bleu: Annotated[Bleu | None, Field(description="Null where no translations can be scored.")]
     training: Annotated[Training | None, Field(description="Null where it was not asked for.")]
     notes: Annotated[Notes, Field(description="What a person should know about the submission.")]
+    internals: Annotated[
+        Notes, Field(description="Uses of PyTorch's and Python's internals, which a person should read.")
+    ] = ()
 
 
 class Run(Model):

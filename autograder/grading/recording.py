@@ -23,6 +23,7 @@ from .events import (
     Event,
     Finished,
     GivenUp,
+    InternalsFound,
     Noted,
     Refused,
     TakenIn,
@@ -142,6 +143,8 @@ def fold_judgement(judgement: Judgement, event: Event) -> Judgement:
             return judgement.changed(bleu=bleu_of(event.score))
         case TrainingTried():
             return judgement.changed(training=event.training)
+        case InternalsFound():
+            return judgement.changed(internals=event.uses[:MAX_NOTES])
         case Noted(is_about_run=False):
             return with_note(judgement, event.text)
     return judgement

@@ -104,6 +104,8 @@ def as_class_table(records: Mapping[str, Record]) -> str:
         names = [file for file, record in records.items() if any(p.state == state for p in record.judgement.parts)]
         if names:
             lines += ["", f"{state}: {_shortened(names)}"]
+    if using := [file for file, record in records.items() if record.judgement.internals]:
+        lines += ["", f"uses of PyTorch's or Python's internals, to be read by a person: {_shortened(using)}"]
     noted = [file for file, record in records.items() if record.run.notes]
     if noted:
         lines += ["", f"{len(noted)} with notes on the grading itself: {_shortened(noted)}"]

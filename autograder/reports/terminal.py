@@ -34,6 +34,9 @@ def as_table(record: Record) -> str:
         lines += ["    " + line for line in printable_lines(text)]
     for note in notes_of(record):
         lines += ["", f"note: {printable(note, MAX_TEXT)}"]
+    if judgement.internals:
+        lines += ["", "uses of PyTorch's and Python's internals, to be read by a person:"]
+        lines += [f"    {printable(use, MAX_TEXT)}" for use in judgement.internals]
     seed_id = judgement.seed_id or "none"
     lines += ["", f"sandbox: {containment_of(run)}   seed id: {seed_id}   {run.seconds:.1f} s"]
     return "\n".join(lines)

@@ -15,12 +15,13 @@ built from constants, `exec` of such strings. Better hidden short-cuts are caugh
     module_names.py  names at the top level of a module   values.py    possible values of expressions
     scopes.py        names in functions and classes       uses.py      which component uses what
     evaluation.py    possible values of an expression     syntax.py    questions about single nodes
-    messages.py      the text that students read
+    messages.py      the text that students read    internals.py  what is allowed, but worth a look
 
 Why this is not a library: `docs/decisions/static-evaluator.md`.
 """
 
+from .internals import find_internals
 from .messages import explain_short_cuts, tell_short_cuts
 from .uses import ShortCut, find_short_cuts
 
-__all__ = ["ShortCut", "explain_short_cuts", "find_short_cuts", "tell_short_cuts"]
+__all__ = ["ShortCut", "explain_short_cuts", "find_internals", "find_short_cuts", "tell_short_cuts"]

@@ -159,7 +159,7 @@ class Search:
     def _visit(self, node: ast.AST, scope: Scope, look: Look) -> Iterable[tuple[ast.AST, Scope]]:
         """Adds the uses in one node to `look`; returns the parts that remain to be visited."""
         if isinstance(node, (*DEFINITIONS, ast.Lambda)):
-            return self._visit_definition(node, scope)
+            return parts_of_definition(node, scope)
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             return []
         if isinstance(node, (ast.If, ast.IfExp, ast.While)):
@@ -178,16 +178,6 @@ class Search:
         if isinstance(node, LOOKED_UP) and isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
             return self._visit_use(node, scope, look)
         return [(part, scope) for part in children(node)]
-
-    def _visit_definition(self, node: Definition, scope: Scope) -> list[tuple[ast.AST, Scope]]:
-        outside: list[ast.expr] = [] if isinstance(node, ast.Lambda) else [*node.decorator_list]
-        if isinstance(node, ast.ClassDef):
-            outside += [*node.bases, *(keyword.value for keyword in node.keywords)]
-            inner = scope.inner(node)
-        else:
-            outside += [*node.args.defaults, *filter(None, node.args.kw_defaults)]
-            inner = scope.after_import().inner(node)
-        return [(part, scope) for part in outside] + [(part, inner) for part in listed(node.body)]
 
     def _visit_use(self, node: ast.expr, scope: Scope, look: Look) -> Iterable[tuple[ast.AST, Scope]]:
         values = self.evaluator.evaluate(node, scope)
@@ -234,10 +224,26 @@ class Search:
         return kept
 
     def _short_cut(self, module: str, line: int, path: str) -> ShortCut:
-        lines = self.evaluator.module(module).lines
-        code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        return ShortCut(module, line, path, code[:MAX_CODE_SHOWN])
+        return ShortCut(module, line, path, code_at(self.evaluator, module, line))
 
     def _forbidden_in(self, values: Values) -> list[str]:
         """The forbidden paths among some values."""
         return sorted(value.path for value in values if isinstance(value, Library) and self.forbidden.has(value.path))
+
+
+def parts_of_definition(node: Definition, scope: Scope) -> list[tuple[ast.AST, Scope]]:
+    """The parts of a function or class, each with the scope that it is in."""
+    outside: list[ast.expr] = [] if isinstance(node, ast.Lambda) else [*node.decorator_list]
+    if isinstance(node, ast.ClassDef):
+        outside += [*node.bases, *(keyword.value for keyword in node.keywords)]
+        inner = scope.inner(node)
+    else:
+        outside += [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        inner = scope.after_import().inner(node)
+    return [(part, scope) for part in outside] + [(part, inner) for part in listed(node.body)]
+
+
+def code_at(evaluator: Evaluator, module: str, line: int) -> str:
+    """A line of a module, cut to what is shown."""
+    lines = evaluator.module(module).lines
+    return lines[line - 1].strip()[:MAX_CODE_SHOWN] if 0 < line <= len(lines) else ""

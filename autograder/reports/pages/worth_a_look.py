@@ -30,7 +30,7 @@ def cases(records: Mapping[str, Record], thresholds: Mapping[str, float]) -> lis
     """All submissions that a person should look at, the most urgent first."""
     found = []
     for key, record in records.items():
-        reasons = [*_undecided(record), *_noted(record), *_borderline(record, thresholds)]
+        reasons = [*_undecided(record), *_internals(record), *_noted(record), *_borderline(record, thresholds)]
         if reasons:
             found.append(Case(key, min(urgency for urgency, _ in reasons), tuple(text for _, text in reasons)))
     return sorted(found, key=lambda case: (case.urgency, case.key))
@@ -46,6 +46,10 @@ def _undecided(record: Record) -> list[tuple[int, str]]:
         if state.needs_a_look and titles:
             reasons.append((int(state.has_mark), f"{state.value}: {', '.join(titles)}"))
     return reasons
+
+
+def _internals(record: Record) -> list[tuple[int, str]]:
+    return [(1, f"internals: {use}") for use in record.judgement.internals]
 
 
 def _noted(record: Record) -> list[tuple[int, str]]:

@@ -1,0 +1,87 @@
+"""Uses of internals are listed with their places; ordinary code has none."""
+
+import pytest
+
+from autograder.grading.events import Finished, InternalsFound
+from autograder.grading.recording import Recorder
+from autograder.reports.class_summary import as_class_table
+from autograder.reports.pages.worth_a_look import cases
+from autograder.reports.terminal import as_table
+from autograder.rules import ShortCut, find_internals
+from autograder.testing.in_process import read_sources
+from foundation.assignment_file import read_assignment
+from foundation.places import REFERENCE
+
+ASSIGNMENT = read_assignment()
+FORBIDDEN = ASSIGNMENT.contract.forbidden
+
+
+def names(text, **more):
+    sources = {"layers": ("layers.py", text), **{name: (f"{name}.py", code) for name, code in more.items()}}
+    return [use.name for use in find_internals(sources, sources, FORBIDDEN)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("import torch\nx = torch._refs.add(1, 2)", "torch._refs.add"),
+        ("from torch._decomp import decompositions as d\nx = d.gelu", "torch._decomp.decompositions.gelu"),
+        ("import torch as t\ny = getattr(t, '_' + 'C')", "torch._C"),
+        ("import torch\nclass A:\n    def f(self, x):\n        return torch.vmap(x)", "torch.vmap"),
+        (
+            "import torch\nA = torch.ops.aten.add.default\ndef f(x):\n    return x._op_dk(1)",
+            "torch.ops.aten.add.default",
+        ),
+        ("def f(x):\n    return x.decompose()", ".decompose"),
+        ("import inspect\nexec(inspect.getsource(f))", "builtins.exec"),
+        ("import sys\ndef f():\n    return sys._getframe(1)", "sys._getframe"),
+        ("def f(g):\n    g.__code__ = None", ".__code__"),
+        ("from .helper import thing\ndef f():\n    return thing.add", "torch._refs.add"),
+    ],
+)
+def test_a_use_is_listed(text, name):
+    assert name in names(text, helper="import torch\nthing = torch._refs\n" if "helper" in text else "x = 1\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch._refs\nimport inspect",
+        "# torch._refs.add\nNOTE = 'torch._C'",
+        "import torch\ndef f(x: torch._C.Value) -> None:\n    return torch.add(x, x)",
+        "class A:\n    def decompose(self):\n        return 1",
+        "from torch import nn\nclass A(nn.Module):\n    def f(self):\n        return nn.Linear(2, 2), self.compile_",
+    ],
+)
+def test_a_mention_or_an_own_name_is_not(text):
+    assert names(text) == []
+
+
+def test_places_one_for_each_line():
+    sources = {"layers": ("layers.py", "import torch\n\nx = torch._refs.add(torch._refs.mul, 1)  # twice\n")}
+    assert find_internals(sources, ["layers"], FORBIDDEN) == [
+        ShortCut("layers", 3, "torch._refs.add", "x = torch._refs.add(torch._refs.mul, 1)  # twice")
+    ]
+    assert find_internals(sources, [], FORBIDDEN) == [], "only what the submission brings"
+
+
+def test_the_reference_uses_none():
+    sources = read_sources(REFERENCE)
+    assert find_internals(sources, ASSIGNMENT.contract.modules, FORBIDDEN) == []
+
+
+def test_code_that_never_ends_is_cut():
+    assert len(names("import torch\n" + "x = torch._refs.add\n" * 500)) == 20
+    names("x = [" * 80 + "]" * 80)
+
+
+def test_it_stands_in_the_record_and_first_in_the_class():
+    recorder = Recorder("anna", ASSIGNMENT, "0123456789abcdef")
+    recorder.add(InternalsFound(("torch._refs.add in layers.py, line 3: x = …",)))
+    recorder.add(Finished())
+    record = recorder.record
+    assert record.judgement.internals == ("torch._refs.add in layers.py, line 3: x = …",)
+    assert "torch._refs.add in layers.py, line 3" in as_table(record)
+    assert "to be read by a person: anna" in as_class_table({"anna": record})
+    (case,) = cases({"anna": record}, {})
+    assert "internals: torch._refs.add in layers.py, line 3: x = …" in case.reasons
