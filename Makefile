@@ -114,10 +114,11 @@ test: $(READY) $(CORPUS)  ## the kit's own tests, without the slow ones; of one 
 test-slow: $(READY) $(CORPUS)  ## the slow ones: training runs, browsers, hostile submissions
 	$(PY) -m pytest $(TESTS) -m "slow or hostile" -n $(JOBS) --dist loadfile
 
-lint: $(READY)  ## check style and types
+lint: $(READY)  ## check style, types, and which package may import which
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+	$(PY) -m pytest -q tests/project/test_imports.py
 
 site: $(READY)  ## build the documentation's site in build/site, strictly and offline
 	$(PY) -m zensical build --clean --strict --config-file mkdocs.yml

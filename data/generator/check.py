@@ -8,7 +8,18 @@ from pathlib import Path
 
 from ..bpe import SPECIAL_IDS, join_pieces
 from ..files import SEPARATOR, CorpusError
-from .corpus_files import DEV, DEV_ALIGN, TEST, TEST_ALIGN, TEST_SOURCE, TRAIN, TRAIN_ALIGN, Manifest
+from .corpus_files import (
+    DEV,
+    DEV_ALIGN,
+    SAMPLE,
+    SAMPLE_ALIGN,
+    TEST,
+    TEST_ALIGN,
+    TEST_SOURCE,
+    TRAIN,
+    TRAIN_ALIGN,
+    Manifest,
+)
 from .settings import Size
 
 VOCABULARY_TOLERANCE = 10
@@ -106,4 +117,6 @@ def _alignments(text: Mapping[str, list[str]], pairs: Mapping[str, list[tuple[st
             sources, targets = {link[0] for link in links}, {link[-1] for link in links}
             if sources != set(range(len(french.split()))) or targets != set(range(len(english.split()))):
                 problems.append(f"{name}:{number}: does not link every token of both sides")
+    if text[SAMPLE_ALIGN] != text[DEV_ALIGN][:SAMPLE]:
+        problems.append(f"{SAMPLE_ALIGN}: not the first {SAMPLE} lines of {DEV_ALIGN}")
     return problems

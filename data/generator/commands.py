@@ -12,7 +12,7 @@ from ..arguments import Commands, output_folder
 from ..files import write_files
 from .build import DEFAULT_SEED, Corpus, build
 from .check import broken_promises, differences, read_folder
-from .corpus_files import DATA_FOLDER, MANIFEST, Manifest, describe, read_manifest, render
+from .corpus_files import DATA_FOLDER, MANIFEST, OUTDATED, Manifest, describe, read_manifest, render
 from .settings import Settings, read_settings
 from .words.lexicon import read_lexicon
 
@@ -67,7 +67,7 @@ def generate(options: argparse.Namespace) -> int:
         files["manifest.json"] = text
     elif options.update_manifest or recorded is None:
         files[MANIFEST.name] = text
-    write_files(options.output, files)
+    write_files(options.output, files, OUTDATED)
     counts = ", ".join(f"{count} {name}" for name, count in manifest.counts.items())
     print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
     print(f"vocabulary: {manifest.vocabulary['french']} French, {manifest.vocabulary['english']} English subwords")

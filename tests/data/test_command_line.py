@@ -35,14 +35,17 @@ def run(*arguments: object) -> int:
 
 
 def test_generate_and_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is written passes the check; a changed file does not."""
+    """What is written passes the check, and what earlier versions wrote is gone; a changed file does not pass."""
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus/fren.train.align").write_text("0-0\n")
     assert run("generate", "--output", tmp_path) == 0
     said = capsys.readouterr().out
     assert "8701 train, 971 dev, 971 test pairs" in said and "1382 French" in said
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert names == {
-        "corpus/fren.train.bpe", "corpus/fren.dev.bpe", "corpus/fren.test.src.bpe", "corpus/fren.train.align",
-        "corpus/fren.dev.align", "private/fren.test.bpe", "private/fren.test.align", "manifest.json",
+        "corpus/fren.train.bpe", "corpus/fren.dev.bpe", "corpus/fren.test.src.bpe", "private/fren.train.align",
+        "corpus/fren.dev.align", "private/fren.dev.align", "private/fren.test.bpe", "private/fren.test.align",
+        "manifest.json",
     }  # fmt: skip
     assert json.loads((tmp_path / "manifest.json").read_text()) == json.loads(MANIFEST.read_text())
     assert run("check", "--output", tmp_path) == 0

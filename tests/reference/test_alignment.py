@@ -69,7 +69,7 @@ def test_links_are_read(tmp_path):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("0-0\n", "1 lines of links for 2 pairs"),
+        ("0-0\n0-0\n0-0\n", "3 lines of links for 2 pairs"),
         ("0-0\n0:0\n", "links:2: '0:0': expected source-target, such as 3-4"),
         ("0-0\n2-0\n", "links:2: 2-0: this pair has 2 and 2 tokens"),
         ("0-4\n0-0\n", "links:1: 0-4: this pair has 4 and 4 tokens"),

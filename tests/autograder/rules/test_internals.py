@@ -10,7 +10,7 @@ from autograder.reports.terminal import as_table
 from autograder.rules import ShortCut, find_internals
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE
+from foundation.places import REFERENCE, SKELETON
 
 ASSIGNMENT = read_assignment()
 FORBIDDEN = ASSIGNMENT.contract.forbidden
@@ -66,7 +66,7 @@ def test_places_one_for_each_line():
 
 
 def test_the_reference_uses_none():
-    sources = read_sources(REFERENCE)
+    sources = read_sources(REFERENCE, SKELETON)
     assert find_internals(sources, ASSIGNMENT.contract.modules, FORBIDDEN) == []
 
 
