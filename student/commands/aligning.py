@@ -20,7 +20,10 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add_checkpoint_flag(parser)
     parser.add_argument("--pairs", type=Path, default=CORPUS / "fren.dev.bpe", help="`source|||target` lines")
     parser.add_argument(
-        "--alignments", type=Path, default=CORPUS / "fren.dev.align", help="their gold links: `0-0 1-2`, … per line"
+        "--alignments",
+        type=Path,
+        default=CORPUS / "fren.dev.align",
+        help="gold links of all pairs or the first ones, a line each: `0-0 1-2`",
     )
     text = (
         "whose row counts as a token's: that of the step that writes it, or of the one that reads it (default: write)"
@@ -36,9 +39,10 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         check_format(options.output)
     pairs = read_pairs(options.pairs)
-    if not 1 <= options.line <= len(pairs):
-        raise DataError(f"--line {options.line}: {options.pairs} has {len(pairs)} lines")
     gold = read_alignments(options.alignments, pairs)
+    pairs = pairs[: len(gold)]
+    if not 1 <= options.line <= len(pairs):
+        raise DataError(f"--line {options.line}: {options.alignments} has {len(pairs)} lines")
     saved, model = load_model(options)
     note_unknown(options.pairs, [source for source, _ in pairs], saved.src_vocab)
     vocabularies = saved.src_vocab, saved.tgt_vocab
