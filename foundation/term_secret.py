@@ -73,6 +73,11 @@ def seed_for(secret: bytes, content_hash: str) -> int:
     return int.from_bytes(hmac.digest(secret, content_hash.encode(), hashlib.sha256)[:16], "big")
 
 
+def seal_of(secret: bytes, content: bytes) -> str:
+    """A message authentication code: whoever lacks the secret cannot make it for content of their own."""
+    return hmac.digest(secret, b"record\n" + content, hashlib.sha256).hex()
+
+
 def seed_id(secret: bytes, seed: int) -> str:
     """A name of the seed: the same seed can be recognised, but not even a short one guessed without the secret."""
     return hmac.digest(secret, f"id of seed {seed}".encode(), hashlib.sha256).hex()[:12]

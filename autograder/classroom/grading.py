@@ -7,6 +7,7 @@ process alone writes records.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from foundation.child_processes import Ended, run_forked
+from foundation.printable_text import printable
 
 from ..grading.events import Event, GivenUp
 from ..grading.launcher import open_grader
+from ..grading.record import read_record
 from ..grading.recording import Recorder
 from ..grading.submission import events_of, refusal
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
@@ -33,6 +36,9 @@ GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 MOST_TRIES = 3
 """How often a submission is tried whose child, or whose zygote, was ended by something else than its own work."""
+
+
+NOT_OURS = "graded again, since this term's grader has not sealed the record that was there"
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,7 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) 
     tries: Counter[Entry] = Counter()
     unavailable: set[Entry] = set()
     waiting = deque(entries)
+    forged = not_ours(entries, conditions)
     seconds = conditions.assignment.limits.total_seconds + GRACE_SECONDS
     grader.renew()
     tqdm.monitor_interval = 0  # its thread would be forked along
@@ -82,7 +89,8 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) 
         for entry, message in run_forked(waiting, work, seconds, conditions.n_children):
             if entry not in recorders:
                 name = name_of(entry.path)
-                recorders[entry] = Recorder(name, conditions.assignment, conditions.grader_version)
+                notes = (NOT_OURS,) if entry in forged else ()
+                recorders[entry] = Recorder(name, conditions.assignment, conditions.grader_version, notes)
             recorder = recorders[entry]
             if isinstance(message, Unavailable):
                 recorder.add(GivenUp(message.reason))
@@ -100,8 +108,18 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) 
                     continue
                 if recorder.record.run.finished is None:
                     recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
-                store(entry.record, recorder.record)
+                store(entry.record, recorder.record, conditions.seeds)
                 bar.update()
+
+
+def not_ours(entries: Sequence[Entry], conditions: Conditions) -> set[Entry]:
+    """The entries whose records this term's grader has not written; says so."""
+    present = {entry: read_record(entry.record) for entry in entries}
+    found = {entry for entry, record in present.items() if record and not conditions.seeds.has_sealed(record)}
+    for entry in entries:
+        if entry in found:
+            print(f"note: {printable(entry.path.name)}: {NOT_OURS}", file=sys.stderr)
+    return found
 
 
 def events_in_child(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[Event]:

@@ -3,7 +3,7 @@
     records/NAME.json    the present record
     earlier/NAME.json    the last finished one before it
 
-No record is ever deleted before its successor exists.
+No record is ever deleted before its successor exists. A record that this term's grader has not sealed does not count.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pathlib import Path
 
 from foundation.whole_files import make_folder
 
-from ..grading.record import NotWrittenError, Record, read_record, write_record, write_result
+from ..grading.record import NotWrittenError, Record, read_record, write_record
+from ..grading.seeds import Seeds
 from .errors import ClassError
 
 RECORDS, EARLIER = "records", "earlier"
@@ -53,8 +54,8 @@ def hold(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def store(path: Path, record: Record) -> None:
-    """Makes a record the present one; a finished one that it replaces is kept beside it.
+def store(path: Path, record: Record, seeds: Seeds) -> None:
+    """Seals a record and makes it the present one; a finished one of ours that it replaces is kept beside it.
 
     Raises:
         NotWrittenError: where that fails, also where the folder is not there any more.
@@ -62,9 +63,9 @@ def store(path: Path, record: Record) -> None:
     if not path.parent.is_dir():  # not made anew: it may have been on a disk that is not there at present
         raise NotWrittenError(path.parent, FileNotFoundError("it was there when grading began, and is gone"))
     present = read_record(path)
-    if present is not None and present.is_finished:
-        write_result(earlier(path), path.read_bytes())
-    write_record(path, record)
+    if present is not None and present.is_finished and seeds.has_sealed(present):
+        write_record(earlier(path), present)
+    write_record(path, seeds.seal(record))
 
 
 def earlier(path: Path) -> Path:

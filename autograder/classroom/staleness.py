@@ -63,7 +63,7 @@ def stale(entries: Sequence[Entry], conditions: Conditions) -> list[Entry]:
 def is_current(entry: Entry, conditions: Conditions) -> bool:
     """Whether the entry's record is what grading it now would give."""
     record = read_record(entry.record)
-    if record is None or not record.is_finished:
+    if record is None or not record.is_finished or not conditions.seeds.has_sealed(record):
         return False
     judgement = record.judgement
     if judgement.grader_version != conditions.grader_version or not satisfies(conditions.level, record.run.layers):

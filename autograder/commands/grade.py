@@ -9,6 +9,7 @@ from pathlib import Path
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
+from foundation.whole_files import is_stream
 
 from ..grading.launcher import open_grader
 from ..grading.record import Record, write_json, write_record
@@ -64,10 +65,13 @@ def run(options: argparse.Namespace) -> int:
             book.reset()
 
     def store(record: Record) -> None:
-        write_json(options.results, as_results(record))
-        if options.record:
-            write_record(options.record, record)
+        is_last = record.run.finished is not None
+        if is_last or not is_stream(options.results):  # a pipe gets one result, not one after each part
+            write_json(options.results, as_results(record))
+        if options.record and (is_last or not is_stream(options.record)):
+            write_record(options.record, seeds.seal(record))
 
+    seeds = seeds_of_term(ROOT, options.seed)
     recorder = Recorder(name_of(options.submission), assignment, version)
     intake: Intake | None = None
     try:
@@ -75,7 +79,6 @@ def run(options: argparse.Namespace) -> int:
     except IntakeRefusedError as error:
         record = recorder.add_all(refusal(error), store)
     else:
-        seeds = seeds_of_term(ROOT, options.seed)
         with open_grader(assignment, options.references, options.level) as grader:
             flags = {"tries_training": not options.no_training, "show_progress": sys.stderr.isatty()}
             record = recorder.add_all(events_of(intake, seeds, grader, **flags), store)

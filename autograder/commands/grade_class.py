@@ -59,11 +59,13 @@ def run(options: argparse.Namespace) -> int:
     if options.jobs < 1:
         raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     assignment = read_assignment(options.assignment)
-    entries = entries_of(options.folder, options.output, assignment.contract)
+    entries = entries_of(options.folder, options.output, assignment)
     books: dict[str, Gradebook] = {}
     if options.to_nbgrader:
         names = {entry.path.name: name_of(entry.path) for entry in entries}
-        books = Gradebook.open_all(options.to_nbgrader, names, assignment)
+        books = Gradebook.open_all(
+            options.to_nbgrader, names, assignment, lambda line: print(f"note: {line}", file=sys.stderr)
+        )
         for book in books.values():
             book.reset()
     conditions = Conditions(

@@ -56,6 +56,8 @@ def run(options: argparse.Namespace) -> int:
     if seeds.id_of(content) != old.judgement.seed_id:
         why = "was graded with another term's secret, or with --seed" if options.seed is None else "had another seed"
         raise ReplayError(f"{options.record}: {why}; name its seed with --seed N")
+    if not seeds.has_sealed(old):
+        print(f"note: {options.record}: not as this term's grader wrote it: its seal does not fit", file=sys.stderr)
     version = version_of(options, assignment)
     if version != old.judgement.grader_version:
         print(f"note: graded by version {old.judgement.grader_version}, replayed by {version}", file=sys.stderr)

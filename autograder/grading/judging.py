@@ -11,12 +11,13 @@ say about submitted code, and a safety net around our own, which is noted when i
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.watchdog import check_main_thread
+from foundation.watchdog import CPU, check_main_thread, time_limit
 
 from ..diagnosis.explaining import Explainer
 from ..intake import Intake
@@ -32,6 +33,12 @@ from .record import Training
 from .states import State
 from .trainability import Trainability, missing_for, try_training
 from .translations import judge_translations
+
+SEARCH_SECONDS = 30.0
+"""CPU time of the search for forbidden short-cuts, which counts its own steps and needs far less."""
+
+DIAGNOSIS_SECONDS = 20.0
+"""CPU time of the diagnosis of all tasks, after which no further one begins."""
 
 
 @dataclass
@@ -126,6 +133,7 @@ def judge(
     known: dict[str, TaskResult] = {}
     tape = Tape()
     broken: list[str] = []
+    seconds_of_diagnosis = 0.0
     with (
         Explainer(grader.tests, tape, assignment, broken.append) as explainer,
         Sandbox(
@@ -141,19 +149,26 @@ def judge(
             check(sandbox)
             done = [t for t in tested if t.marker in outcomes and t.number not in known]
             results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
-            results = explainer.explain(refuse_short_cuts(results, short_cuts, submission))
-            check(sandbox)
+            results = refuse_short_cuts(results, short_cuts, submission)
+            if seconds_of_diagnosis < DIAGNOSIS_SECONDS:
+                began = time.process_time()
+                results = explainer.explain(results)
+                seconds_of_diagnosis += time.process_time() - began
+                check(sandbox)
             known |= {result.task.number: result for result in results}
             yield from contained(sandbox)
             if results:
                 yield TasksJudged(tuple(results))
         exhausted = [f"the grader stopped checking answers in {nodeid}" for nodeid in grader.tests.exhausted_by]
+        if seconds_of_diagnosis >= DIAGNOSIS_SECONDS:
+            broken.append(f"diagnosis ended after {DIAGNOSIS_SECONDS:g} s of CPU time; no marks depend on it")
         for note in [*exhausted, *broken]:
             yield Noted(note, is_about_run=True)
         untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
         if untested:
             yield TasksJudged(tuple(untested))
         if tries_training:
+            sandbox.grant_the_rest()
             yield TrainingTried(try_whole(sandbox, assignment, [*known.values(), *untested]))
             yield from contained(sandbox)
     yield Finished()
@@ -184,7 +199,15 @@ def try_whole(sandbox: Sandbox, assignment: Assignment, results: list[TaskResult
 def short_cuts_of(intake: Intake, assignment: Assignment, notes: list[str]) -> dict[str, list[ShortCut]]:
     """What the judged components use of that which students are to write themselves."""
     judged = dict.fromkeys(component for task in assignment.tasks for component in task.components)
-    return find_short_cuts(intake.sources, judged, assignment.contract.forbidden, notes)
+    struck: list[float] = []
+    try:
+        with time_limit(SEARCH_SECONDS, CPU) as struck:
+            return find_short_cuts(intake.sources, judged, assignment.contract.forbidden, notes)
+    except Exception:
+        if not struck:
+            raise
+        notes.append(f"the search for forbidden short-cuts was stopped after {SEARCH_SECONDS:g} s")
+        return {}
 
 
 def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]], intake: Intake) -> list[TaskResult]:

@@ -157,10 +157,17 @@ class Run(Model):
 class Record(Model):
     """One submission with its results. While parts are pending, the grading has not finished."""
 
-    version: Annotated[Literal[2], Field(description="Version of this schema.")] = 2
+    version: Annotated[Literal[3], Field(description="Version of this schema.")] = 3
     submission: Annotated[Name, Field(description="Name of the file or folder, without its ending.")]
     judgement: Judgement
     run: Run
+    seal: Annotated[
+        str,
+        Field(
+            pattern="^([0-9a-f]{64})?$",
+            description="Authenticates all of the record: HMAC-SHA256 with the term's secret; empty where not sealed.",
+        ),
+    ] = ""
 
     @property
     def has_ended(self) -> bool:

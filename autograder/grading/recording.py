@@ -59,8 +59,10 @@ class Recorder:
         record: as of the last event.
     """
 
-    def __init__(self, submission: str, assignment: Assignment, grader_version: str) -> None:
-        """Starts with every part pending."""
+    def __init__(
+        self, submission: str, assignment: Assignment, grader_version: str, notes: tuple[str, ...] = ()
+    ) -> None:
+        """Starts with every part pending, and with these notes on the run."""
         self._started = time.perf_counter()
         run = Run(
             started=now(),
@@ -70,7 +72,7 @@ class Recorder:
             seconds_of_parts={},
             layers=None,
             printed="",
-            notes=(),
+            notes=notes,
             error="",
         )
         self._blank = Record(submission=submission, judgement=blank(assignment, grader_version), run=run)

@@ -1,17 +1,20 @@
 """Which seed each submission's random inputs come from, and how a record names it.
 
 The seed follows from the term's secret and the submission's content, so that a disputed mark can be replayed and the
-same files always earn the same marks. A record holds only an id of the seed.
+same files always earn the same marks. A record holds only an id of the seed, and is sealed with the secret.
 """
 
 import hashlib
+import hmac
 import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.term_secret import NoSecretError, draw_secret, seed_for, seed_id, term_secret
+from foundation.term_secret import NoSecretError, draw_secret, seal_of, seed_for, seed_id, term_secret
+
+from .record import Record
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,19 @@ class Seeds:
     def id_of(self, content: str) -> str:
         """How a record names that seed."""
         return seed_id(self.secret, self.seed_of(content))
+
+    def seal(self, record: Record) -> Record:
+        """The record with a seal that only the holder of the secret can make."""
+        return record.changed(seal=seal_of(self.secret, unsealed(record)))
+
+    def has_sealed(self, record: Record) -> bool:
+        """Whether a record is as this term's grader wrote it."""
+        return hmac.compare_digest(record.seal, seal_of(self.secret, unsealed(record)))
+
+
+def unsealed(record: Record) -> bytes:
+    """What a seal vouches for: all of a record but the seal."""
+    return record.changed(seal="").model_dump_json().encode()
 
 
 def seeds_of_term(root: Path, fixed: int | None = None) -> Seeds:

@@ -21,9 +21,10 @@ from .errors import IntakeError, IntakeRefusedError
 from .files.loose_files import LooseFiles
 from .files.path_checks import is_clutter
 from .size_limits import TRANSLATIONS
-from .submission import Intake, name_of, take_in
+from .submission import ARCHIVES, Intake, name_of, take_in
 
 __all__ = [
+    "ARCHIVES",
     "TRANSLATIONS",
     "Intake",
     "IntakeError",

@@ -20,6 +20,8 @@ MAX_LISTED = 50_000  # entries of a folder; listing is cheap
 MAX_DEPTH = 15  # nested folders
 MAX_NAME_CHARACTERS = 400
 
+MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
+
 TRANSLATIONS = "translations.txt"
 
 

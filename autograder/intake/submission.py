@@ -9,6 +9,7 @@ from pathlib import Path
 from foundation.assignment_file import Assignment
 from foundation.contract import Contract
 from foundation.sources import Sources, file_of
+from foundation.watchdog import time_limit
 
 from .assignment_folder import (
     FAR,
@@ -31,8 +32,9 @@ from .files.zips import Zip
 from .modules import Selection, complete, misnamed, read_release, select_modules
 from .notebooks.cells import Cell, read_notebook
 from .notebooks.distribution import Distribution
-from .size_limits import MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, TRANSLATIONS
+from .size_limits import MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, MAX_SECONDS, TRANSLATIONS
 
+TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
 KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
 OTHER_KINDS = {b"Rar!": "a RAR archive", b"7z\xbc\xaf": "a 7z archive", b"%PDF": "a PDF", b"{": "JSON not named .ipynb"}
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
@@ -81,15 +83,19 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
     Raises:
         IntakeRefusedError: where the submission cannot be graded: a result with a reason.
         IntakeError: where the path does not exist or cannot be read: the caller's mistake.
+        RuntimeError: outside the main thread of a process, where no time limit can be kept.
     """
     skeleton = read_release(release, assignment.contract)
     hashes: dict[str, str] = {}
+    struck: list[float] = []
     try:
-        if isinstance(path, LooseFiles):
-            return take_folder(path.name, path, skeleton, assignment, hashes)
-        return _take_in(path, skeleton, assignment, hashes)
-    except RefusedError as error:
-        raise IntakeRefusedError(path.name or str(path), str(error), hashes) from None
+        with time_limit(MAX_SECONDS) as struck:
+            if isinstance(path, LooseFiles):
+                return take_folder(path.name, path, skeleton, assignment, hashes)
+            return _take_in(path, skeleton, assignment, hashes)
+    except (RefusedError, TimeoutError) as error:
+        reason = TOO_SLOW if struck else str(error)
+        raise IntakeRefusedError(path.name or str(path), reason, hashes) from None
 
 
 def name_of(path: Path | LooseFiles) -> str:

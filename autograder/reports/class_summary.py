@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ from .terminal import containment_of
 Cell = str | float | None
 
 MOST_NAMES = 8
+FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
+"""The place before what a spreadsheet would compute: at the beginning, or after what may separate cells."""
 
 
 class PartSummary(TypedDict):
@@ -61,8 +64,8 @@ def write_summary(records: Mapping[str, Record], output: Path) -> None:
 
 
 def harmless(value: Cell) -> Cell:
-    """Text that a spreadsheet does not take for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
+    """Text that a spreadsheet takes for no formula, whichever character it reads as the end of a cell."""
+    return FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
 
 
 def parts_of(records: Mapping[str, Record]) -> list[PartSummary]:

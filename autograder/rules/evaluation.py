@@ -1,6 +1,7 @@
 """Finds the possible values of expressions: a small interpreter that runs nothing and gives up early."""
 
 import ast
+import time
 from collections.abc import Callable, Iterable
 
 from foundation.sources import Sources
@@ -14,7 +15,11 @@ from .values import NOTHING, Binding, Getter, Items, Library, Namespace, OwnModu
 
 MAX_STEPS = 150_000  # for one component; the reference needs 7,000 for all together
 MAX_STEPS_IN_ALL = 3 * MAX_STEPS
+MAX_SECONDS = 10.0
+"""CPU time for all components; a safety net, since steps bound the time already."""
+STEPS_PER_LOOK = 4096  # at the clock
 TEXT_PER_STEP = 100  # characters
+BINDINGS_PER_STEP = 10
 MAX_MEANINGS = 400  # of one expression
 MAX_DEPTH = 60
 MAX_PATH = 300
@@ -44,6 +49,7 @@ class Evaluator:
     def __init__(self, sources: Sources, forbidden: ForbiddenNames) -> None:
         self.sources, self.forbidden = sources, forbidden
         self.n_steps = self.n_steps_in_all = 0
+        self._began = time.process_time()
         self._modules: dict[str, ModuleNames] = {}
         self._known: dict[tuple[int, object], Values] = {}
         self._trees: dict[tuple[str, int], tuple[ast.Module, Scope]] = {}
@@ -59,6 +65,9 @@ class Evaluator:
         self.n_steps_in_all += n_steps
         if self.n_steps > MAX_STEPS or self.n_steps_in_all > MAX_STEPS_IN_ALL:
             raise TooTangledError
+        is_time_to_look = self.n_steps_in_all % STEPS_PER_LOOK < n_steps
+        if is_time_to_look and time.process_time() - self._began > MAX_SECONDS:
+            raise TooTangledError
 
     def module(self, name: str) -> ModuleNames:
         """The names of a module; a missing module has none."""
@@ -68,8 +77,13 @@ class Evaluator:
 
     def look_up(self, module: str, name: str, position: int | None = None, depth: int = 0) -> Values:
         """The possible values of a name at the top level of a module, at a point of its import or after it."""
-        found = [self.values_of(binding, name, depth) for binding in self.module(module).visible(name, position)]
-        return joined(*found)
+        return joined(*(self.values_of(binding, name, depth) for binding in self.visible(module, name, position)))
+
+    def visible(self, module: str, name: str, position: int | None = None) -> list[Binding]:
+        """The bindings that a name at the top level of a module may stand for; see `ModuleNames.visible`."""
+        names = self.module(module)
+        self.step(1 + names.count(name) // BINDINGS_PER_STEP)
+        return names.visible(name, position)
 
     def values_of(self, binding: Binding, name: str, depth: int = 0) -> Values:
         """The possible values of a binding; of a star import, for one of the names that it brings."""
@@ -131,7 +145,7 @@ class Evaluator:
         if local is not None:
             return joined(*(self._local(*source, where, depth) for source, where in local))
         found = self.look_up(scope.module, name, scope.position, depth)
-        if not self.module(scope.module).visible(name, scope.position) or found == NOTHING:
+        if found == NOTHING:
             return found | {Library(f"builtins.{name}")}
         return found
 
@@ -164,15 +178,32 @@ class Evaluator:
         return resolve(importer, path.endswith("/__init__.py"), statement.level, statement.module)
 
     def _from_star(self, binding: Binding, name: str, depth: int) -> Values:
-        statement = binding.node
-        if depth > MAX_DEPTH or not isinstance(statement, ast.ImportFrom) or name == "*":
+        """What a star import brings under a name; each module that star imports lead to is visited once."""
+        if depth > MAX_DEPTH or name == "*":
             return NOTHING
-        if statement.level and not name.startswith("_"):
-            origin = self._origin(statement, binding.module)
-            return self.look_up(origin, name, None, depth + 1) if origin else NOTHING
-        if statement.level == 0 and self.forbidden.star_brings(statement.module or "", name):
-            return frozenset([Library(f"{statement.module}.{name}")])
-        return NOTHING
+        found: list[Values] = []
+        visited: set[str] = set()
+        waiting = [binding]
+        while waiting:
+            star = waiting.pop()
+            statement = star.node
+            self.step()
+            if not isinstance(statement, ast.ImportFrom):
+                continue
+            if statement.level == 0:
+                if self.forbidden.star_brings(statement.module or "", name):
+                    found.append(frozenset([Library(f"{statement.module}.{name}")]))
+                continue
+            origin = self._origin(statement, star.module)
+            if not origin or origin in visited or name.startswith("_"):
+                continue
+            visited.add(origin)
+            for inner in self.visible(origin, name):
+                if inner.name == "*":
+                    waiting.append(inner)
+                else:
+                    found.append(self.values_of(inner, name, depth + 1))
+        return joined(*found)
 
     def attribute(self, value: Value, name: str, depth: int = 0) -> Values:
         """The possible values of `value.name`."""

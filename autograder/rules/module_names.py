@@ -36,6 +36,10 @@ class ModuleNames:
         if isinstance(self._trees[0], ast.Module):
             self._read(self._trees[0].body)
 
+    def count(self, name: str) -> int:
+        """How many bindings `visible` looks at."""
+        return len(self.bindings.get(name, ())) + len(self.bindings.get("*", ()))
+
     def visible(self, name: str, position: int | None = None) -> list[Binding]:
         """The bindings that a name may stand for, at a point of the import or after it (None)."""
         candidates = self.bindings.get(name, []) + self.bindings.get("*", [])

@@ -108,7 +108,7 @@ class Search:
     def _bindings(self, component: str) -> list[Binding]:
         """The bindings of a component, through imports too."""
         module, _, name = component.partition(".")
-        found = list(self.evaluator.module(module).visible(name))
+        found = self.evaluator.visible(module, name)
         for value in self.evaluator.look_up(module, name):
             if isinstance(value, Binding) and value not in found:
                 found.append(value)

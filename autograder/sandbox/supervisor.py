@@ -1,13 +1,14 @@
 """Keeps a submission's worker alive and within its budgets.
 
 There is one total of wall time, one of CPU time, and a count of failures per component, so that a fault costs only its
-own component and an endless loop costs little.
+own component and an endless loop costs little. Nor may one component use up the time of the others by calls that each
+stay within their limit: it gets no more than its failures would cost, and never more than it leaves to the rest.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container
 from typing import Any
 
@@ -40,6 +41,7 @@ class Supervisor:
     Attributes:
         seconds: wall time spent waiting for submitted code.
         failure: why the sandbox itself has failed, after which it does nothing more; None = it has not.
+        is_fair: whether each component has to leave time for the others.
     """
 
     def __init__(
@@ -53,15 +55,16 @@ class Supervisor:
         killed_before: Container[str] = (),
     ) -> None:
         self.failure: SandboxUnavailableError | None = None
+        self.is_fair = True
         self._killed_before = killed_before
         self._sources, self._contract, self._limits = sources, contract, limits
         self._zygote, self._tape, self._locate = zygote, tape, locate
         self._session: Session | None = None
         self._failures: Counter[str] = Counter()
+        self._seconds_of: defaultdict[str, float] = defaultdict(float)
         self._timeouts: set[str] = set()
         self._cpu_of_ended = 0.0
         self._level = ""
-        self._is_defused = False
         self.output = Output(limits.output_kb << 10)
         self.seconds = 0.0
 
@@ -69,13 +72,16 @@ class Supervisor:
         """A living session, started if necessary, for a call on behalf of `component`."""
         self._check(component)
         try:
-            if not self._is_defused:
-                self._is_defused = True
+            if not self._is_ready():
                 self._sources = defuse(self._sources, self._end_of_import)
             return self._session_with(self._sources)
         except SandboxUnavailableError as error:
             self.failure = error
             raise
+
+    def _is_ready(self) -> bool:
+        """Whether a worker lives in which all modules are imported; the time of that is no component's."""
+        return self._session is not None and self._session.is_alive and self._session.sources == self._sources
 
     def _session_with(self, sources: Sources) -> Session:
         """A living session with these sources: the current one, or a new one in its place."""
@@ -97,6 +103,8 @@ class Supervisor:
             self._check(component)
             self.request(self._session_with(sources), component, "import", {"module": module}, Encoder())
         except (SubmissionTimeoutError, SubmissionDiedError) as error:
+            if self.seconds >= self._limits.total_seconds:  # which is not this module's fault alone
+                raise
             return error.message
         except SubmissionError:
             return ""  # the loader keeps the error and raises it when one of the module's components is requested
@@ -108,7 +116,7 @@ class Supervisor:
         """`Session.request` within the budgets; `component` is blamed if the worker ends."""
         if session.is_alive:
             self._check(component)
-        left = self._limits.total_seconds - self.seconds
+        left = self._left_for(component)
         started = time.monotonic()
         was_alive = session.is_alive
         try:
@@ -122,7 +130,9 @@ class Supervisor:
             self.failure = error
             raise
         finally:
-            self.seconds += time.monotonic() - started
+            took = time.monotonic() - started
+            self.seconds += took
+            self._seconds_of[component] += took
             if was_alive and not session.is_alive:
                 self.note_failure(component, session)
 
@@ -140,9 +150,19 @@ class Supervisor:
             raise SubmissionTimeoutError(f"the submission's total of {self._limits.total_seconds:.3g} s is used up")
         if self._cpu_of_ended > self._limits.cpu_seconds - CPU_GRAIN:
             raise SubmissionTimeoutError(f"the submission's CPU time of {self._limits.cpu_seconds} s is used up")
+        if self._left_for(component) <= 0:
+            raise SubmissionTimeoutError(f"{component} was skipped after {self._seconds_of[component]:.3g} s in all")
         if self._failures[component] >= self._limits.failures_a_component:
             reason = f"{component} was skipped after {self._failures[component]} timeouts or crashes"
             raise (SubmissionTimeoutError if component in self._timeouts else SubmissionDiedError)(reason)
+
+    def _left_for(self, component: str) -> float:
+        """Seconds that calls of a component may still take."""
+        used = self._seconds_of[component]
+        left = self._limits.total_seconds - self.seconds
+        if not self.is_fair:
+            return left
+        return min(left, self._limits.call_seconds * self._limits.failures_a_component - used, left - used)
 
     @property
     def level(self) -> str:

@@ -62,14 +62,15 @@ def statements_of(cell: Cell, dropped: list[str]) -> list[Statement]:
         problem = f"{cell}, line {line}: {tree.msg}" + (f": {quoted}" if quoted else "")
         names = [name for name in dict.fromkeys(DEFINITION.findall(text)) if name.isidentifier()]
         return [Statement(cell, None, "", problem, {name}) for name in names if not keyword.iskeyword(name)]
-    found = [statement_of(cell, node, text) for node in tree.body]
+    lines = text.split("\n")
+    found = [statement_of(cell, node, lines) for node in tree.body]
     return [statement for statement in found if statement.binds or statement.changes]
 
 
-def statement_of(cell: Cell, node: ast.stmt, text: str) -> Statement:
-    """Analyses one statement that compiles."""
+def statement_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Statement:
+    """Analyses one statement that compiles, of a cell with these lines."""
     statement = Statement(cell, node)
-    statement.text = "\n".join(text.split("\n")[first_line(node) - 1 : node.end_lineno])
+    statement.text = "\n".join(lines[first_line(node) - 1 : node.end_lineno])
     if isinstance(node, DEFINITIONS):
         statement.binds = {node.name}
         for decorator in node.decorator_list:

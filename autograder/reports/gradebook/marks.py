@@ -15,7 +15,7 @@ from foundation.printable_text import printable
 from ...grading.record import Record
 from ...intake import Intake
 from .feedback import remove_feedback, write_feedback
-from .target import GradebookError, Target, check_student, find_target, graded_cells, read_notebooks, test_cell
+from .target import STUDENT, GradebookError, Target, check_student, find_target, graded_cells, read_notebooks, test_cell
 
 P = ParamSpec("P")
 
@@ -71,24 +71,38 @@ class Gradebook:
         return cls(find_target(text), check_student(student), assignment)
 
     @classmethod
-    def open_all(cls, text: str, students: dict[str, str], assignment: Assignment) -> dict[str, "Gradebook"]:
+    def open_all(
+        cls, text: str, students: dict[str, str], assignment: Assignment, note: Callable[[str], None]
+    ) -> dict[str, "Gradebook"]:
         """The gradebooks for a class, by the submissions' file names.
+
+        Submissions whose student is in doubt have none: several of one student, of which only one can count, and those
+        whose name is no id.
 
         Args:
             text: the course's folder or the database's URL.
             students: file name -> nbgrader's id of the student.
             assignment: whose marks are written.
+            note: called with a line for each student in doubt.
 
         Raises:
-            GradebookError: as `open`; also for two submissions of one student, since only one can count.
+            GradebookError: for a course or notebooks that cannot be used.
         """
-        files: dict[str, str] = {}
-        for file, student in students.items():
-            other = files.setdefault(student.casefold(), file)
-            if other != file:
-                both = f"{printable(other, 60)} and {printable(file, 60)}"
-                raise GradebookError(f"{both} both belong to the student {printable(student, 60)}; keep one")
-        return {file: cls.open(text, student, assignment) for file, student in students.items()}
+        target = find_target(text)
+        files: dict[str, list[str]] = {}
+        for file, name in students.items():
+            files.setdefault(name.casefold(), []).append(file)
+        books = {}
+        for same in files.values():
+            student = students[same[0]]
+            if len(same) > 1:
+                all_files = ", ".join(printable(file, 60) for file in same)
+                note(f"not in the gradebook: {all_files} belong to one student, {printable(student, 60)}; keep one")
+            elif not STUDENT.fullmatch(student):
+                note(f"not in the gradebook: {printable(same[0], 60)}, whose name is no student's id in nbgrader")
+            else:
+                books[same[0]] = cls(target, student, assignment)
+        return {file: books[file] for file in students if file in books}
 
     @_in_one_line
     def reset(self) -> None:

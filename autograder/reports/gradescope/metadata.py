@@ -40,8 +40,12 @@ class SubmissionMetadata:
         """Seconds after the due date; 0 = in time."""
         return max(0.0, (self.created - self.due).total_seconds()) if self.due else 0.0
 
-    def notes(self) -> list[str]:
-        """What the student reads about it."""
+    def notes(self, tells_scores: bool = True) -> list[str]:
+        """What the student reads about it.
+
+        Args:
+            tells_scores: whether to tell the points of earlier attempts; they include those of hidden parts.
+        """
         notes = []
         if self.late_seconds:
             ended = self.late_due is not None and self.created > self.late_due
@@ -49,7 +53,8 @@ class SubmissionMetadata:
             notes.append(f"handed in {_duration(self.late_seconds)} after the due date{after}")
         if self.earlier_scores:
             shown = ", ".join("not graded" if score is None else f"{score:g}" for score in self.earlier_scores[-5:])
-            notes.append(f"attempt {len(self.earlier_scores) + 1}; points before: {shown}")
+            before = f"; points before: {shown}" if tells_scores else ""
+            notes.append(f"attempt {len(self.earlier_scores) + 1}{before}")
         return notes
 
     def as_dict(self) -> dict[str, object]:

@@ -70,7 +70,10 @@ def in_full(record: Record, metadata: SubmissionMetadata | None, notes: list[str
             results.pop("score", None)
     for place in results["leaderboard"]:
         place["order"] = "desc"
-    said = [results["output"], *(metadata.notes() if metadata else ()), *notes]
+    if not all(part.visibility == "visible" for part in record.judgement.parts if not part.components):
+        results["leaderboard"] = []  # BLEU tells what the hidden parts have earned
+    shows_all = all(part.visibility == "visible" for part in record.judgement.parts)
+    said = [results["output"], *(metadata.notes(tells_scores=shows_all) if metadata else ()), *notes]
     results["output"] = "\n".join(filter(None, said))
     if metadata:
         results["extra_data"]["handed_in"] = metadata.as_dict()

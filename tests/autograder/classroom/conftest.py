@@ -21,7 +21,7 @@ from foundation.places import SKELETON
 
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"a secret")
-CONTRACT = read_assignment().contract
+ASSIGNMENT = read_assignment()
 
 
 class StubGrader:
@@ -92,7 +92,7 @@ def log(use):
 
 def run(folder, output, again=False, version=VERSION, seed=None, **options) -> dict[str, Record]:
     """Grades a class; its records by file name."""
-    entries = entries_of(folder, output, CONTRACT)
+    entries = entries_of(folder, output, ASSIGNMENT)
     seeds = replace(SEEDS, fixed=seed)
     conditions = Conditions(read_assignment(), SKELETON, folder / "references", version, seeds, **options)
     grade_class(entries, conditions, again)

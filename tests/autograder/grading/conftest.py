@@ -88,7 +88,7 @@ def class_folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def graded(zygote, references, class_folder, tmp_path_factory) -> dict[str, Record]:
     """The records of the class, by file name."""
-    entries = entries_of(class_folder, tmp_path_factory.mktemp("marks"), read_assignment().contract)
+    entries = entries_of(class_folder, tmp_path_factory.mktemp("marks"), read_assignment())
     assignment = in_a_hurry(call_seconds=1.5)
     conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
     with hold(entries[0].record.parent), open_grader(assignment, references, zygote=zygote) as grader:

@@ -49,3 +49,36 @@ def test_one_tangle_hides_no_other_components_short_cut():
     found = find_short_cuts(sources, ["masks.diagonal_mask", "layers.LayerNorm"], FORBIDDEN, notes)
     assert list(found) == ["layers.LayerNorm"]
     assert notes == ["masks.diagonal_mask is too tangled to be searched completely for forbidden short-cuts"]
+
+
+def test_star_imports_in_a_circle_end_and_hide_nothing():
+    """Each module imports all of each other: paths through them double with every step, modules do not."""
+    modules = ("layers", "attention", "model")
+    stars = {module: "".join(f"from .{other} import *\n" for other in modules if other != module) for module in modules}
+    texts = {
+        "layers": "class LayerNorm:\n    def forward(self, x):\n        return helper(x) + unknown(x)\n",
+        "attention": "",
+        "model": "import torch\ndef helper(x):\n    return torch.layer_norm(x, (4,))\n",
+    }
+    sources = {module: (f"{module}.py", stars[module] + texts[module]) for module in modules}
+    started, notes = time.process_time(), []
+    found = find_short_cuts(sources, ["layers.LayerNorm"], FORBIDDEN, notes)
+    assert [(one.module, one.name) for one in found["layers.LayerNorm"]] == [("model", "torch.layer_norm")]
+    assert time.process_time() - started < SECONDS / 3 and notes == []
+
+
+def test_thousands_of_star_imports_end_soon():
+    modules = ("layers", "attention", "model")
+    stars = "".join(f"from .{module} import *\n" for module in modules) * 1500
+    use = "def f(x):\n" + "    y = aa + bb + cc\n" * 500
+    started, notes = time.process_time(), []
+    find_short_cuts({m: (f"{m}.py", stars + use) for m in modules}, ["layers.f"], FORBIDDEN, notes)
+    assert time.process_time() - started < SECONDS and "too tangled" in notes[0]
+
+
+def test_a_clock_ends_what_steps_do_not(monkeypatch):
+    monkeypatch.setattr("autograder.rules.evaluation.MAX_SECONDS", 0.0)
+    notes: list[str] = []
+    text = "def f(x):\n" + "    y = aa + bb + cc\n" * 3000
+    find_short_cuts({"layers": ("layers.py", text)}, ["layers.f"], FORBIDDEN, notes)
+    assert notes == ["layers.f is too tangled to be searched completely for forbidden short-cuts"]
