@@ -1,6 +1,7 @@
 """The command line of the autograder."""
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -20,6 +21,7 @@ from .sandbox.errors import SandboxUnavailableError
 from .scoring import ScoringError
 from .testing.errors import CollectionError
 
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 USER_ERRORS = (
     AssignmentError,
     IntakeError,
@@ -46,6 +48,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     except NotWrittenError as error:
         print(f"autograder: {error}; finished results are kept", file=sys.stderr)
+        return 1
+    except OSError as error:  # over a page, or a temporary file
+        if error.errno not in NO_ROOM:
+            raise
+        print(f"autograder: {error.filename or 'output'}: {error.strerror}; finished results are kept", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("autograder: stopped; finished results are kept", file=sys.stderr)

@@ -12,7 +12,7 @@ from reference.data import DataError
 from reference.running.checkpoint import CheckpointError
 from reference.running.config import ConfigError
 
-from . import attention_ways, decoding, grading, kills, stability, training
+from . import agreement, attention_ways, decoding, grading, kills, stability, training
 from .tables import command as tables
 
 
@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     print_anywhere()
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(
-        required=True, metavar="decoding | attention | ablations | tables | grading | stability | kills"
+        required=True, metavar="decoding | attention | ablations | tables | grading | stability | kills | agreement"
     )
 
     sub = commands.add_parser(
@@ -87,6 +87,14 @@ def main(arguments: list[str] | None = None) -> int:
     sub.add_argument("--count", type=int, default=60, help="processes to kill (default: 60)")
     sub.add_argument("--seed", type=int, help="of the moments and the victims (default: a new one each time)")
     sub.set_defaults(run=lambda options: kills.measure(options.count, options.seed))
+    sub = commands.add_parser(
+        "agreement",
+        help="whether a student's own run of the tests and the grading agree",
+        epilog="example: python -m benchmarks agreement --one-in 10",
+    )
+    sub.add_argument("--one-in", type=int, default=1, help="try one of so many submissions (default: 1, all)")
+    sub.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+    sub.set_defaults(run=lambda options: agreement.measure(options.one_in, options.seed))
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:

@@ -2,42 +2,55 @@
 
 import ast
 import codecs
-import contextlib
-import re
+import io
+import tokenize
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.printable_text import printable
 from foundation.sources import Source
 
 from .errors import IntakeError, RefusedError
 
-ENCODING_LINE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
-ENCODINGS = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252", "mac-roman")
+PRINTABLE = bytes([*b"\t\n\f\r", *range(0x20, 0x7F)])
+HIDING = ("unicode-escape", "raw-unicode-escape", "idna")
+"""Encodings in which a file reads otherwise than it looks."""
 
 
 def decode(content: bytes) -> str:
-    """The text of a Python file: UTF-8, or a common encoding that its first two lines declare (PEP 263).
+    """The text of a Python file: UTF-8, or the encoding that its first two lines declare (PEP 263).
+
+    Every encoding is read in which Python reads source and ASCII stands for itself.
 
     Raises:
         RefusedError: where it is not text.
     """
-    name = "utf-8"
-    if not content.startswith(codecs.BOM_UTF8):
-        for line in content[:400].decode("latin-1").splitlines()[:2]:
-            if match := ENCODING_LINE.match(line):
-                name = match[1]
-    with contextlib.suppress(LookupError):
-        name = codecs.lookup(name).name
-    if name not in ENCODINGS:
+    try:
+        name, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    except SyntaxError as error:  # an unknown encoding, or bytes that are none
+        name = "utf-8"
+        if str(error).startswith(("unknown encoding", "encoding problem")):
+            raise RefusedError(f"{printable(str(error), 80)}; save it as UTF-8") from None
+    name = codecs.lookup(name).name
+    if name in HIDING or not is_ascii_itself_in(name):
         raise RefusedError(f"its encoding is {name[:40]!r}; save it as UTF-8")
     try:
         text = content.decode("utf-8-sig" if name == "utf-8" else name)
     except UnicodeDecodeError as error:
         where = f"byte 0x{content[error.start]:02x} in line {content.count(10, 0, error.start) + 1}"
-        raise RefusedError(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
+        shown = "UTF-8" if name.startswith("utf-8") else name
+        raise RefusedError(f"it is not {shown} text ({where}); save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that everyone counts the same lines
+
+
+def is_ascii_itself_in(encoding: str) -> bool:
+    """Whether an encoding is one of text that leaves ASCII as it is."""
+    try:
+        return PRINTABLE.decode(encoding) == PRINTABLE.decode("ascii")
+    except (LookupError, UnicodeError):  # of other things than text, or not as it is
+        return False
 
 
 def module_files(folder: Path) -> list[tuple[str, Path]]:

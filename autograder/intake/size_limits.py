@@ -6,7 +6,8 @@ MAX_SOURCE_BYTES = 300_000  # all modules together
 
 MAX_TRANSLATIONS_BYTES = 10_000_000
 
-MAX_NOTEBOOK_BYTES = 10_000_000  # pictures in its output included
+MAX_NOTEBOOK_BYTES = 100_000_000  # pictures in its output included
+MAX_NOTEBOOK_TEXT = 10_000_000  # without them
 MAX_NOTEBOOKS = 20
 MAX_CELLS = 1_000
 MAX_CODE_CHARACTERS = 200_000  # all cells together

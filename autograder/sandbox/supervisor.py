@@ -116,7 +116,7 @@ class Supervisor:
         """`Session.request` within the budgets; `component` is blamed if the worker ends."""
         if session.is_alive:
             self._check(component)
-        left = self._left_for(component)
+        left = self._limits.total_seconds - self.seconds
         started = time.monotonic()
         was_alive = session.is_alive
         try:
@@ -157,7 +157,7 @@ class Supervisor:
             raise (SubmissionTimeoutError if component in self._timeouts else SubmissionDiedError)(reason)
 
     def _left_for(self, component: str) -> float:
-        """Seconds that calls of a component may still take."""
+        """Seconds that calls of a component may have taken when the next one begins."""
         used = self._seconds_of[component]
         left = self._limits.total_seconds - self.seconds
         if not self.is_fair:

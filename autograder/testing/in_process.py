@@ -17,6 +17,7 @@ from foundation.sources import Source, Sources
 
 from ..assignment_code import stand_ins_of
 from ..intake.python_source import read_modules
+from ..sandbox.worker import settings
 from ..sandbox.worker.loading import Package
 
 _numbers = itertools.count()
@@ -29,7 +30,7 @@ class InProcessSubmission:
         """Takes the modules, such as those that `read_sources` reads, and the assignment with their contract."""
         self._stand_ins = stand_ins_of(assignment)
         name = f"submission_{next(_numbers)}"
-        self.package = Package(dict(sources), assignment.contract.modules, self._stand_ins, name)
+        self.package = Package(dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept)
 
     def build(
         self, component: str, *args: object, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: object

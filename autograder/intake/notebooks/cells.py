@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from foundation.printable_text import printable
 
 from ..errors import RefusedError
-from ..size_limits import MAX_CELLS, MAX_CODE_CHARACTERS
+from ..size_limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_TEXT
+from .outputs import without_outputs
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
@@ -45,6 +46,9 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
     Raises:
         RefusedError: where it is not a notebook, or too large; the reason does not name the file.
     """
+    content = without_outputs(content)
+    if len(content) > MAX_NOTEBOOK_TEXT:
+        raise RefusedError(f"it has {len(content):,} bytes without its outputs; at most {MAX_NOTEBOOK_TEXT:,} are read")
     try:
         notebook = json.loads(content)
     except json.JSONDecodeError as error:

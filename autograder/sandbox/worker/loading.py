@@ -7,7 +7,8 @@ so that it works where no file can be opened; the contract and the stand-ins are
 import importlib
 import linecache
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -32,6 +33,7 @@ class Package(MetaPathFinder, Loader):
         contract: Mapping[str, Sequence[str]],
         stand_ins: object,
         name: str = "submission",
+        settings_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """Makes the package importable.
 
@@ -40,9 +42,10 @@ class Package(MetaPathFinder, Loader):
             contract: module name -> names of its components.
             stand_ins: has the stand-in for a component, if there is one, as an attribute of the same name.
             name: of the package; no other package of the process may have it.
+            settings_kept: a block in which each module runs; what it sets for the whole process ends with it.
         """
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
-        self.name = name
+        self.name, self._settings_kept = name, settings_kept
         self.errors: dict[str, BaseException] = {}
         self.missing: set[str] = set()  # components that their modules lack
         self._replaced: list[tuple[object, str, object]] = []
@@ -80,7 +83,8 @@ class Package(MetaPathFinder, Loader):
         linecache.cache.pop(path, None)  # the lines of an earlier text of that name
         short_name = module.__name__.removeprefix(self.name).removeprefix(".")
         try:
-            exec(compile(text, path, "exec", dont_inherit=True), vars(module))  # noqa: S102  what this is for
+            with self._settings_kept():
+                exec(compile(text, path, "exec", dont_inherit=True), vars(module))  # noqa: S102  what this is for
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes

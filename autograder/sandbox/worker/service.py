@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from . import shortcuts
+from . import settings, shortcuts
 from .failures import describe
 from .frames import REQUEST_LIMITS, pack, read_frame, write_all
 from .loading import Package
@@ -223,7 +223,7 @@ class Service:
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._paths = frozenset(path for path, _ in sources.values())
         self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
-        self._package = Package(sources, request["contract"], self._stand_ins)
+        self._package = Package(sources, request["contract"], self._stand_ins, settings_kept=settings.kept)
         self._executor = Executor(self._package, self._stand_ins)
 
     def _begin(self, package: Package) -> None:

@@ -2,11 +2,15 @@
 
 import json
 import sys
+import time
+import tracemalloc
 import types
 
 import pytest
 
-from autograder.intake.size_limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES
+from autograder.intake.errors import RefusedError
+from autograder.intake.notebooks.cells import read_notebook
+from autograder.intake.size_limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOK_TEXT
 from foundation.assignment_file import read_assignment
 
 from .conftest import RELEASE, answer, as_notebook, code
@@ -273,7 +277,7 @@ class TestFiles:
     def test_a_large_notebook(self, tmp_path, reason):
         with (tmp_path / "anna.ipynb").open("wb") as file:
             file.truncate(MAX_NOTEBOOK_BYTES + 1)
-        assert "at most 10,000,000 are read" in reason(tmp_path / "anna.ipynb")
+        assert "at most 100,000,000 are read" in reason(tmp_path / "anna.ipynb")
 
     @pytest.mark.parametrize(
         "cell",
@@ -295,3 +299,44 @@ class TestFiles:
         notebook = {"cells": [cell, code(NORM), cell]}
         (tmp_path / "anna.ipynb").write_text(json.dumps(notebook))
         assert load(take(tmp_path / "anna.ipynb"))["layers"].LayerNorm.filled
+
+
+OUTPUTS = [{"data": {"image/png": "A" * 20_000_000, "text/plain": ['a "quoted]" \\ line\n'] * 1000}}]
+
+
+def test_large_outputs_are_skipped(tmp_path, take):
+    """They cost no memory to speak of, and lines in messages stay right."""
+    cells = [code("class LayerNorm:\n    key = 'outputs'\n"), {**code("x = {'outputs': [1]}"), "outputs": OUTPUTS}]
+    cells.append({"cell_type": "markdown", "source": "text", "attachments": {"a.png": {"image/png": "B" * 5_000_000}}})
+    notebook = {"cells": [{**cells[1]}, cells[2], cells[0]], "metadata": {"widgets": {"state": OUTPUTS}}}
+    path = tmp_path / "work.ipynb"
+    path.write_text(json.dumps(notebook, indent=1))
+    assert path.stat().st_size > 4 * MAX_NOTEBOOK_TEXT
+    assert "key = 'outputs'" in take(path).sources["layers"][1]
+    tracemalloc.start()
+    content = path.read_bytes()
+    cells_read = read_notebook(content, "work.ipynb")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(cells_read) == 2 and peak < len(content) + 2_000_000
+    with pytest.raises(RefusedError, match=f"line {content.count(10) + 1}:"):
+        read_notebook(content[:-1], "work.ipynb")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"cells": [{"outputs": ' + b"[" * 9_000_000,
+        b'"outputs":' * 5_000_000,
+        b'"\\' * 9_000_000,
+        b'"' * 9_000_001,
+        b"[]" * 5_000_000,
+        b'{"outputs": null, "cells": 1}',
+        b'{"cells": [], "outputs": [1, "]", {"a": [}]}]}',
+    ],
+)
+def test_odd_outputs_end_soon(content):
+    started = time.process_time()
+    with pytest.raises(RefusedError):
+        read_notebook(content, "work.ipynb")
+    assert time.process_time() - started < 10

@@ -202,7 +202,7 @@ def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[S
     limits = dataclasses.replace(LIMITS, call_seconds=1.0, total_seconds=5)
     tasks = tuple(task for task in assignment.tasks if task.number in POINTS)
     assignment = dataclasses.replace(assignment, limits=limits, tasks=tasks)
-    entries = entries_of(folder, output, assignment.contract)
+    entries = entries_of(folder, output, assignment)
     os.environ["SECRET"] = secret = f"TOKEN-{secrets.token_hex(16)}"
     try:
         grade_class(entries, Conditions(assignment, ROOT / "student", folder, "0" * 16, Seeds(b"hostile")))
