@@ -6,22 +6,24 @@ component imports all modules.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from foundation.sources import Sources, failing_module
 
 
-def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str]) -> Sources:
+def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str], names: Iterable[str]) -> Sources:
     """The sources with every module replaced that ends its process.
 
     Args:
         sources: all modules.
         end_of_import: imports a module of such sources in a worker, which it may keep for the next call; returns why
             the worker ended, or "".
+        names: of the modules to try.
     """
-    names = [name for name in sources if name != "__init__"]
     suspects: dict[str, str] = {}
     for name in names:
+        if name == "__init__":
+            continue
         if reason := end_of_import(without(sources, suspects), name):
             suspects[name] = reason
     for name in list(suspects):  # a suspect may only have imported another one

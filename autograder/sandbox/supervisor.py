@@ -31,6 +31,8 @@ from .session import Session
 from .tape import Tape
 from .worker.values import Decoder, Encoder
 
+LONG_IMPORT = 0.2
+"""Seconds."""
 CPU_GRAIN = 0.1
 """Seconds. With less than this left no new worker is started, since its limit counts whole seconds."""
 
@@ -56,6 +58,7 @@ class Supervisor:
     ) -> None:
         self.failure: SandboxUnavailableError | None = None
         self.is_fair = True
+        self._is_defused = False
         self._killed_before = killed_before
         self._sources, self._contract, self._limits = sources, contract, limits
         self._zygote, self._tape, self._locate = zygote, tape, locate
@@ -72,16 +75,26 @@ class Supervisor:
         """A living session, started if necessary, for a call on behalf of `component`."""
         self._check(component)
         try:
-            if not self._is_ready():
-                self._sources = defuse(self._sources, self._end_of_import)
+            names = self._to_import()
+            if names:
+                self._sources = defuse(self._sources, self._end_of_import, names)
             return self._session_with(self._sources)
         except SandboxUnavailableError as error:
             self.failure = error
             raise
 
-    def _is_ready(self) -> bool:
-        """Whether a worker lives in which all modules are imported; the time of that is no component's."""
-        return self._session is not None and self._session.is_alive and self._session.sources == self._sources
+    def _to_import(self) -> list[str]:
+        """The modules to import before anything else: in the first worker all, in a later one those that take long.
+
+        That time is no component's. What is imported quickly is left to the first call.
+        """
+        if not self._is_defused:
+            self._is_defused = True
+            return list(self._sources)
+        session = self._session
+        if session is not None and session.is_alive and session.sources == self._sources:
+            return []
+        return [name for name in self._sources if self._seconds_of.get(f"import of {name}", 0.0) > LONG_IMPORT]
 
     def _session_with(self, sources: Sources) -> Session:
         """A living session with these sources: the current one, or a new one in its place."""
