@@ -1,14 +1,17 @@
 """Whether a student's own run of the tests and the grading agree: both run on the same submissions, with one seed."""
 
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Never
 
 from tqdm import tqdm
 
 from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.grading.launcher import open_grader
+from autograder.grading.marks import Outcome
 from autograder.grading.states import State
+from autograder.sandbox.proxy.submission import Sandbox
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
@@ -47,28 +50,48 @@ def disagreements(chosen: Mapping[str, Sources], seed: int, show_progress: bool 
         seed: of the random inputs.
         show_progress: shows a progress bar.
     """
-    versions = [Version(name, sources, [seed]) for name, sources in chosen.items()]
-    runs: dict[bool, dict[str, States]] = {}
-    for is_graded in (False, True):
-        found: dict[str, States] = {}
-        with tqdm(desc="graded" if is_graded else "own run", total=len(versions), disable=not show_progress) as bar:
-
-            def note(run: Run, found: dict[str, States] = found, bar: "tqdm[Never]" = bar) -> None:
-                outcomes = [outcome for several in run.outcomes.values() for outcome in several]
-                found[run.version] = {outcome.nodeid: outcome.state == State.PASSED for outcome in outcomes}
-                bar.update()
-
-            run_versions(versions, chosen["reference"], read_assignment(), note, sandboxed=is_graded)
-        runs[is_graded] = found
+    own = own_runs(chosen, seed, show_progress)
+    graded = graded_runs(chosen, seed, show_progress)
     different = {
         name: sorted(
-            test
-            for test in runs[False][name].keys() | runs[True][name].keys()
-            if runs[False][name].get(test) != runs[True][name].get(test)
+            test for test in own[name].keys() | graded[name].keys() if own[name].get(test) != graded[name].get(test)
         )
         for name in chosen
     }
     return {name: tests for name, tests in different.items() if tests}
+
+
+def own_runs(chosen: Mapping[str, Sources], seed: int, show_progress: bool) -> dict[str, States]:
+    """Which tests pass where the submission runs in the tests' own process."""
+    found: dict[str, States] = {}
+    versions = [Version(name, sources, [seed]) for name, sources in chosen.items()]
+    with tqdm(desc="own run", total=len(versions), disable=not show_progress, leave=False) as bar:
+
+        def note(run: Run) -> None:
+            found[run.version] = states_of(run.outcomes)
+            bar.update()
+
+        run_versions(versions, chosen["reference"], read_assignment(), note)
+    return found
+
+
+def graded_runs(chosen: Mapping[str, Sources], seed: int, show_progress: bool) -> dict[str, States]:
+    """Which tests pass where the submission is graded, in the sandbox and with second tries."""
+    found: dict[str, States] = {}
+    assignment = read_assignment()
+    with tempfile.NamedTemporaryFile() as references, open_grader(assignment, Path(references.name)) as grader:
+        grader.renew()  # waits until workers can be forked
+        for name, sources in tqdm(chosen.items(), desc="graded", disable=not show_progress, leave=False):
+            with Sandbox(sources, assignment, zygote=grader.zygote) as submission:
+                *_, outcomes = grader.tests.run(submission, seed)  # the last are those of all tasks
+            found[name] = states_of(outcomes)
+    return found
+
+
+def states_of(outcomes: Mapping[str, Sequence[Outcome]]) -> States:
+    """Whether each test of a task passed; `outcomes` by the task's marker."""
+    tests = [one for marker, several in outcomes.items() if marker.startswith("task_") for one in several]
+    return {outcome.nodeid: outcome.state == State.PASSED for outcome in tests}
 
 
 def sample(all_of_them: Mapping[str, Sources], one_in: int) -> dict[str, Sources]:
