@@ -17,7 +17,7 @@ def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] |
     for name in ("train_loss", "dev_loss"):
         loss_axes.plot(epochs, [line[name] for line in history], marker=".", label=name.replace("_", " "))
     loss_axes.set(xlabel="epoch", ylabel="loss (nats per token)")
-    loss_axes.legend()
+    loss_axes.legend(loc="upper right")
     bleu_axes.plot(epochs, [line["dev_bleu"] for line in history], marker=".", color="tab:green")
     bleu_axes.set(xlabel="epoch", ylabel="dev BLEU", ylim=(0, 1))
     for name, value in (thresholds or {}).items():
