@@ -5,8 +5,10 @@ import importlib
 import io
 import json
 import os
+import stat
 import subprocess
 import sys
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -113,6 +115,19 @@ def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys):
     assert set(results["extra_data"]["states"].values()) == {"refused"}
     assert "expected a folder, a .zip" in results["output"]
     assert "refused" in capsys.readouterr().out
+
+
+def test_a_pipe_gets_one_result_and_stays_a_pipe(tmp_path, capsys):
+    (tmp_path / "anna.zip").write_bytes(b"not an archive")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(pipe), "--record", os.devnull]) == 0
+        assert json.loads(os.read(reader, 1 << 16))["score"] == 0
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo() and stat.S_ISCHR(Path(os.devnull).stat().st_mode)
 
 
 @pytest.mark.slow
