@@ -100,7 +100,9 @@ proof: $(READY)  ## write docs/proof/ anew: more seeds, all mutants (three quart
 	$(PY) -m validity prove --jobs $(JOBS) --conditions 2000 --output docs/proof
 	$(PY) -m validity mutate --jobs $(JOBS) --output docs/proof
 
-bench: $(READY) $(CORPUS)  ## measure how fast decoding is
+bench: $(READY) $(CORPUS)  ## measure how fast training and decoding are, and what a quick training costs
+	$(PY) -m benchmarks speed
+	$(PY) -m benchmarks quick
 	$(PY) -m benchmarks decoding
 
 tables: $(READY) $(CORPUS)  ## the report's tables with SEEDS seeds; resumes: make tables SEEDS=3 JOBS=2

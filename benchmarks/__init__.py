@@ -1,9 +1,10 @@
 """Measures the figures that the README quotes. Times are CPU time, compared within one run.
 
-    decoding.py    sentences per second             grading.py     the cost of grading
-    training.py    dev BLEU with a part missing     stability.py   the same marks with any seed
-    tables/        the course's report again       attention_ways.py   the same attention, four ways
-    kills.py       marks when processes die         agreement.py   own run and grading
+    speed.py       tokens a second in training      to_bleu.py         what a whole training run costs
+    decoding.py    sentences per second             attention_ways.py  the same attention, four ways
+    training.py    dev BLEU with a part missing     grading.py         the cost of grading
+    tables/        the course's report again        stability.py       the same marks with any seed
+    kills.py       marks when processes die         agreement.py       own run and grading
     __main__.py    the command line
 
 No measurement needs anything but a fresh clone: a missing model is trained first.

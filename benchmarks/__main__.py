@@ -10,9 +10,9 @@ from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 from foundation.printable_text import printable
 from reference.data import DataError
 from reference.running.checkpoint import CheckpointError
-from reference.running.config import ConfigError
+from reference.running.config import PRESETS, ConfigError
 
-from . import agreement, attention_ways, decoding, grading, kills, stability, training
+from . import agreement, attention_ways, decoding, grading, kills, speed, stability, to_bleu, training
 from .tables import command as tables
 
 
@@ -21,7 +21,8 @@ def main(arguments: list[str] | None = None) -> int:
     print_anywhere()
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(
-        required=True, metavar="decoding | attention | ablations | tables | grading | stability | kills | agreement"
+        required=True,
+        metavar="decoding | speed | quick | attention | ablations | tables | grading | stability | kills | agreement",
     )
 
     sub = commands.add_parser(
@@ -34,6 +35,31 @@ def main(arguments: list[str] | None = None) -> int:
         "--input", type=Path, default=Path("data/corpus/fren.dev.bpe"), help="sources, or `source|||target` lines"
     )
     sub.set_defaults(run=lambda options: decoding.measure(options.checkpoint, options.input))
+
+    sub = commands.add_parser(
+        "speed",
+        help="tokens a second in training, share of the peak, and against torch.nn.Transformer",
+        epilog="example: python -m benchmarks speed --presets course fast",
+    )
+    sub.add_argument("--train", type=Path, default=Path("data/corpus/fren.train.bpe"), help="`source|||target` lines")
+    names = ["course", "fast"]
+    sub.add_argument("--presets", nargs="+", choices=PRESETS, default=names, help="sizes (default: course fast)")
+    sub.add_argument("--batches", type=int, default=40, help="batches of each round (default: 40)")
+    sub.set_defaults(run=lambda options: speed.measure(options.train, options.presets, options.batches))
+
+    sub = commands.add_parser(
+        "quick",
+        help="seconds of CPU and memory that a whole training run takes, and its dev BLEU",
+        epilog="example: python -m benchmarks quick --seeds 3 --ablation",
+    )
+    sub.add_argument("--train", type=Path, default=Path("data/corpus/fren.train.bpe"), help="`source|||target` lines")
+    sub.add_argument("--dev", type=Path, default=Path("data/corpus/fren.dev.bpe"), help="likewise")
+    sub.add_argument("--preset", choices=PRESETS, default="quick", help="what to train (default: quick)")
+    sub.add_argument("--seeds", type=int, default=1, help="runs of each row (default: 1)")
+    sub.add_argument("--ablation", action="store_true", help="also take back each setting that `course` does not have")
+    sub.set_defaults(
+        run=lambda options: to_bleu.measure(options.train, options.dev, options.preset, options.seeds, options.ablation)
+    )
 
     sub = commands.add_parser(
         "attention",

@@ -1,13 +1,18 @@
 """The measurements run on a fresh clone, and a user's error is one line."""
 
-import pytest
+from dataclasses import replace
 
-from benchmarks import decoding
+import pytest
+import torch
+
+from benchmarks import decoding, speed, to_bleu
 from benchmarks.__main__ import main
+from reference.data import Batch
 from reference.running.checkpoint import Checkpoint
 from reference.running.config import PRESETS
 from reference.running.experiment import Experiment
 
+TORCH = "torch.nn.Transformer"
 PAIRS = [
     ([subject, verb, "."], [other, action, "."])
     for subject, other in (("je", "i"), ("tu", "you"))
@@ -37,3 +42,43 @@ def test_decoding_trains_its_model_once(small, capsys, monkeypatch):
 def test_mistakes_get_one_line(small, capsys):
     assert main(["decoding", "--checkpoint", "nowhere.pt"]) == 2
     assert capsys.readouterr().err == "benchmarks: nowhere.pt: No such file or directory; `train` writes it\n"
+
+
+def test_speed_compares_all_ways_on_the_same_batches(small, capsys):
+    assert main(["speed", "--train", "dev", "--presets", "course", "--batches", "2"]) == 0
+    out = capsys.readouterr().out
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| ")]
+    assert rows[0] == ["way", "tokens/s", "ms a step", "share of peak", *(f"against {n}" for n in ("the first", TORCH))]
+    names = [row[0] for row in rows[1:]]
+    assert names == [way.name for way in speed.ways_of(PRESETS["course"])]
+    assert rows[1][-2] == "1.00 x" and rows[2][-1] == "1.00 x"
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_the_rival_computes_the_same_function_of_its_input(norm_first):
+    """Later target tokens and padding change nothing, so its losses mean what the reference's mean."""
+    config = replace(PRESETS["tiny"], norm_first=norm_first, dropout=0.0, d_model=16)
+    rival = speed.TorchTransformer(9, 9, config).eval()
+    one = Batch.from_ids([[5, 6], [7, 8, 4]], [[5, 4, 6], [7, 8, 8]])
+    other = Batch.from_ids([[5, 6]], [[5, 4]])
+    scores = []
+    for batch in (one, other):
+        memory, _ = rival.encode(batch.src, batch.src_mask)
+        scores.append(rival.get_predictions(rival.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)[0]))
+    torch.testing.assert_close(scores[0][0, :3], scores[1][0])
+
+
+def test_the_cost_of_a_whole_run(small, capsys):
+    (small / "train").write_text((small / "dev").read_text())
+    arguments = ["--train", "train", "--dev", "dev", "--preset", "tiny"]
+    assert main(["quick", *arguments]) == 0
+    row = [cell.strip() for cell in capsys.readouterr().out.splitlines()[-1].split("|")[1:-1]]
+    assert row[0] == "tiny" and float(row[1]) >= 0 and float(row[2]) > 0.5 and float(row[4]) > 50
+    (small / "train").write_text("no pair\n")
+    assert main(["quick", *arguments]) == 2
+
+
+def test_tricks_are_taken_back_one_at_a_time():
+    flags = to_bleu.tricks("quick")
+    assert flags["norm_first"] == ["--no-norm-first"] and flags["dropout"] == ["--dropout", "0.2"]
+    assert flags["precision"] == ["--precision", "float32"] and "epochs" not in flags

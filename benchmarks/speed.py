@@ -1,0 +1,191 @@
+"""How fast training is: tokens a second, share of the matrix-multiplication peak, and against `torch.nn.Transformer`.
+
+All ways train on the same batches in turns, so that each meets the same neighbours on a shared machine; speeds and
+ratios are medians over the rounds, in CPU time, on one thread. Tokens are those of source and target that are not
+padding. The peak is what a product of two matrices of 1024 x 1024 in float32 reaches, in the same rounds and at the
+same precision; a step's multiplications are counted by PyTorch's own counter, padding included.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+
+import torch
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+from tqdm import tqdm
+
+from reference.data import Batch, BatchLoader, Pair, read_pairs
+from reference.embedding import InputEmbedding, PositionalEncoding
+from reference.running.building import build_model, make_optimizer
+from reference.running.config import PRESETS, Config
+from reference.running.extras.precision import computing_in
+from reference.train import batch_loss, train_epoch
+from reference.vocab import PAD_ID, Vocabulary
+
+SIDE = 1024  # of the matrices that the peak is measured with
+ROUNDS = 5
+
+
+class TorchTransformer(nn.Module):
+    """`torch.nn.Transformer` between the reference's embeddings and output, with dropout in the same places."""
+
+    def __init__(self, src_vocab_size: int, tgt_vocab_size: int, config: Config) -> None:
+        """Creates a model of the size that the settings name."""
+        super().__init__()
+        self.src_embedding = InputEmbedding(src_vocab_size, config.d_model)
+        self.tgt_embedding = InputEmbedding(tgt_vocab_size, config.d_model)
+        self.positions = PositionalEncoding(config.d_model, config.dropout)
+        sizes = config.d_model, config.n_heads, config.d_ff, config.dropout
+        first = config.norm_first
+        norms = [nn.LayerNorm(config.d_model) if first else None for _ in range(2)]
+        encoder_layer = nn.TransformerEncoderLayer(*sizes, batch_first=True, norm_first=first)
+        decoder_layer = nn.TransformerDecoderLayer(*sizes, batch_first=True, norm_first=first)
+        encoder = nn.TransformerEncoder(encoder_layer, config.n_layers, norms[0], enable_nested_tensor=False)
+        decoder = nn.TransformerDecoder(decoder_layer, config.n_layers, norms[1])
+        self.layers = nn.Transformer(*sizes[:2], custom_encoder=encoder, custom_decoder=decoder, batch_first=True)
+        for module in self.layers.modules():
+            if isinstance(module, nn.MultiheadAttention):
+                module.dropout = 0.0
+            elif isinstance(module, (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)):
+                module.dropout = nn.Dropout(0.0)  # the one inside the feed-forward network
+        self.output_projection = nn.Linear(config.d_model, tgt_vocab_size)
+        if config.tie_output:
+            self.output_projection.weight = self.tgt_embedding.table.weight
+
+    def encode(self, src: Tensor, mask: Tensor) -> tuple[Tensor, None]:
+        """Reads the source (b, s); `mask` is that of the padding."""
+        x = self.positions(self.src_embedding(src))
+        return self.layers.encoder(x, src_key_padding_mask=~mask[:, 0, 0]), None
+
+    def decode(self, tgt: Tensor, memory: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> tuple[Tensor, None, None]:
+        """Reads the target (b, t). Padding comes last, so the causal mask hides it from all that counts."""
+        x = self.positions(self.tgt_embedding(tgt))
+        causal = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).triu(1)
+        padding = ~src_mask[:, 0, 0]
+        output = self.layers.decoder(x, memory, causal, memory_key_padding_mask=padding, tgt_is_causal=True)
+        return output, None, None
+
+    def get_predictions(self, output: Tensor) -> Tensor:
+        """Computes scores (logits)."""
+        scores: Tensor = self.output_projection(output)
+        return scores
+
+
+@dataclass
+class Way:
+    """One way to train, and what was measured of it."""
+
+    name: str
+    make: Callable[[int, int], nn.Module]
+    config: Config
+    speeds: list[float] = field(default_factory=list)  # tokens a second
+    steps: list[float] = field(default_factory=list)  # seconds a step
+    shares: list[float] = field(default_factory=list)  # of the peak
+
+    def prepare(self, n_source: int, n_target: int) -> None:
+        """Builds the model and its optimizer."""
+        torch.manual_seed(0)
+        self.model = self.make(n_source, n_target)
+        self.optimizer = make_optimizer(self.config, self.model)
+
+    def train(self, batches: list[Batch]) -> float:
+        """Takes a step with each batch; returns the seconds of CPU."""
+        criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=self.config.label_smoothing)
+        norm = self.config.max_grad_norm or None
+        start = time.process_time()
+        with computing_in(self.config.precision, "cpu"):
+            train_epoch(batches, self.model, self.optimizer, criterion, max_grad_norm=norm)  # type: ignore[arg-type]
+        return time.process_time() - start
+
+
+def ways_of(config: Config) -> list[Way]:
+    """Returns the ways; the first is the plain one."""
+    fused = replace(config, fused=True)
+    faster = replace(fused, precision="fast-float32")
+    torch_faster = replace(config, precision="fast-float32")
+    return [
+        Way("as students write it", lambda n, m: build_model(config, n, m), config),
+        Way("torch.nn.Transformer", lambda n, m: TorchTransformer(n, m, config), config),
+        Way("the same with --precision fast-float32", lambda n, m: TorchTransformer(n, m, config), torch_faster),
+        Way("--fused", lambda n, m: build_model(fused, n, m), fused),
+        Way("--fused --precision fast-float32", lambda n, m: build_model(faster, n, m), faster),
+    ]
+
+
+def peak(precision: str, repeats: int = 12) -> float:
+    """Measures the multiplications and additions a second of a large matrix product."""
+    one, other = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE)
+    best = math.inf
+    with computing_in(precision, "cpu"):
+        for _ in range(3):
+            start = time.process_time()
+            for _ in range(repeats):
+                one @ other
+            best = min(best, time.process_time() - start)
+    return 2 * SIDE**3 * repeats / best
+
+
+def count_operations(config: Config, batches: list[Batch], n_source: int, n_target: int) -> int:
+    """Counts the multiplications and additions of matrix products in a pass over the batches."""
+    model = build_model(config, n_source, n_target)
+    criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID)
+    with FlopCounterMode(display=False) as counter:
+        for batch in batches:
+            batch_loss(model, batch, criterion).backward()
+    return int(counter.get_total_flops())
+
+
+def measure_preset(preset: str, pairs: list[Pair], n_batches: int, rounds: int = ROUNDS) -> list[Way]:
+    """Measures all ways with a preset's settings and prints a table."""
+    config = PRESETS[preset]
+    vocabularies = Vocabulary.build(src for src, _ in pairs), Vocabulary.build(tgt for _, tgt in pairs)
+    sizes = len(vocabularies[0]), len(vocabularies[1])
+    loader = BatchLoader(pairs, *vocabularies, config.batch_size, bucketing=config.bucketing)
+    batches = [batch for batch, _ in zip(loader.epoch(0), range(n_batches), strict=False)]
+    n_tokens = sum(int((batch.src != PAD_ID).sum() + (batch.labels != PAD_ID).sum()) for batch in batches)
+    operations = count_operations(config, batches, *sizes)
+    ways = ways_of(config)
+    for way in ways:
+        way.prepare(*sizes)
+        way.train(batches[: max(1, len(batches) // 4)])
+    peaks: dict[str, list[float]] = {"float32": [], "fast-float32": []}
+    with tqdm(total=rounds * len(ways), unit="run", desc=preset, leave=False, disable=None) as bar:
+        for _ in range(rounds):
+            for precision, found in peaks.items():
+                found.append(peak(precision))
+            for way in ways:
+                seconds = way.train(batches)
+                way.speeds.append(n_tokens / seconds)
+                way.steps.append(seconds / len(batches))
+                way.shares.append(operations / seconds / peaks[way.config.precision][-1])
+                bar.update()
+    show(preset, ways, peaks)
+    return ways
+
+
+def show(preset: str, ways: list[Way], peaks: dict[str, list[float]]) -> None:
+    """Prints what was measured, as a table in Markdown."""
+    speeds = ", ".join(f"{precision} {median(found) / 1e9:.0f}" for precision, found in peaks.items())
+    print(f"\nPreset `{preset}`; peak in GFLOP/s: {speeds}\n")
+    print("| way | tokens/s | ms a step | share of peak | against the first | against torch.nn.Transformer |")
+    print("|---|---|---|---|---|---|")
+    first, torch_way = ways[:2]
+    for way in ways:
+        ratios = [
+            median(one / other for one, other in zip(way.speeds, base.speeds, strict=True))
+            for base in (first, torch_way)
+        ]
+        figures = f"{median(way.speeds):,.0f} | {median(way.steps) * 1e3:.1f} | {median(way.shares):.0%}"
+        print(f"| {way.name} | {figures} | {ratios[0]:.2f} x | {ratios[1]:.2f} x |", flush=True)
+
+
+def measure(train: Path, presets: list[str], n_batches: int = 40) -> int:
+    """Measures the presets one after the other; returns the exit status."""
+    pairs = read_pairs(train)
+    for preset in presets:
+        measure_preset(preset, pairs, n_batches)
+    return 0
