@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -9,16 +10,20 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from reference.data import read_pairs, read_sources
-from reference.decode import greedy_decode
+from reference.data import fingerprint, read_pairs, read_sources
+from reference.decode import beam_decode, greedy_decode
 from reference.masks import causal_mask
 from reference.model import Transformer
 from reference.running.building import build_model
 from reference.running.checkpoint import Checkpoint
 from reference.running.config import PRESETS
 from reference.running.experiment import Experiment
-from reference.translation.cached_greedy import cached_greedy_decode
-from reference.translation.translate import Search, translate
+from reference.translation.choosing import Search, find_cached_search
+from reference.translation.translate import translate
+
+BEAM_SIZE = 5
+LENGTH_PENALTY = 0.6
+REPEATS = 3  # of the fast ways in each round
 
 
 @torch.no_grad()
@@ -51,58 +56,109 @@ def plain_decode(
     return found
 
 
-WAYS: dict[str, Search] = {
-    "plain, one sentence at a time": plain_decode,
-    "batched": greedy_decode,
-    "batched, key/value cache": cached_greedy_decode,
+def plain_beam_decode(
+    model: Transformer,
+    src: Tensor,
+    src_mask: Tensor,
+    encoder_mask: Tensor | None = None,
+    *,
+    bos_id: int,
+    eos_id: int,
+    pad_id: int,
+    max_length: int,
+) -> list[list[int]]:
+    """Decodes one sentence at a time with `beam_decode`; its arguments and result."""
+    found = []
+    encoder_mask = src_mask if encoder_mask is None else encoder_mask
+    for row in range(src.size(0)):
+        length = int((src[row] != pad_id).sum())
+        one = slice(row, row + 1)
+        found += beam_decode(
+            model,
+            src[one, :length],
+            src_mask[one, ..., :length],
+            encoder_mask[one, ..., :length],
+            bos_id=bos_id,
+            eos_id=eos_id,
+            pad_id=pad_id,
+            max_length=max_length,
+            beam_size=BEAM_SIZE,
+            length_penalty=LENGTH_PENALTY,
+        )
+    return found
+
+
+PLAIN = "one sentence at a time"
+# For each kind of search its size of the beam and the ways to do it, the plain one first; None = what the kit chooses.
+WAYS: dict[str, tuple[int, dict[str, Search[list[int]] | None]]] = {
+    "greedy": (1, {PLAIN: plain_decode, "batched": greedy_decode, "batched, cache": None}),
+    f"beam {BEAM_SIZE}": (
+        BEAM_SIZE,
+        {
+            PLAIN: plain_beam_decode,
+            "batched": partial(beam_decode, beam_size=BEAM_SIZE, length_penalty=LENGTH_PENALTY),
+            "batched, cache": None,
+        },
+    ),
 }
 
 
-def trained_model(folder: Path = Path("runs/bench"), epochs: int = 3) -> Path:
+def trained_model(train: Path, dev: Path, folder: Path = Path("runs/bench"), epochs: int = 3) -> Path:
     """Returns a checkpoint of the preset `course`, trained for a few epochs unless it is there already."""
-    path = folder / "last.pt"
-    if not path.is_file() or Checkpoint.load(path).epoch < epochs:
-        print(f"training a model for {epochs} epochs first, in {folder} (once)", flush=True)
-        train, dev = (read_pairs(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev"))
-        Experiment(replace(PRESETS["course"], epochs=epochs), train, dev).run(folder)
+    path, train_pairs = folder / "last.pt", read_pairs(train)
+    if path.is_file():
+        saved = Checkpoint.load(path)
+        if saved.epoch >= epochs and (saved.corpus or {}).get("train") == fingerprint(train_pairs):
+            return path
+    print(f"training a model for {epochs} epochs first, in {folder} (once)", flush=True)
+    Experiment(replace(PRESETS["course"], epochs=epochs), train_pairs, read_pairs(dev)).run(folder)
     return path
 
 
-def measure(checkpoint: Path | None, corpus: Path, rounds: int = 3) -> int:
+def measure(checkpoint: Path | None, train: Path, corpus: Path, rounds: int = 3) -> int:
     """Prints sentences per CPU second for each way and its ratio to the plain one, and whether all agree.
 
     Each round runs all ways in turn, so that each meets the same neighbours on a shared machine; speeds and ratios are
-    medians over the rounds.
+    medians over the rounds. To translate the corpus, its words are looked up and its pieces joined: that counts, too.
 
     Args:
         checkpoint: None = one that is trained first.
+        train: pairs to train it on.
         corpus: sentences to translate.
         rounds: repetitions.
     """
-    checkpoint = checkpoint or trained_model()
+    checkpoint = checkpoint or trained_model(train, corpus)
     saved = Checkpoint.load(checkpoint)
     model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab))
     saved.load_weights(model, checkpoint)
     model.eval()
     sentences = read_sources(corpus)
 
-    def run(search: Search, repeats: int) -> tuple[float, list[str]]:
+    if find_cached_search(model, 1, LENGTH_PENALTY) is None:
+        raise AssertionError("the key/value cache does not fit the reference's own layers")
+
+    def run(kind: str, name: str) -> tuple[float, list[str]]:
+        beam_size, named = WAYS[kind]
+        config = replace(saved.config, beam_size=beam_size, length_penalty=LENGTH_PENALTY, cached=True)
+        repeats = 1 if name == PLAIN else REPEATS
         start = time.process_time()
         for _ in range(repeats):
-            lines = translate(model, sentences, saved.src_vocab, saved.tgt_vocab, saved.config, search=search)
-        return repeats * len(sentences) / (time.process_time() - start), lines
+            lines = translate(model, sentences, saved.src_vocab, saved.tgt_vocab, config, search=named[name])
+        return (time.process_time() - start) / repeats, lines
 
-    speeds: dict[str, list[float]] = {name: [] for name in WAYS}
-    lines: dict[str, list[str]] = {}
-    with tqdm(total=rounds * len(WAYS), unit="run", leave=False, disable=None) as bar:
+    seconds: dict[tuple[str, str], list[float]] = {
+        (kind, name): [] for kind, (_, named) in WAYS.items() for name in named
+    }
+    lines: dict[tuple[str, str], list[str]] = {}
+    with tqdm(total=rounds * len(seconds), unit="run", leave=False, disable=None) as bar:
         for _ in range(rounds):
-            for name, search in WAYS.items():
-                speed, lines[name] = run(search, 1 if search is plain_decode else 5)
-                speeds[name].append(speed)
+            for way, found in seconds.items():
+                second, lines[way] = run(*way)
+                found.append(second)
                 bar.update()
-    plain, *_ = WAYS
-    for name, found in speeds.items():
-        ratio = median(one / other for one, other in zip(found, speeds[plain], strict=True))
-        same = sum(a == b for a, b in zip(lines[name], lines[plain], strict=True))
-        print(f"{name:<32}{median(found):8.0f} sentences/s {ratio:7.1f} x    {same} of {len(sentences)} lines equal")
+    for (kind, name), found in seconds.items():
+        ratio = median(plain / one for plain, one in zip(seconds[kind, PLAIN], found, strict=True))
+        same = sum(a == b for a, b in zip(lines[kind, name], lines[kind, PLAIN], strict=True))
+        speed = f"{len(sentences) / median(found):8.0f} sentences/s {ratio:7.1f} x"
+        print(f"{f'{kind}, {name}':<32}{speed}    {same} of {len(sentences)} lines equal")
     return 0

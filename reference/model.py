@@ -224,7 +224,7 @@ class Transformer(nn.Module):
     def generate(
         self, src: Tensor, *, bos_id: int, eos_id: int, pad_id: int, max_length: int = 50, beam_size: int = 1
     ) -> list[list[int]]:
-        """Translates a batch, greedily or with a beam; see `decode.py`.
+        """Translates a batch, greedily or with a beam; see `decode.py` and `translation/choosing.py`.
 
         Args:
             src: ids, int64, (b, s), filled up with pad_id.
@@ -237,9 +237,9 @@ class Transformer(nn.Module):
         Returns:
             The ids of each sentence, without bos and eos.
         """
-        from .decode import beam_decode, greedy_decode  # here: a mistake in decode.py must not break the model
+        from .translation.choosing import choose_search  # here: a mistake in decode.py must not break the model
 
-        src_mask, ids = padding_mask(src, pad_id), {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
-        if beam_size == 1:
-            return greedy_decode(self, src, src_mask, None, **ids, max_length=max_length)
-        return beam_decode(self, src, src_mask, None, **ids, max_length=max_length, beam_size=beam_size)
+        search = choose_search(self, beam_size)
+        return search(
+            self, src, padding_mask(src, pad_id), bos_id=bos_id, eos_id=eos_id, pad_id=pad_id, max_length=max_length
+        )

@@ -22,7 +22,7 @@ from reference.running.building import build_model
 from reference.running.checkpoint import Checkpoint, CheckpointError
 from reference.running.config import Config
 from reference.running.experiment import Experiment
-from reference.translation.translate import bleu, find_cached_search, translate
+from reference.translation.translate import bleu, translate
 from reference.vocab import join_subwords
 
 from .columns import BASE
@@ -186,7 +186,6 @@ def measure(checkpoint: Path, corpus: Corpus, known: Result | None) -> Result:
                 saved.tgt_vocab,
                 saved.config,
                 diagonal=saved.diagonal,
-                search=find_cached_search(),
             )
             result.translations[split] = translations
             result.bleu[split] = round(bleu(translations, [join_subwords(tgt) for _, tgt in pairs]), 4)

@@ -66,7 +66,7 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
     withheld: dict[str, Source] = {}
     numbers = [task.number for task in coded_tasks(assignment)]
     for name in assignment.instructor_only:
-        if name not in reference:
+        if not any(is_covered(path, name) for path in reference):
             what = f"[release] instructor_only names {name}, which is not in {shown}/"
             problems.append(Problem("autograder/assignment/assignment.toml", 0, what, "remove it there"))
     for path, content in sorted(reference.items()):
@@ -81,7 +81,7 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
         except ReleaseError as error:
             problems += error.problems
             continue
-        if path in assignment.instructor_only:
+        if any(is_covered(path, name) for name in assignment.instructor_only):
             withheld[path] = source
             continue
         found, more = find_regions(source, numbers)
@@ -93,6 +93,11 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
         raise ReleaseError(problems)
     files = {path: text.encode("utf-8") for path, text in strip_files(sources, regions).items()}
     return Skeleton(files, sources, regions, withheld)
+
+
+def is_covered(path: str, name: str) -> bool:
+    """Whether a name that stands for a file, or for a folder if it ends in "/", covers a path."""
+    return path.startswith(name) if name.endswith("/") else path == name
 
 
 def strip_files(sources: Mapping[str, Source], regions: Mapping[str, Sequence[Region]]) -> dict[str, str]:

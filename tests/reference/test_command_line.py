@@ -36,13 +36,13 @@ def test_translate(trained):
     (trained / "src").write_text("je dors .\n\nnous unseen .\n")
     checkpoint = ["--checkpoint", str(trained / "out/best.pt"), "--input", str(trained / "src")]
     results = []
-    for extra in ([], ["--cached"], ["--beam-size", "1"], ["--beam-size", "3"]):
+    for extra in ([], ["--cached"], ["--no-cached"], ["--beam-size", "3"], ["--beam-size", "3", "--no-cached"]):
         assert main(["translate", *checkpoint, "--output", str(trained / "t.txt"), *extra]) == 0
         results.append((trained / "t.txt").read_text())
         assert results[-1].count("\n") == 3
         assert "@@" not in results[-1]
         assert results[-1].split("\n")[1] == ""
-    assert results[0] == results[1] == results[2]
+    assert results[0] == results[1] == results[2] and results[3] == results[4]
 
 
 def test_translations_go_to_a_redirected_output(trained, tmp_path):
@@ -95,7 +95,10 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
             ["train", "--resume", "--preset", "fast"],
             "--resume keeps the settings of the run but its length; leave out --preset",
         ),
-        (["translate", "--cached", "--beam-size", "2"], "--cached searches greedily, not with beam_size = 2: add"),
+        (["translate", "--n-best", "3", "--beam-size", "2"], "--n-best 3: more than --beam-size 2"),
+        (["translate", "--n-best", "0"], "--n-best 0: expected at least 1"),
+        (["translate", "--max-length", "600"], "max_length = 600: expected between 1 and 511"),
+        (["translate", "--length-penalty", "inf"], "length_penalty = inf: expected a finite number"),
         (["translate", "--beam-size", "1000000"], "beam_size = 1000000: expected between 1 and 100"),
         (["train", "--threads", "0"], "--threads 0: expected 1 to 1024"),
         (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
@@ -106,7 +109,7 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
         (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
         (["train", "--output", "{folder}/dev/run"], "{folder}/dev/run: Not a directory"),
         (["train", "--dev", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
-        (["translate", "--input", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
+        (["translate", "--input", "{folder}/empty"], "{folder}/empty: the file is empty"),
         (["translate", "--output", "{folder}/dev/t.txt"], "{folder}/dev: Not a directory"),
         (["translate", "--output", "{folder}"], "{folder}: Is a directory"),
         (["attention", "--sentence", "je " * 600], "--sentence: a source of 600 tokens, expected at most 512"),
@@ -117,6 +120,7 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
     ],
 )
 def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained, monkeypatch):
+    (trained / "empty").touch()
     (trained / "long").write_text("je dors|||i sleep\n" + "je " * 600 + "|||i sleep\n")
     files = {"train": ("train", "dev"), "translate": ("checkpoint", "input"), "attention": ("checkpoint",)}
     ours = {"checkpoint": "out/best.pt", "input": "train"}
@@ -124,7 +128,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained,
     for flag in files.get(arguments[0], ()):
         if f"--{flag}" not in given:
             given += [f"--{flag}", str(trained / ours.get(flag, flag))]
-    for function in ("reference.running.stepping.train_epoch", "reference.commands.translating.translate"):
+    for function in ("reference.running.stepping.train_epoch", "reference.translation.lines.decode_all"):
         monkeypatch.setattr(function, lambda *arguments, **options: pytest.fail("the work was begun"))
     assert main(given) == 2
     printed = capsys.readouterr().err

@@ -132,10 +132,10 @@ def test_both_languages_share_one_vocabulary_and_one_table(tmp_path, tie_output)
 
 def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
     pairs = [tuple(side.split() for side in line.split("|||")) for line in LINES]
-    run = Experiment(replace(PRESETS["tiny"], cached=True, max_length=6), pairs, pairs[:3])
+    run = Experiment(replace(PRESETS["tiny"], max_length=6), pairs, pairs[:3])
     expected = run.translate_dev()
     calls = []
-    monkeypatch.setattr("reference.translation.translate.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
+    monkeypatch.setattr("reference.translation.choosing.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
     assert run.translate_dev() == expected and not calls
-    monkeypatch.setattr("reference.running.measuring.find_cached_search", lambda: None)
+    monkeypatch.setattr("reference.translation.choosing.find_cached_search", lambda *arguments: None)
     assert run.translate_dev() == ["", "", ""] and len(calls) == 1

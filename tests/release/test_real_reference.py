@@ -134,7 +134,7 @@ def test_unbalanced_and_nested_markers_stop_with_file_and_line(real: Skeleton) -
         for region in found:
             for kind, spoiled in spoilings(lines, region).items():
                 with pytest.raises(ReleaseError) as caught:
-                    files = {path: "".join(spoiled).encode(), "translation/cached_greedy.py": b""}
+                    files = {path: "".join(spoiled).encode(), "translation/cached/greedy.py": b""}
                     make_skeleton(files, assignment, "reference")
                 problems = [problem for problem in caught.value.problems if problem.path == f"reference/{path}"]
                 assert problems and all(problem.line for problem in problems), f"{path}:{region.begin} {kind}"
@@ -153,7 +153,7 @@ def test_misspelled_markers_stop_with_file_and_line(real: Skeleton, data: st.Dat
         lines[number - 1] = data.draw(misspelled(lines[number - 1]))
     with pytest.raises(ReleaseError) as caught:
         make_skeleton(
-            {path: "".join(lines).encode(), "translation/cached_greedy.py": b""}, read_assignment(), "reference"
+            {path: "".join(lines).encode(), "translation/cached/greedy.py": b""}, read_assignment(), "reference"
         )
     shown = [problem for problem in caught.value.problems if problem.path == f"reference/{path}" and problem.line]
     assert shown, "".join(lines[region.begin - 2 : region.end + 1])

@@ -4,7 +4,7 @@ LayerNorm             PyTorch's own function, in place of seven
 dropout               on the CPU from random bytes, in place of one random number for each feature
 Transformer           in training, scores that are not normalised; the criterion normalises them anyway
 
-The forbidden shortcuts of the assignment, in other words, and a way of drawing. Like `cached_greedy.py`, this module
+The forbidden shortcuts of the assignment, in other words, and a way of drawing. Like `translation/cached/`, this module
 relies on how the layers are written.
 """
 

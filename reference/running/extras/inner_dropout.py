@@ -1,7 +1,7 @@
 """Dropout on the attention weights and inside the feed-forward network, as some implementations have it.
 
 Vaswani et al. 2017, section 5.4, apply dropout only to the output of each sublayer and to the embeddings. The option
-`inner_dropout` adds these two places. Like `cached_greedy.py`, this module relies on how the reference's layers are
+`inner_dropout` adds these two places. Like `translation/cached/` this module relies on how the reference's layers are
 written, which is why students do not get it. In eval mode nothing changes.
 """
 
