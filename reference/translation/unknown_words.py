@@ -3,6 +3,7 @@
 The method is that of Jean et al. 2015, "On Using Very Large Target Vocabulary", section 3.3, without a dictionary.
 """
 
+import torch
 from torch import Tensor
 
 from ..data import Batch
@@ -21,7 +22,7 @@ def replace_unknown(
 ) -> list[list[str]]:
     """Puts the source word with the highest cross-attention in the place of each unknown token.
 
-    The weights are those of the last layer, averaged over its heads.
+    The weights are averaged over all heads of all layers.
 
     Args:
         model: that made the translations.
@@ -39,7 +40,7 @@ def replace_unknown(
         return all_tokens
     batch = Batch.from_ids([src_vocab.encode(source)] * len(translations), translations, diagonal)
     _, weights = forced_decode(model, batch.to(next(model.parameters()).device))
-    best = weights["cross"][-1].mean(dim=1).argmax(dim=-1)  # (b, t): the source position for each token
+    best = torch.stack(weights["cross"]).mean(dim=(0, 2)).argmax(dim=-1)  # (b, t): a source position for each token
     return [
         [
             word_at(source, position) if token == UNK else token

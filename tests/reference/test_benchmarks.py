@@ -33,10 +33,16 @@ def small(tmp_path, monkeypatch):
 def test_decoding_trains_its_model_once(small, capsys, monkeypatch):
     assert main(["decoding", "--input", "dev"]) == 0
     rows = [line for line in capsys.readouterr().out.splitlines() if "sentences/s" in line]
-    assert len(rows) == len(decoding.WAYS) and all("6 of 6 lines equal" in row for row in rows)
+    assert len(rows) == sum(len(ways) for _, ways in decoding.WAYS.values()) and all(
+        "6 of 6 lines equal" in row for row in rows
+    )
     assert Checkpoint.load("runs/bench/last.pt").epoch == 3
-    monkeypatch.setattr(Experiment, "run", lambda *arguments: pytest.fail("trained again"))
-    assert main(["decoding", "--input", "dev"]) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(Experiment, "run", lambda *arguments: pytest.fail("trained again"))
+        assert main(["decoding", "--input", "dev"]) == 0
+    monkeypatch.setattr(decoding, "read_pairs", lambda path: PAIRS[1:])
+    monkeypatch.setattr(Experiment, "run", lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert main(["decoding", "--input", "dev"]) == 130, "another corpus: another model"
 
 
 def test_mistakes_get_one_line(small, capsys):

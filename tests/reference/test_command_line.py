@@ -203,7 +203,7 @@ def test_text_that_the_checkpoint_does_not_know_is_noted(trained, tmp_path, caps
     assert f"reference: note: --target: 100% {note}" in capsys.readouterr().err
     (tmp_path / "src").write_text("je dors bien .\n")
     assert main(["translate", *files, "--input", str(tmp_path / "src")]) == 0
-    assert "note" not in capsys.readouterr().err
+    assert "vocabulary" not in capsys.readouterr().err
 
 
 def test_medians_are_rounded(trained, monkeypatch):

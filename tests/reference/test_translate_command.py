@@ -35,7 +35,14 @@ def run_folder(tmp_path_factory):
     """A trained model, small but good at its nine sentences."""
     folder = tmp_path_factory.mktemp("run")
     config = replace(
-        PRESETS["tiny"], d_model=32, epochs=1, max_steps=150, report_every=150, batch_size=18, learning_rate=5e-3, dropout=0.0
+        PRESETS["tiny"],
+        d_model=32,
+        epochs=1,
+        max_steps=150,
+        report_every=150,
+        batch_size=18,
+        learning_rate=5e-3,
+        dropout=0.0,
     )
     Experiment(config, PAIRS * 2, PAIRS[:3]).run(folder, progress=False)
     return folder
