@@ -5,6 +5,9 @@ Masks are boolean, True = may attend.
 Paper: Vaswani et al. 2017, section 3 and figure 1.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from torch import Tensor, nn
 
 from .embedding import InputEmbedding, PositionalEncoding
@@ -222,9 +225,17 @@ class Transformer(nn.Module):
         return self.get_predictions(output)
 
     def generate(
-        self, src: Tensor, *, bos_id: int, eos_id: int, pad_id: int, max_length: int = 50, beam_size: int = 1
+        self,
+        src: Tensor,
+        *,
+        bos_id: int,
+        eos_id: int,
+        pad_id: int,
+        max_length: int = 50,
+        beam_size: int = 1,
+        search: Callable[..., list[list[int]]] | None = None,
     ) -> list[list[int]]:
-        """Translates a batch, greedily or with a beam; see `decode.py` and `translation/choosing.py`.
+        """Translates a batch, greedily or with a beam; see `decode.py`.
 
         Args:
             src: ids, int64, (b, s), filled up with pad_id.
@@ -233,13 +244,14 @@ class Transformer(nn.Module):
             pad_id: fills up a batch.
             max_length: the most tokens of a translation, eos included.
             beam_size: 1 = greedy search.
+            search: in place of these two; `choose_search` in `translation/choosing.py` returns the fastest.
 
         Returns:
             The ids of each sentence, without bos and eos.
         """
-        from .translation.choosing import choose_search  # here: a mistake in decode.py must not break the model
+        from .decode import beam_decode, greedy_decode  # here: a mistake in decode.py must not break the model
 
-        search = choose_search(self, beam_size)
-        return search(
-            self, src, padding_mask(src, pad_id), bos_id=bos_id, eos_id=eos_id, pad_id=pad_id, max_length=max_length
-        )
+        if search is None:
+            search = greedy_decode if beam_size == 1 else partial(beam_decode, beam_size=beam_size)
+        ids = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
+        return search(self, src, padding_mask(src, pad_id), None, **ids, max_length=max_length)

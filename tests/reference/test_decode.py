@@ -216,6 +216,9 @@ def test_generate_does_what_the_searches_do():
     assert model.generate(src, **IDS, max_length=7) == greedy_decode(model, src, mask, **IDS, max_length=7)
     expected = beam_decode(model, src, mask, **IDS, max_length=7, beam_size=3)
     assert model.generate(src, **IDS, max_length=7, beam_size=3) == expected
+    fastest = choose_search(model, 3)
+    assert fastest.func is cached_beam_decode
+    assert model.generate(src, **IDS, max_length=7, search=fastest) == expected
 
 
 @pytest.mark.parametrize(

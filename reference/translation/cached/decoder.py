@@ -59,7 +59,8 @@ class CachedDecoder:
             def attend_to_target(x: Tensor, index: int = index, layer: FusedDecoderLayer = layer) -> Tensor:
                 keys, values = self.cache[: self.length, index].unbind(1)  # (t, r, d)
                 query, keys[-1], values[-1] = layer.query_key_value(x).chunk(3, dim=-1)
-                return attend(*(part.unflatten(-1, (layer.n_heads, -1)) for part in (query, keys, values)))
+                heads = layer.n_heads, -1
+                return attend(query.unflatten(-1, heads), keys.unflatten(-1, heads), values.unflatten(-1, heads), None)
 
             def attend_to_source(x: Tensor, index: int = index, layer: FusedDecoderLayer = layer) -> Tensor:
                 query = layer.query(x).view(n, p, layer.n_heads, -1)
@@ -90,7 +91,7 @@ class CachedDecoder:
         self.memory_values = [values.index_select(1, sentences) for values in self.memory_values]
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None = None) -> Tensor:
+def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
     """Attention of one query a row, (…, h, d_head), to keys and values (k, …, h, d_head); returns (r, d).
 
     With one query and few keys, products and sums are faster than matrix multiplication.
