@@ -12,7 +12,6 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from .masks import causal_mask, padding_mask
 from .vocab import BOS_ID, EOS_ID, PAD_ID, Vocabulary
@@ -133,7 +132,8 @@ class Batch:
 
 def pad_ids(sequences: Sequence[list[int]]) -> Tensor:
     """Converts lists of ids to one int64 tensor (b, longest), filled up with PAD_ID."""
-    return pad_sequence([torch.tensor(ids, dtype=torch.int64) for ids in sequences], True, PAD_ID)
+    longest = max(map(len, sequences))
+    return torch.tensor([[*ids, *[PAD_ID] * (longest - len(ids))] for ids in sequences], dtype=torch.int64)
 
 
 def restrict_to_diagonal(src_mask: Tensor, diagonal: Tensor | None) -> Tensor:

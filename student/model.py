@@ -5,6 +5,9 @@ Masks are boolean, True = may attend.
 Paper: Vaswani et al. 2017, section 3 and figure 1.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from torch import Tensor, nn
 
 from .masks import causal_mask, padding_mask
@@ -186,7 +189,15 @@ class Transformer(nn.Module):
         return self.get_predictions(output)
 
     def generate(
-        self, src: Tensor, *, bos_id: int, eos_id: int, pad_id: int, max_length: int = 50, beam_size: int = 1
+        self,
+        src: Tensor,
+        *,
+        bos_id: int,
+        eos_id: int,
+        pad_id: int,
+        max_length: int = 50,
+        beam_size: int = 1,
+        search: Callable[..., list[list[int]]] | None = None,
     ) -> list[list[int]]:
         """Translates a batch, greedily or with a beam; see `decode.py`.
 
@@ -197,13 +208,14 @@ class Transformer(nn.Module):
             pad_id: fills up a batch.
             max_length: the most tokens of a translation, eos included.
             beam_size: 1 = greedy search.
+            search: in place of these two; `choose_search` in `translation/choosing.py` returns the fastest.
 
         Returns:
             The ids of each sentence, without bos and eos.
         """
         from .decode import beam_decode, greedy_decode  # here: a mistake in decode.py must not break the model
 
-        src_mask, ids = padding_mask(src, pad_id), {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
-        if beam_size == 1:
-            return greedy_decode(self, src, src_mask, None, **ids, max_length=max_length)
-        return beam_decode(self, src, src_mask, None, **ids, max_length=max_length, beam_size=beam_size)
+        if search is None:
+            search = greedy_decode if beam_size == 1 else partial(beam_decode, beam_size=beam_size)
+        ids = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
+        return search(self, src, padding_mask(src, pad_id), None, **ids, max_length=max_length)

@@ -1,9 +1,9 @@
 """Text in, text out: translation with a trained model.
 
-    translate.py       sentences to translations, and their BLEU
-    raw_text.py        raw text to tokens, and tokens to text that people read
-    alignment.py       which words translate each other, and the error rate of such links
-    cached_greedy.py   greedy search that computes each position once
+    translate.py       tokens to translations, and their BLEU    unknown_words.py   source words in place of <unk>
+    lines.py           lines of text to their translations       alignment.py       which words translate each other
+    raw_text.py        raw text to tokens, and back              choosing.py        greedy or beam, cached or not
+                                                                 cached/            the key/value cache
 
-Only instructors have `cached_greedy.py`, since it relies on how the layers are written.
+Only instructors have `cached/`, since it relies on how the layers are written.
 """

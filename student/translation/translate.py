@@ -1,39 +1,24 @@
-"""Translation of text with a trained model, and its BLEU."""
+"""Translation of tokens with a trained model, and its BLEU."""
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Protocol
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
 from ..data import Batch, pad_ids, restrict_to_diagonal
-from ..decode import beam_decode, greedy_decode
 from ..masks import padding_mask
 from ..model import Transformer
 from ..running.config import Config
 from ..vocab import BOS_ID, EOS_ID, PAD_ID, Vocabulary, join_subwords
+from .choosing import Search, choose_search
 
-BATCH_SIZE = 256  # the most sentences that are decoded together
+MOST_SENTENCES = 256  # that are decoded together; more do not fit the processor's cache
+MOST_ROWS = 512  # hypotheses of theirs, likewise
+MOST_TOKENS = 8192  # tokens of their sources, with padding; memory for attention grows with their length, too
 
-
-class Search(Protocol):
-    """A way to decode: `greedy_decode`, or any function with its arguments and result."""
-
-    def __call__(
-        self,
-        model: Transformer,
-        src: Tensor,
-        src_mask: Tensor,
-        encoder_mask: Tensor | None = None,
-        *,
-        bos_id: int,
-        eos_id: int,
-        pad_id: int,
-        max_length: int,
-    ) -> list[list[int]]:
-        """Decodes one batch."""
+Found = TypeVar("Found")
 
 
 def translate(
@@ -44,7 +29,7 @@ def translate(
     config: Config,
     *,
     diagonal: Tensor | None = None,
-    search: Search | None = None,
+    search: Search[list[int]] | None = None,
     subwords: bool = False,
     progress: bool = False,
 ) -> list[str]:
@@ -55,48 +40,66 @@ def translate(
         sentences: lists of subwords; the translation of an empty one is an empty line.
         src_vocab: the source vocabulary that the model was trained with.
         tgt_vocab: the target vocabulary that the model was trained with.
-        config: its `max_length`, `beam_size` and `length_penalty` are used.
+        config: its `max_length`, `beam_size`, `length_penalty` and `cached` are used.
         diagonal: the mask that the model was trained with, or None.
-        search: None = greedy search, or beam search if `config.beam_size` is above 1.
+        search: None = what the settings say.
         subwords: keep the byte-pair marks.
         progress: show a progress bar.
 
     Returns:
         One line per sentence, in the given order.
     """
-    device = next(model.parameters()).device
-    if search is None and config.beam_size > 1:
-        search = partial(beam_decode, beam_size=config.beam_size, length_penalty=config.length_penalty)
-    decode: Search = search or greedy_decode
-    lines = [""] * len(sentences)
-    with tqdm(total=len(sentences), unit="sentence", disable=not progress, leave=False) as bar:
-        for indices in batches_by_length(sentences):
-            src = pad_ids([src_vocab.encode(sentences[index]) for index in indices]).to(device)
-            src_mask = padding_mask(src, PAD_ID)
-            encoder_mask = restrict_to_diagonal(src_mask, diagonal)
-            special = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": PAD_ID}
-            found = decode(model, src, src_mask, encoder_mask, **special, max_length=config.max_length)
-            for index, ids in zip(indices, found, strict=True):
-                tokens = tgt_vocab.decode(ids)
-                lines[index] = " ".join(tokens) if subwords else join_subwords(tokens)
-            bar.update(len(indices))
+    if search is None:
+        search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
+    lines = []
+    for ids in decode_all(model, sentences, src_vocab, config, search, diagonal=diagonal, progress=progress):
+        tokens = tgt_vocab.decode(ids or [])
+        lines.append(" ".join(tokens) if subwords else join_subwords(tokens))
     return lines
 
 
-def find_cached_search() -> Search | None:
-    """Returns the greedy search with the key/value cache; None if this package does not have it."""
-    try:
-        from .cached_greedy import cached_greedy_decode
-    except ImportError:
-        return None
-    return cached_greedy_decode
+def decode_all(
+    model: Transformer,
+    sentences: list[list[str]],
+    src_vocab: Vocabulary,
+    config: Config,
+    search: Search[Found],
+    *,
+    diagonal: Tensor | None = None,
+    progress: bool = False,
+) -> list[Found | None]:
+    """Decodes sentences in batches; arguments as in `translate`.
+
+    Returns:
+        What the search finds for each sentence, in the given order; None for an empty one.
+    """
+    device = next(model.parameters()).device
+    special = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": PAD_ID}
+    found: list[Found | None] = [None] * len(sentences)
+    with tqdm(total=len(sentences), unit="sentence", disable=None if progress else True, leave=False, delay=1) as bar:
+        for indices in batches_by_length(sentences, config.beam_size):
+            src = pad_ids([src_vocab.encode(sentences[index]) for index in indices]).to(device)
+            src_mask = padding_mask(src, PAD_ID)
+            encoder_mask = restrict_to_diagonal(src_mask, diagonal)
+            results = search(model, src, src_mask, encoder_mask=encoder_mask, **special, max_length=config.max_length)
+            for index, result in zip(indices, results, strict=True):
+                found[index] = result
+            bar.update(len(indices))
+    return found
 
 
-def batches_by_length(sentences: list[list[str]]) -> Iterator[list[int]]:
+def batches_by_length(sentences: list[list[str]], beam_size: int = 1) -> Iterator[list[int]]:
     """Yields the indices of all sentences that are not empty; sentences of similar length share a batch."""
     order = sorted((i for i, sentence in enumerate(sentences) if sentence), key=lambda i: len(sentences[i]))
-    for start in range(0, len(order), BATCH_SIZE):
-        yield order[start : start + BATCH_SIZE]
+    most = min(MOST_SENTENCES, max(1, MOST_ROWS // beam_size))
+    batch: list[int] = []
+    for index in order:  # shorter ones come first
+        if batch and (len(batch) == most or (len(batch) + 1) * len(sentences[index]) * beam_size > MOST_TOKENS):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
 
 
 def bleu(translations: list[str], references: list[str]) -> float:
