@@ -126,15 +126,14 @@ def random_batch(n_sentences, longest):
 @pytest.mark.parametrize("penalty", [-0.5, 0.0, 0.6, 1.0])
 @pytest.mark.parametrize("beam_size", [1, 2, 5, 11, 30])
 def test_beam_search_with_the_cache_finds_the_same(beam_size, penalty):
-    lengths = set()
-    for norm_first in (False, True):
-        model = random_model(norm_first)
+    n_models, lengths = 0, set()
+    while n_models < 4 or len(lengths) == 1:  # some models have nothing to say
+        model = random_model(norm_first=n_models % 2 == 1)
         src, mask = random_batch(7, 6)
         options = {**IDS, "max_length": 9, "beam_size": beam_size, "length_penalty": penalty}
         expected = beam_decode(model, src, mask, mask & diagonal_mask(6, 2), **options)
         assert cached_beam_decode(model, src, mask, mask & diagonal_mask(6, 2), **options) == expected
-        lengths |= {len(ids) for ids in expected}
-    assert len(lengths) > 1
+        n_models, lengths = n_models + 1, lengths | {len(ids) for ids in expected}
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0])

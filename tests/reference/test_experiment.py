@@ -125,10 +125,10 @@ def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatc
     def unwritten(*arguments, **options):
         raise NotImplementedError("TODO E.3")
 
-    monkeypatch.setattr("reference.translation.translate.beam_decode", unwritten)
+    monkeypatch.setattr("reference.translation.choosing.beam_decode", unwritten)
     monkeypatch.setattr("reference.running.stepping.train_epoch", lambda *inputs, **options: pytest.fail("trained"))
     with pytest.raises(NotImplementedError, match="TODO E.3"):
-        Experiment(replace(SMALL, beam_size=2), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
+        Experiment(replace(SMALL, beam_size=2, cached=False), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
 
 
 @pytest.mark.parametrize("n_saved", [2, 3])
