@@ -80,7 +80,9 @@ class Config:
     seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", low=0, high=2**64 - 1)
 
     max_length: int = setting(50, "the most tokens of a translation", low=1, high=511)
-    cached: bool = setting(False, "translate dev with the key/value cache, if the package has it")
+    cached: bool = setting(
+        True, "decode with the key/value cache, if the package has it and the layers are the reference's"
+    )
     beam_size: int = setting(1, "1 = greedy search, more = beam search (task E.3)", low=1, high=100)
     length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score")
 
@@ -245,7 +247,6 @@ PRESETS = {
         report_every=2_500,
         most_tokens=100,
         max_length=100,
-        cached=True,
     ),
     # The size of Vaswani et al. 2017 ("base") with LayerNorm before each sublayer.
     "pre-norm": replace(
@@ -261,7 +262,6 @@ PRESETS = {
         warmup_steps=1_000,
         weight_decay=0.01,
         max_grad_norm=1.0,
-        cached=True,
     ),
     # Whole words and long sentences; `data prepare --encoding words` makes its corpus.
     "opus-books-en-it": replace(
@@ -279,6 +279,5 @@ PRESETS = {
         learning_rate=1e-4,
         adam_epsilon=1e-9,
         max_length=350,
-        cached=True,
     ),
 }

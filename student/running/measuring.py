@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from ..data import BatchLoader, Pair
 from ..model import Transformer
-from ..translation.translate import find_cached_search, forced_decode, translate
+from ..translation.translate import forced_decode, translate
 from ..vocab import Vocabulary, join_subwords
 from .config import Config
 
@@ -31,11 +31,8 @@ class Development:
 
     def translate(self, model: Transformer, count: int | None = None) -> list[str]:
         """Translates the sources, or the first `count` of them, into subwords separated by spaces."""
-        config = self.config
-        search = find_cached_search() if config.cached and config.beam_size == 1 else None
-        sources, (src_vocab, tgt_vocab) = [source for source, _ in self.pairs[:count]], self.vocabularies
-        diagonal = self.diagonal
-        return translate(model, sources, src_vocab, tgt_vocab, config, diagonal=diagonal, search=search, subwords=True)
+        sources, diagonal = [source for source, _ in self.pairs[:count]], self.diagonal
+        return translate(model, sources, *self.vocabularies, self.config, diagonal=diagonal, subwords=True)
 
     @torch.no_grad()
     def loss(self, model: Transformer, criterion: nn.Module) -> float:
