@@ -16,7 +16,7 @@ from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
 from foundation.sources import Sources
-from validity.proof.variants import read_variants
+from validity.proof.reading_variants import read_variants
 from validity.run_tests import Run, Version, run_versions
 
 HOSTILE = ROOT / "tests" / "autograder" / "sandbox" / "hostile"

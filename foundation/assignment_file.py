@@ -118,7 +118,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         if not _is_number(value) or not 0 <= value <= 1:
             raise AssignmentError(f"[thresholds] {name} = {value!r}: expected a number between 0 and 1")
     try:
-        limits = Limits(**_table(content.get("limits", {}), [item.name for item in fields(Limits)], "[limits]"))
+        limits = _limits(content.get("limits", {}))
     except ValueError as error:
         raise error if isinstance(error, AssignmentError) else AssignmentError(f"[limits] {error}") from None
     release = _table(content.get("release", {}), ["instructor_only"], "[release]")
@@ -148,6 +148,14 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         due=str(content.get("due", "")),
         contact=str(content.get("contact", "")),
     )
+
+
+def _limits(content: object) -> Limits:
+    keys = [item.name for item in fields(Limits)]
+    table = _table(content, keys, "[limits]")
+    if missing := [key for key in keys if key not in table]:
+        raise AssignmentError(f"[limits]: expected every limit; missing: {', '.join(missing)}")
+    return Limits(**table)
 
 
 def _contract(content: object) -> Contract:

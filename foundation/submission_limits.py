@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use; the keys of `[limits]` in assignment.toml.
+    """What one submission may use; the keys of `[limits]` in assignment.toml, which alone holds the values.
 
     Attributes:
         call_seconds: wall time of a single call.
@@ -19,13 +19,13 @@ class Limits:
         failures_a_component: after this many timeouts or crashes the component is skipped.
     """
 
-    call_seconds: float = 5
-    total_seconds: float = 60
-    cpu_seconds: int = 60
-    memory_mb: int = 2048
-    gradescope_memory_mb: int = 192
-    output_kb: int = 64
-    failures_a_component: int = 2
+    call_seconds: float
+    total_seconds: float
+    cpu_seconds: int
+    memory_mb: int
+    gradescope_memory_mb: int
+    output_kb: int
+    failures_a_component: int
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

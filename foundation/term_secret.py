@@ -4,7 +4,6 @@ Paths are relative to the project's root, and to the folder into which Gradescop
 """
 
 import hashlib
-import hmac
 import os
 import secrets
 import tempfile
@@ -61,23 +60,3 @@ def draw_secret(root: Path) -> Path:
     except OSError as error:
         raise OutputError(f"{path}: the term's secret cannot be kept: {error.strerror or error}") from None
     return path
-
-
-def seed_for(secret: bytes, content_hash: str) -> int:
-    """The seed of one submission's random inputs; nobody can predict it without the secret.
-
-    Args:
-        secret: of the term.
-        content_hash: of what the submission consists of.
-    """
-    return int.from_bytes(hmac.digest(secret, content_hash.encode(), hashlib.sha256)[:16], "big")
-
-
-def seal_of(secret: bytes, content: bytes) -> str:
-    """A message authentication code: whoever lacks the secret cannot make it for content of their own."""
-    return hmac.digest(secret, b"record\n" + content, hashlib.sha256).hex()
-
-
-def seed_id(secret: bytes, seed: int) -> str:
-    """A name of the seed: the same seed can be recognised, but not even a short one guessed without the secret."""
-    return hmac.digest(secret, f"id of seed {seed}".encode(), hashlib.sha256).hex()[:12]

@@ -12,7 +12,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Never, cast
@@ -40,8 +40,11 @@ from foundation.watchdog import time_limit
 SECONDS_A_TEST = 10
 SECONDS_A_SEED = 600.0
 """Wall time after which a version's process is ended, for each of its seeds; the tests take seconds."""
-UNHURRIED = Limits(total_seconds=600.0, cpu_seconds=600)
-"""For submissions in the sandbox, which are trusted code."""
+
+
+def unhurried(assignment: Assignment) -> Limits:
+    """The limits of submissions in the sandbox that are trusted code."""
+    return replace(assignment.limits, total_seconds=600.0, cpu_seconds=600)
 
 
 @dataclass(frozen=True)
@@ -240,7 +243,9 @@ def _run_in_sandbox(recorder: Recorder, versions: Sequence[Version], on_run: Cal
 
     with Zygote(recorder.assignment) as zygote:
         for version in versions:
-            with Sandbox(dict(version.sources), recorder.assignment, limits=UNHURRIED, zygote=zygote) as submission:
+            with Sandbox(
+                dict(version.sources), recorder.assignment, limits=unhurried(recorder.assignment), zygote=zygote
+            ) as submission:
                 for run in recorder.run(version, cast(SubmissionUnderTest, submission)):
                     on_run(run)
 

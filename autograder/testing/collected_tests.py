@@ -18,8 +18,8 @@ from foundation.assignment_file import Assignment, Task
 from ..grading.marks import Outcome
 from ..grading.states import State
 from ..sandbox.proxy.submission import Sandbox
+from .checking_time import TOO_LONG, CheckingTime
 from .collection import Collection, run_items
-from .patience import TOO_LONG, Patience
 from .sandboxed_outcomes import classify_sandboxed
 from .under_test import SubmissionUnderTest
 
@@ -29,13 +29,13 @@ class SandboxedCollection(Collection):
 
     Attributes:
         submission: that is judged at present.
-        patience: with the checks of its answers.
+        checking_time: of its answers.
     """
 
     def __init__(self, assignment: Assignment) -> None:
         """Collects all tests."""
         self.submission: Sandbox | None = None
-        self.patience = Patience()
+        self.checking_time = CheckingTime()
         super().__init__(assignment)
 
     def classify(self, error: BaseException | None) -> tuple[State, str]:
@@ -50,12 +50,12 @@ class SandboxedCollection(Collection):
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
         """Limits the time that trusted code takes."""
-        before = len(self.patience.exhausted_by)
+        before = len(self.checking_time.exhausted_by)
         try:
-            with self.patience.limit(item.path, item.nodeid):
+            with self.checking_time.limit(item.path, item.nodeid):
                 return (yield)
         finally:
-            if len(self.patience.exhausted_by) > before and self.submission is not None:
+            if len(self.checking_time.exhausted_by) > before and self.submission is not None:
                 self.submission.restart()  # it may have been in the middle of an answer
 
 
@@ -85,7 +85,7 @@ class CollectedTests:
     @property
     def exhausted_by(self) -> Sequence[str]:
         """Ids of the tests, of the submission judged last, whose checks took too long and were stopped."""
-        return tuple(self._collection.patience.exhausted_by)
+        return tuple(self._collection.checking_time.exhausted_by)
 
     def run(self, submission: Sandbox, seed: int, show_progress: bool = False) -> Iterator[dict[str, list[Outcome]]]:
         """Runs the tests, file by file.
@@ -102,7 +102,7 @@ class CollectedTests:
             After each file the outcomes by task marker, for the tasks whose tests have all run.
         """
         collection = self._collection
-        collection.submission, collection.patience, collection.outcomes = submission, Patience(), {}
+        collection.submission, collection.checking_time, collection.outcomes = submission, CheckingTime(), {}
         collection.hand_over(cast(SubmissionUnderTest, submission), seed)
         waiting = Counter(marker for item in self._items for marker in self._markers_of(item))
         done: dict[str, list[Outcome]] = {}

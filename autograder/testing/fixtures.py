@@ -18,7 +18,7 @@ import torch
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, SKELETON
-from foundation.todo_comments import told_by
+from foundation.todo_wording import told_by
 
 from ..intake.errors import IntakeError
 from ..rules import tell_short_cuts

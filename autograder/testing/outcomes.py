@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from foundation.todo_comments import told_by
+from foundation.todo_wording import told_by
 
 from ..grading.states import State
 from .errors import CheckFailed

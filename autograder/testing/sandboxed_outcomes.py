@@ -10,8 +10,8 @@ from ..sandbox.errors import (
     SubmissionRefusedError,
     SubmissionTimeoutError,
 )
+from .checking_time import CheckingTimeoutError
 from .outcomes import classify
-from .patience import CheckingTimeoutError
 
 MAX_MESSAGE = 4000
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from foundation.assignment_file import Task
-from foundation.todo_comments import with_comment
+from foundation.todo_wording import with_comment
 
 from ..skeleton.build import Skeleton
 from ..skeleton.regions import Region

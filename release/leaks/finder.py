@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..problems import ReleaseError
 from ..skeleton.build import Skeleton
 from ..skeleton.source import parse_source
+from .cutting import Piece
 from .fingerprints import agreement, blank_names, lex, lines_of_tokens, views
-from .solution_pieces import Piece
-from .solutions import STATEMENT_MIN, Solutions, collect_solutions, given_code, without_given
 from .texts_in_files import Text, UnreadableError, texts_in
+from .what_counts import STATEMENT_MIN, Solutions, collect_solutions, given_code, without_given
 
 COPY = "a copy"
 RENAMED = "a renamed or reformatted copy"

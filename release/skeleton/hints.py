@@ -13,7 +13,7 @@ import tokenize
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from foundation.todo_comments import COMMENT
+from foundation.todo_wording import COMMENT
 
 from ..problems import Problem
 from .markers import Marker

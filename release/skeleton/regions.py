@@ -14,7 +14,7 @@ import tokenize
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from foundation.todo_comments import label_of
+from foundation.todo_wording import label_of
 
 from ..problems import Problem
 from .hints import Hint, find_hints, hint_above

@@ -1,8 +1,11 @@
-"""Fourth pass: every region becomes `raise NotImplementedError("TODO 1.3")`; all else stays as it is."""
+"""Fourth pass: every region becomes `raise NotImplementedError("TODO 1.3")`; all else stays as it is.
+
+`foundation/todo_wording.py` has the words of the error, and of what students see when it is raised.
+"""
 
 from collections.abc import Sequence
 
-from foundation.todo_comments import label_of
+from foundation.todo_wording import label_of
 
 from .regions import Region
 from .source import Source

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foundation.todo_comments import COMMENT
+from foundation.todo_wording import COMMENT
 
 from ..skeleton.strip import raise_statement
 from .line_merge import merge

@@ -21,6 +21,8 @@ def test_the_default_assignment_adds_up():
     [
         ("[limits]", "[limts]", "unknown key 'limts'; did you mean 'limits'?"),
         ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
+        ("output_kb = 64", "", "[limits]: expected every limit; missing: output_kb"),
+        ("call_seconds = 5", "call_seconds = -5", "[limits] call_seconds = -5: expected a number above 0"),
         ("beginner = 0.30", "beginner = 30", "[thresholds] beginner = 30: expected a number between 0 and 1"),
         ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
         ("points = 14", "points = -14", "task 1.2: points = -14: expected a number of at least 0"),

@@ -11,7 +11,7 @@ from benchmarks.__main__ import main
 from benchmarks.attention_ways import FILES, load, map_weights
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT, ROOT
-from validity.proof.variants import read_variants
+from validity.proof.reading_variants import read_variants
 
 BASE = "one matrix a role"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.term_secret import REFERENCES, SECRET, seed_for, term_secret
+from foundation.term_secret import REFERENCES, SECRET, term_secret
 from release.__main__ import index_url
 from release.archives.audience import Audience, audience_of
 from release.archives.gradescope import PROGRAMS
@@ -96,12 +96,6 @@ def test_the_secret_follows_from_the_references_unless_there_is_one(project: Pro
     (project.root / SECRET).write_bytes(b"mine")
     assert term_secret(project.root) == b"mine"
     assert make_release(project).archives["gradescope.zip"][str(SECRET)] == b"mine"
-
-
-def test_a_seed_depends_on_secret_and_content_alone() -> None:
-    seed = seed_for(b"secret", "a hash")
-    assert seed == seed_for(b"secret", "a hash") and 0 <= seed < 2**128
-    assert len({seed, seed_for(b"other", "a hash"), seed_for(b"secret", "another")}) == 3
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
         "data/corpus/fren.test.src.bpe",
         "autograder/scale.py",
         "foundation/__init__.py",
-        "foundation/todo_comments.py",
+        "foundation/todo_wording.py",
         "autograder/assignment/assignment.toml",
         "autograder/assignment/tests/conftest.py",
         "pytest.ini",

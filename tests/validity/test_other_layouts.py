@@ -5,7 +5,7 @@ import pytest
 from autograder.grading.marks import tests_of as results_of
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT
-from validity.proof.variants import splice
+from validity.proof.reading_variants import splice
 from validity.run_tests import Version, run_versions
 
 FAULTS = {

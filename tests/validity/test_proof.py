@@ -15,8 +15,8 @@ from validity.__main__ import main
 from validity.proof import pages
 from validity.proof.confusion_matrix import blame_shares
 from validity.proof.margins import Margin, Margins
+from validity.proof.reading_variants import VariantError, read_variants, splice
 from validity.proof.result import Proof
-from validity.proof.variants import VariantError, read_variants, splice
 from validity.proof.verdicts import verdict_of
 from validity.run_tests import Observation, Run, Version, run_versions
 

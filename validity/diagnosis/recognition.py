@@ -22,7 +22,7 @@ from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, Task
 from foundation.sources import Sources
 
-from ..run_tests import UNHURRIED
+from ..run_tests import unhurried
 
 ENOUGH = 0.9
 """The share of the faults that must be recognised."""
@@ -125,7 +125,9 @@ class Grader:
         problems: list[str] = []
         with (
             Explainer(tests, tape, self.assignment, problems.append, self.diagnostician) as explainer,
-            Sandbox(dict(sources), self.assignment, limits=UNHURRIED, zygote=self.zygote, tape=tape) as submission,
+            Sandbox(
+                dict(sources), self.assignment, limits=unhurried(self.assignment), zygote=self.zygote, tape=tape
+            ) as submission,
         ):
             [*_, outcomes] = tests.run(submission, self.seed)
             [result] = (r for r in tests_of(self.assignment, outcomes) if r.task == self.task)

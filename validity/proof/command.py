@@ -51,8 +51,8 @@ def run(options: argparse.Namespace) -> int:
 
     from .pages import write_pages
     from .prove import run_proof
+    from .reading_variants import VariantError
     from .terminal_tables import as_data, report_lines
-    from .variants import VariantError
 
     if options.conditions is not None:
         return run_conditions(options)

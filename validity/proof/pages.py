@@ -8,8 +8,8 @@ from foundation.whole_files import write_whole
 from ..markdown import in_cell, table
 from .confusion_matrix import blame_shares, draw_matrix, matrix_lines
 from .margins import APART
+from .reading_variants import Variant
 from .result import Proof
-from .variants import Variant
 from .verdicts import Verdict, by_component
 
 PICTURE = "confusion.png"

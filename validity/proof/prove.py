@@ -11,8 +11,8 @@ from foundation.sources import Sources
 
 from ..run_tests import Run, Version, progress_bar, run_versions
 from .margins import Margins
+from .reading_variants import Variant, read_variants
 from .result import Proof
-from .variants import Variant, read_variants
 from .verdicts import verdict_of
 
 

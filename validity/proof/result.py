@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from foundation.assignment_file import Assignment
 
 from .margins import Margin
-from .variants import Variant
+from .reading_variants import Variant
 from .verdicts import Verdict
 
 

@@ -3,7 +3,7 @@
     writing.py          all pages into a folder           templates/   what the pages look like
     class_page.py       the class at a glance
     student_page.py     one student's result
-    worth_a_look.py     whom a person should look at first, and why
+    needs_a_person.py   whom a person should look at first, and why
     misconceptions.py   what the class got wrong, ranked
     charts.py           numbers to positions in a picture
 

@@ -14,7 +14,7 @@ from ...grading.record import Record
 from ...grading.states import State
 from .charts import highest_bleu, histogram, intervals, spacing
 from .misconceptions import ranked
-from .worth_a_look import BORDERLINE, cases
+from .needs_a_person import BORDERLINE, cases
 
 
 @dataclass(frozen=True)

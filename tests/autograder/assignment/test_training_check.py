@@ -13,7 +13,7 @@ from autograder.testing.in_process import InProcessSubmission, read_sources
 from foundation import places
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from validity.proof.variants import read_variants
+from validity.proof.reading_variants import read_variants
 
 REFERENCE = read_sources(ROOT / "reference", ROOT / "reference")
 FATAL = (

@@ -1,6 +1,7 @@
 """Fixtures of the sandbox's tests: one zygote for all of them, and submissions of text or of a folder."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ from autograder.sandbox.containment.layers import choose_containment
 from autograder.sandbox.containment.zygote import Zygote, packages_for
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
-from foundation.submission_limits import Limits
 
 ASSIGNMENT = read_assignment()
 EXAMPLE = Path(__file__).with_name("trial_submission")
@@ -47,7 +47,9 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
     def make(texts: dict[str, str] | None = None, *, without: tuple[str, ...] = (), **limits: float) -> Sandbox:
         sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in (texts or {}).items()}}
         sources = {name: source for name, source in sources.items() if name not in without}
-        made.append(Sandbox(sources, read_assignment(), limits=Limits(**limits), zygote=zygote))
+        made.append(
+            Sandbox(sources, read_assignment(), limits=replace(read_assignment().limits, **limits), zygote=zygote)
+        )
         return made[-1]
 
     yield make
@@ -58,5 +60,5 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
 @pytest.fixture(scope="session")
 def example(zygote: Zygote, example_sources: dict) -> Iterator[Sandbox]:
     """One sandbox with the example for all tests that leave it as it is."""
-    with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=zygote) as submission:
+    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
         yield submission

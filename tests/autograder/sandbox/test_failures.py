@@ -18,7 +18,6 @@ from autograder.sandbox.errors import (
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.worker import failures
 from foundation.assignment_file import read_assignment
-from foundation.submission_limits import Limits
 
 CALL = "decode.greedy_decode"
 
@@ -148,7 +147,7 @@ def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, kind, argumen
 @pytest.mark.slow
 def test_a_worker_that_the_system_ends_was_out_of_memory(bare_zygote, example_sources):
     """Without namespaces, so that process numbers mean the same here and there."""
-    with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=bare_zygote) as submission:
+    with Sandbox(example_sources, read_assignment(), zygote=bare_zygote) as submission:
         submission.build("layers.LayerNorm", 4)
         os.kill(submission._supervisor.session("")._worker.pid, signal.SIGKILL)
         with pytest.raises(SubmissionDiedError, match="for its memory") as caught:

@@ -32,11 +32,12 @@ from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from foundation.submission_limits import Limits
 
 HOSTILE = sorted(Path(__file__).with_name("hostile").glob("*.py"))
 NAIVE = Path(__file__).with_name("naive_grader.py")
-LIMITS = Limits(call_seconds=0.5, total_seconds=3, cpu_seconds=3, memory_mb=1024, output_kb=64)
+LIMITS = dataclasses.replace(
+    read_assignment().limits, call_seconds=0.5, total_seconds=3, cpu_seconds=3, memory_mb=1024, output_kb=64
+)
 GRACE_SECONDS = 3.0
 POINTS = {"1.2": 14, "1.3": 14, "1.4": 10}
 """Of LayerNorm, which is attacked with, and of what stands beside it."""

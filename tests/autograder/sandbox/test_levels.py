@@ -20,7 +20,6 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from foundation.submission_limits import Limits
 
 PACKAGES = packages_for(read_assignment())
 
@@ -86,7 +85,7 @@ def test_a_worker_refuses_where_a_required_layer_fails(layer, zygote, example_so
     plan = {**zygote.containment.plan(), "layers": {"no_new_privs": "required", layer: "required"}}
     monkeypatch.setattr(Containment, "plan", lambda self: {**plan, layer: broken[layer]})
     sources = {**example_sources, "layers": ("layers.py", "print('loaded')")}
-    with Sandbox(sources, read_assignment(), limits=Limits(), zygote=zygote) as submission:
+    with Sandbox(sources, read_assignment(), zygote=zygote) as submission:
         with pytest.raises(SandboxUnavailableError, match=f"lacks a required layer: {layer}"):
             submission.build("layers.LayerNorm", 4)
         assert submission.output == ""
@@ -95,13 +94,13 @@ def test_a_worker_refuses_where_a_required_layer_fails(layer, zygote, example_so
 def test_a_layer_that_is_only_wanted_is_left_out_and_not_claimed(zygote, example_sources, monkeypatch):
     plan = {**zygote.containment.plan(), "seccomp": "", "layers": {"seccomp": "wanted", "no_new_privs": "wanted"}}
     monkeypatch.setattr(Containment, "plan", lambda self: plan)
-    with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=zygote) as submission:
+    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
         assert submission.level.endswith("(unsafe)")
         assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
 
 
 def test_a_level_that_falls_while_grading_is_refused(zygote, example_sources, monkeypatch):
-    with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=zygote) as submission:
+    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
         assert "seccomp" in submission.level
         submission.restart()
         plan = {**zygote.containment.plan(), "layers": {}}
@@ -137,7 +136,7 @@ def test_every_other_system_call_is_denied_by_the_filter_alone(zygote, example_s
     sources = {"__init__": ("__init__.py", ""), "layers": ("layers.py", PROBE)}
     if os.uname().machine == "x86_64":
         allowed += [335, 336]  # uprobes: the kernel ends whoever calls these from elsewhere than a probe
-    with Sandbox(sources, read_assignment(), limits=Limits(), zygote=zygote) as submission:
+    with Sandbox(sources, read_assignment(), zygote=zygote) as submission:
         passed, owner = submission.build("layers.LayerNorm")(allowed)
     assert passed == []
     assert owner == (-1, 1)
@@ -171,7 +170,7 @@ def test_graders_may_share_a_zygote_across_a_fork(zygote, example_sources):
         if pid == 0:
             status = 1
             try:
-                with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=zygote) as submission:
+                with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
                     for _ in range(3):
                         module = submission.build("layers.LayerNorm", 4)
                         value = float(module(torch.zeros(4) + number).sum().detach())
@@ -182,7 +181,7 @@ def test_graders_may_share_a_zygote_across_a_fork(zygote, example_sources):
             finally:
                 os._exit(status)
         children.append(pid)
-    with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=zygote) as submission:
+    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
         for _ in range(3):
             assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
             submission.restart()
@@ -191,7 +190,7 @@ def test_graders_may_share_a_zygote_across_a_fork(zygote, example_sources):
     results = dict(json.loads(line) for line in os.read(reading, 1000).splitlines())
     os.close(reading)
     assert results[0] == pytest.approx(4e-6, rel=1e-3) and results[1] == pytest.approx(4 * 0.76159, rel=1e-3)
-    with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=zygote) as submission:
+    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
         assert submission.level  # still there
 
 
@@ -201,7 +200,7 @@ def test_a_worker_ends_when_its_grader_goes_away(bare_zygote, example_sources):
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        submission = Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=bare_zygote)
+        submission = Sandbox(example_sources, read_assignment(), zygote=bare_zygote)
         assert submission.level
         os.write(writing, str(submission._supervisor.session("")._worker.pid).encode())
         os._exit(0)
@@ -213,7 +212,7 @@ def test_a_worker_ends_when_its_grader_goes_away(bare_zygote, example_sources):
             break
         time.sleep(0.05)
     assert not Path(f"/proc/{worker}").exists()
-    with Sandbox(example_sources, read_assignment(), limits=Limits(), zygote=bare_zygote) as submission:
+    with Sandbox(example_sources, read_assignment(), zygote=bare_zygote) as submission:
         assert submission.build("layers.LayerNorm", 4) is not None
 
 

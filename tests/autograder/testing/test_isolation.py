@@ -8,7 +8,7 @@ from autograder.grading.marks import tests_of as results_of
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
-from validity.proof.variants import splice
+from validity.proof.reading_variants import splice
 from validity.run_tests import Version, run_versions
 
 pytestmark = pytest.mark.slow

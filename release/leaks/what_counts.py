@@ -1,4 +1,4 @@
-"""What must not leave: every statement of every solution as tokens, with its place in the reference."""
+"""What counts as leaked: the statements and windows of the solutions, and how long and how specific each must be."""
 
 import ast
 import builtins
@@ -10,8 +10,8 @@ from keyword import iskeyword
 
 from ..skeleton.build import Skeleton
 from ..skeleton.source import Source
+from .cutting import Piece, code_of, statements_of, windows_of
 from .fingerprints import blank_names, is_name, lex
-from .solution_pieces import Piece, code_of, statements_of, windows_of
 
 VERBATIM_MIN = 7
 """A statement of fewer tokens, such as `return x, weights`, is too generic to be told from chance …"""

@@ -1,10 +1,11 @@
-"""The form of a TODO: a comment that says what to write, and below it a statement that raises its number.
+"""The wording of a TODO: a comment that says what to write, and below it a statement that raises its number.
 
     # TODO 1.2: compute the scaled scores, exclude what the mask forbids,
     # and normalise over the keys.
     raise NotImplementedError("TODO 1.2")
 
-The comment is the only place that holds the text. Whoever shows the error to a student looks the text up there.
+The comment is the only place that holds the text. Whoever shows the error to a student looks the text up there, so that
+it reads `TODO 1.2: compute the scaled scores, …`.
 """
 
 import linecache

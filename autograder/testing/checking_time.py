@@ -28,7 +28,7 @@ class CheckingTimeoutError(Exception):
     """The test itself took too long, over answers that came in time."""
 
 
-class Patience:
+class CheckingTime:
     """The time that checking one submission may take.
 
     Attributes:

@@ -1,0 +1,1 @@
+../../../../foundation/todo_wording.py
