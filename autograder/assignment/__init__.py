@@ -6,6 +6,7 @@
     stand_ins/         what runs in the worker beside submitted code
     parameter_roles/   find out which parameter plays which part
     misconceptions/    known faults, as patches of the reference
+    conditional_faults/ likewise, wrong only under a condition that nobody can generate
     diagnosis_layouts/ other layouts of the same computation, for the diagnosis
     variants/          correct code that looks different
     equivalents.toml   mutants that are not faults

@@ -282,6 +282,10 @@ _add(
     a_mask_with_rows_for_each_head=lambda m: any(mask.dim() == 4 and mask.size(1) > 1 for mask in m.given_masks),
     a_mask_with_rows_for_each_query=lambda m: any(mask.dim() == 4 and mask.size(2) > 1 for mask in m.given_masks),
     a_mask_that_allows_all=lambda m: any(bool(mask.all()) for mask in m.given_masks),
+)
+_add(
+    "masks",
+    ["scaled_dot_product_attention"],  # what the others do with such a row is the attention's affair
     a_query_that_may_see_nothing=lambda m: any(not bool(mask.any(dim=-1).all()) for mask in m.given_masks),
 )
 _add(

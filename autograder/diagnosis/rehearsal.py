@@ -183,7 +183,7 @@ class Rehearsal:
 
     def _number_as_in(self, verb: str, result: Any) -> None:
         """Numbers the result of this request as the worker did: later requests name it by that number."""
-        if verb in ("build", "stand_in"):
+        if verb in ("build", "function", "stand_in"):
             self._objects.expect(result["object"])
         elif verb == "call" and result["graph"] is not None:
             self._graphs.expect(result["graph"])

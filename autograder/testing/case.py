@@ -56,6 +56,10 @@ class Case:
         """One of several."""
         return self._random.choice(options)
 
+    def shuffle(self, options: Sequence[Option]) -> list[Option]:
+        """All of them in another order."""
+        return self._random.sample(options, len(options))
+
     def number(self, low: float, high: float) -> float:
         """A float between two others."""
         return self._random.uniform(low, high)

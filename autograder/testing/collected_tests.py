@@ -59,6 +59,10 @@ class SandboxedCollection(Collection):
                 self.submission.restart()  # it may have been in the middle of an answer
 
 
+FRESH_WORKERS = 4
+"""In each of so many workers a test must pass that failed in one that other components have used."""
+
+
 class CollectedTests:
     """The tests of some tasks.
 
@@ -90,8 +94,9 @@ class CollectedTests:
     def run(self, submission: Sandbox, seed: int, show_progress: bool = False) -> Iterator[dict[str, list[Outcome]]]:
         """Runs the tests, file by file.
 
-        One worker serves as long as all is well. A test that does not pass is run again, with the same inputs, in a
-        worker that no other component has touched: what submitted code does to its process costs no other task.
+        One worker serves as long as all is well. What submitted code does to its process costs no other task: a test
+        that does not pass is forgiven where it passes, with the same inputs, in each of several workers that no other
+        component has touched. Code that only sometimes works is not forgiven.
 
         Args:
             submission: in the sandbox.
@@ -130,15 +135,26 @@ class CollectedTests:
 
     def _run_file(self, items: list[pytest.Item], submission: Sandbox) -> None:
         """Runs the tests of one file; a worker in which something went wrong serves no further file."""
-        outcomes = self._collection.outcomes
         run_items(items)
-        missed = [item for item in items if outcomes[item.nodeid].is_missed]
+        missed = self._missed(items)
         if missed and not self._is_fresh:
-            submission.restart()
-            run_items([item for item in missed if outcomes[item.nodeid].message != TOO_LONG])
+            self._try_again(missed, submission)
         self._is_fresh = bool(missed)
         if self._is_fresh:
             submission.restart()
+
+    def _try_again(self, items: list[pytest.Item], submission: Sandbox) -> None:
+        """Lets tests pass that pass in each of some fresh workers; the others keep what failed them there."""
+        outcomes = self._collection.outcomes
+        hopeful = [item for item in items if outcomes[item.nodeid].message != TOO_LONG]
+        for _ in range(FRESH_WORKERS):
+            if hopeful:
+                submission.restart()
+                run_items(hopeful)
+                hopeful = [item for item in hopeful if not outcomes[item.nodeid].is_missed]
+
+    def _missed(self, items: list[pytest.Item]) -> list[pytest.Item]:
+        return [item for item in items if self._collection.outcomes[item.nodeid].is_missed]
 
     def _markers_of(self, item: pytest.Item) -> list[str]:
         return [marker for marker in self.markers if item.get_closest_marker(marker)]

@@ -17,6 +17,9 @@ TOLERANCE = 1e-6
 Correct code may compute a factor in float32 (an error of 3e-8); faults are larger by orders of magnitude.
 """
 
+TOLERANCE_OF_FLOAT32 = 2e-4
+"""Likewise in float32, where one rounding is 6e-8 and sums of some dozen terms of size 10 are usual."""
+
 observers: list[Callable[[str, float, float], None]] = []
 """Called with what was compared, the error and the tolerance; `prove` measures the tests with it."""
 

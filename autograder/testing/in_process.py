@@ -55,6 +55,11 @@ class InProcessSubmission:
         function = cast("Callable[..., object]", self.package.get(component))
         return function(*args, **kwargs)
 
+    def function(self, component: str, *, isolated: bool = True) -> object:
+        """The function "module.name" itself."""
+        self.package.isolate(component if isolated else None)
+        return self.package.get(component)
+
     def stand_in(self, name: str, *args: object, **kwargs: object) -> object:
         """Makes a stand-in, to be passed as an argument."""
         return getattr(self._stand_ins, name)(*args, **kwargs)

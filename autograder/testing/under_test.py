@@ -27,6 +27,10 @@ class SubmissionUnderTest(Protocol):
         """Calls a function of the submission, "module.name"; whatever it returns is to be checked."""
         ...
 
+    def function(self, component: str, *, isolated: bool = True) -> Any:
+        """A function of the submission, "module.name", as an object that can be passed to a stand-in."""
+        ...
+
     def stand_in(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Makes one of the stand-ins, to be passed as an argument."""
         ...

@@ -31,7 +31,7 @@ EQUIVALENTS = f"{GRADER}/assignment/equivalents.toml"
 HANDOUT = f"{GRADER}/assignment/handout.md"
 """Quotes the reference, so neither travels: failures are not named there, and a smallest case stands in their place."""
 
-PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors", "tqdm", "pydantic")
+PACKAGES = ("torch", "numpy", "pytest", "allpairspy", "sacrebleu", "safetensors", "tqdm", "pydantic")
 """What grading imports; students' notebooks, plots and training need more."""
 
 

@@ -4,6 +4,7 @@ Where the condition holds, both run, and what they compute is compared: a fault 
 found by any test. What is seen is told to the observers of the tests' comparisons.
 """
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -81,8 +82,7 @@ def of_function(right: Any, faulty: Any, moment_of: Callable[..., Any], holds: C
         if not holds(moment):
             return right(*args, **kwargs)
         if "model" in bound:
-            tell(True)  # it changes what it is given: whether there is a difference cannot be told in passing
-            return faulty(*args, **kwargs)
+            return _compared_on_model(right, faulty, bound, args, kwargs)
         return _compared(right, faulty, args, kwargs, [])
 
     return chosen
@@ -199,6 +199,41 @@ def _compared(
         differs = any(map(_differ, *gradients))
     tell(differs)
     return got
+
+
+def _compared_on_model(
+    right: Callable[..., Any], faulty: Callable[..., Any], bound: Mapping[str, Any], args: Any, kwargs: Any
+) -> Any:
+    """As `_compared`, for functions that change the model, and what else they are given; the right one gets copies."""
+    try:
+        others = copy.deepcopy(bound)
+    except Exception:  # an iterator, which can be read once
+        tell(True)
+        return faulty(*args, **kwargs)
+    chance = torch.default_generator.get_state()
+    try:
+        wanted = right(**others)
+        torch.default_generator.set_state(chance)
+        got = faulty(*args, **kwargs)
+    except Exception:
+        tell(True)
+        raise
+    sides = [_state(given, returned) for given, returned in ((others, wanted), (bound, got))]
+    tensors = [[value for value in side if isinstance(value, Tensor)] for side in sides]
+    rest = [[value for value in side if not isinstance(value, Tensor)] for side in sides]
+    tell(rest[0] != rest[1] or len(tensors[0]) != len(tensors[1]) or any(map(_differ, *tensors)))
+    return got
+
+
+def _state(given: Mapping[str, Any], returned: Any) -> list[Any]:
+    """All that shows after a call: the result, the model's parameters and mode, the batches, the learning rate."""
+    model, optimizer, batches = given["model"], given.get("optimizer"), given.get("batches")
+    found: list[Any] = [torch.tensor(returned) if isinstance(returned, float) else returned, model.training]
+    found += list(model.parameters())
+    found += [group["lr"] for group in optimizer.param_groups] if optimizer is not None else []
+    for batch in batches if isinstance(batches, list) else []:
+        found += vars(batch).values()
+    return found
 
 
 def _copied(value: Any) -> Any:

@@ -15,6 +15,9 @@ from .reading_variants import Variant, read_variants
 from .result import Proof
 from .verdicts import verdict_of
 
+CONDITIONAL = "conditional_faults"
+"""The assignment's folder of faults that show only under a condition, in the form of its misconceptions."""
+
 
 def run_proof(options: argparse.Namespace) -> Proof:
     """Runs whatever the options ask for.
@@ -78,6 +81,8 @@ def all_tests_once(name: str, sources: Sources, seeds: range, markers: tuple[str
 def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[Fault]:
     """The faults that the options ask for."""
     faults = read_catalogue(options.catalogue, assignment)
+    if options.catalogue is None and options.conditions is None and (assignment.folder / CONDITIONAL).is_dir():
+        faults += read_catalogue(assignment.folder / CONDITIONAL, assignment)
     wanted = options.component
     if wanted:
         faults = [f for f in faults if wanted in (f.component, f.component.split(".")[1], f.task)]

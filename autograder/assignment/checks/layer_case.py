@@ -149,14 +149,15 @@ def build_layer(
     sizes: tuple[int, int, int],
     dropout: float,
     norm_first: bool,
+    dtype: torch.dtype = torch.float64,
 ) -> LayerCase:
-    """Builds the layer with random parameters for n_heads, d_head and d_ff, and draws inputs."""
+    """Builds the layer with random parameters for n_heads, d_head and d_ff, and draws inputs (of float64)."""
     n_heads, d_head, d_ff = sizes
     d_model = n_heads * d_head
     options: dict[str, Any] = {"norm_first": True} if norm_first else {}
     component = f"layers.{kind}"
-    layer = submission.build(component, d_model, n_heads, d_ff, dropout, dtype=torch.float64, **options).eval()
-    case.randomise(layer.parameters(), scale=0.7)
+    layer = submission.build(component, d_model, n_heads, d_ff, dropout, dtype=dtype, **options).eval()
+    case.randomise(layer.parameters(), scale=min(0.7, 1.8 * d_model**-0.5))
     b, s, t = case.sizes(3, 3, 6)
     inputs: Inputs
     if kind == "EncoderLayer":

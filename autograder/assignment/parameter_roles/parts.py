@@ -7,7 +7,7 @@ in the layer): then the real part is looked for among the other parameters.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -104,17 +104,26 @@ def network_readings(census: Census, others: Sequence[Tensor], d_model: int, d_f
 
 
 def formula_readings(parameters: Sequence[Tensor], d_model: int, d_ff: int) -> Iterator[Network]:
-    """W_2 relu(W_1 x + b_1) + b_2 for each way to lay out the parameters."""
-    weights = [p.squeeze() for p in parameters if p.squeeze().dim() == 2 and p.numel() == d_model * d_ff]
-    inner = [p.flatten() for p in parameters if p.numel() == d_ff]
-    outer = [p.flatten() for p in parameters if p.numel() == d_model]
-    if len(parameters) != 4 or (len(weights), len(inner), len(outer)) != (2, 1, 1):
+    """W_2 relu(W_1 x + b_1) + b_2 for each way to lay out the parameters; sizes that coincide leave several."""
+    if len(parameters) != 4:
         return
-    for first, second in permutations(weights):
-        first = first if tuple(first.shape) == (d_ff, d_model) else first.mT
-        second = second if tuple(second.shape) == (d_model, d_ff) else second.mT
-        if tuple(first.shape) == (d_ff, d_model) and tuple(second.shape) == (d_model, d_ff):
-            yield Network((first, inner[0], second, outer[0]), d_ff)
+    for first, second, inner, outer in permutations(parameters):
+        if inner.numel() != d_ff or outer.numel() != d_model or not first.numel() == second.numel() == d_model * d_ff:
+            continue
+        biases = inner.flatten(), outer.flatten()
+        for one, other in product(_turns(first, d_ff, d_model), _turns(second, d_model, d_ff)):
+            yield Network((one, biases[0], other, biases[1]), d_ff)
+
+
+def _turns(matrix: Tensor, rows: int, columns: int) -> list[Tensor]:
+    """A parameter as a matrix of that shape, as it is or transposed; both where it is square."""
+    shape = [size for size in matrix.shape if size != 1]
+    found = []
+    if shape == [size for size in (rows, columns) if size != 1]:
+        found.append(matrix.reshape(rows, columns))
+    if rows != 1 and columns != 1 and shape == [columns, rows]:
+        found.append(matrix.reshape(columns, rows).mT)
+    return found
 
 
 def missing_numbers(census: Census, attentions: int, norms: int, d_model: int, d_ff: int) -> tuple[int, int]:

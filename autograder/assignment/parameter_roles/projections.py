@@ -93,6 +93,7 @@ def find_attention(
     output: Tensor,
     weights: Tensor,
     finish: Callable[[Tensor], Tensor] = lambda out: out,
+    tolerance: float = TOLERANCE,
 ) -> Search:
     """Looks for roles of the parameters that explain output and weights.
 
@@ -104,6 +105,7 @@ def find_attention(
         weights: (b, h, q, k), likewise.
         finish: what the component does with the attention's output at the first query of the first sentence before
             it returns it, for n x m candidates at once: (n, m, d) -> (n, m, d).
+        tolerance: how far weights and output may be from those of the right roles.
     """
     is_known_layout = weights_fit = False
     for blocks, biases in readings(parameters, inputs[0].size(-1), n_heads):
@@ -118,7 +120,7 @@ def find_attention(
             for side in ("into_heads", "out_of_heads")
         )
         for attend in (look_up, true_attention):
-            pair = _find_query_and_key(into, attend, n_heads, inputs, weights)
+            pair = _find_query_and_key(into, attend, n_heads, inputs, weights, tolerance)
             if pair is None:
                 continue
             weights_fit = True
@@ -126,14 +128,19 @@ def find_attention(
             values, outputs = (
                 [option for option in options if option.block not in taken] for options in (into, out_of)
             )
-            other_pair = _find_value_and_output(values, outputs, n_heads, inputs, output, weights, finish)
+            other_pair = _find_value_and_output(values, outputs, n_heads, inputs, output, weights, finish, tolerance)
             if other_pair is not None:
                 return Search(FoundAttention(*pair, *other_pair, attend, n_heads), True, True)
     return Search(None, is_known_layout, weights_fit)
 
 
 def _find_query_and_key(
-    options: list[Projection], attend: Attend, n_heads: int, inputs: Sequence[Tensor], weights: Tensor
+    options: list[Projection],
+    attend: Attend,
+    n_heads: int,
+    inputs: Sequence[Tensor],
+    weights: Tensor,
+    tolerance: float,
 ) -> tuple[Projection, Projection] | None:
     """The two options that give the weights of the first query of the first sentence, all pairs at once."""
     n = len(options)
@@ -145,7 +152,7 @@ def _find_query_and_key(
         keys = keys.repeat(n, 1, 1, 1)
         _, tried = attend(queries.repeat_interleave(n, dim=0), keys, keys, None)  # (n n, h, 1, k)
     error = (tried - seen).abs().flatten(1).amax(dim=1).view(n, n)
-    return _best_pair(options, options, error)
+    return _best_pair(options, options, error, tolerance)
 
 
 def _find_value_and_output(
@@ -156,6 +163,7 @@ def _find_value_and_output(
     output: Tensor,
     weights: Tensor,
     finish: Callable[[Tensor], Tensor],
+    tolerance: float,
 ) -> tuple[Projection, Projection] | None:
     """The two options that give the output at the first query of the first sentence, all pairs at once."""
     value, seen = inputs[2].detach()[:1], weights.detach()[:1, :, :1]
@@ -164,17 +172,17 @@ def _find_value_and_output(
         contexts = torch.cat([seen @ option.heads(value, n_heads) for option in values])  # (n, h, 1, d_head)
         tried = finish(torch.cat([option.join(contexts) for option in outputs], dim=1))  # (n, m, d)
     error = ((tried - target).abs() / (1 + target.abs())).amax(dim=-1)
-    return _best_pair(values, outputs, error)
+    return _best_pair(values, outputs, error, tolerance)
 
 
 def _best_pair(
-    rows: list[Projection], columns: list[Projection], error: Tensor
+    rows: list[Projection], columns: list[Projection], error: Tensor, tolerance: float
 ) -> tuple[Projection, Projection] | None:
     """The pair of different blocks with the smallest error, if that is small."""
     blocks = [torch.tensor([option.block for option in options]) for options in (rows, columns)]
     error = error.nan_to_num(nan=torch.inf).masked_fill(blocks[0][:, None] == blocks[1], torch.inf)
     best, place = error.flatten().min(dim=0)
-    if best > TOLERANCE:
+    if best > tolerance:
         return None
     row, column = divmod(int(place), len(columns))
     return rows[row], columns[column]

@@ -47,7 +47,11 @@ def readings(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> Iterat
     """
     for least in (2 * d_model, ROLES * d_model + 1):  # biases may have several axes too: one for each role or head
         large = [p.numel() >= (least if p.squeeze().dim() > 1 else d_model**2) for p in parameters]
-        matrices = [p.squeeze() for p, is_large in zip(parameters, large, strict=True) if is_large]
+        matrices = [
+            p.squeeze() if p.numel() > 1 else p.reshape(1, 1)
+            for p, is_large in zip(parameters, large, strict=True)
+            if is_large
+        ]
         if sum(p.numel() for p in matrices) == ROLES * d_model**2:
             break
     else:

@@ -7,9 +7,21 @@ kit. Any name that it exports can be a test's `submission.stand_in(name)`; those
     components.py  in place of the components of the contract
     formulas.py    what those compute
     arguments.py   batches, small models, optimizers
+    runners.py     calls a component in many situations
 """
 
-from .arguments import Batch, OldGradients, Oracle, TinyTranslator, adam, cross_entropy, halving, one_shot, sgd
+from .arguments import (
+    Batch,
+    OldGradients,
+    Oracle,
+    TinyTranslator,
+    adam,
+    batches,
+    cross_entropy,
+    halving,
+    one_shot,
+    sgd,
+)
 from .components import (
     Decoder,
     DecoderLayer,
@@ -24,6 +36,7 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
+from .runners import InTurn
 
 __all__ = [
     "Batch",
@@ -32,6 +45,7 @@ __all__ = [
     "Encoder",
     "EncoderLayer",
     "FeedForward",
+    "InTurn",
     "InputEmbedding",
     "LayerNorm",
     "MultiHeadedAttention",
@@ -40,6 +54,7 @@ __all__ = [
     "PositionalEncoding",
     "TinyTranslator",
     "adam",
+    "batches",
     "causal_mask",
     "cross_entropy",
     "halving",

@@ -20,19 +20,26 @@ class Batch:
         return Batch(**{name: tensor.to(device) for name, tensor in vars(self).items()})
 
 
-def one_shot(batches: Iterable[Batch]) -> Iterator[Batch]:
+def batches(several: Iterable[dict[str, Tensor]]) -> list[Batch]:
+    """A list of batches, from their tensors by name."""
+    return [Batch(**tensors) for tensors in several]
+
+
+def one_shot(several: Iterable[Batch]) -> Iterator[Batch]:
     """An iterator over batches: it can be read only once, and has no length."""
-    return iter(batches)
+    return iter(several)
 
 
 class TinyTranslator(nn.Module):
     """In place of a Transformer, with few parameters; what it computes depends on every argument and on the mode."""
 
-    def __init__(self, src_vocab_size: int, tgt_vocab_size: int, d_model: int) -> None:
+    def __init__(
+        self, src_vocab_size: int, tgt_vocab_size: int, d_model: int, dtype: torch.dtype = torch.float64
+    ) -> None:
         super().__init__()
         self.src_table, self.tgt_table = spread(src_vocab_size, d_model), spread(tgt_vocab_size, d_model)
         self.projection = spread(d_model, tgt_vocab_size)
-        self.double()
+        self.to(dtype)
 
     def mode(self) -> float:
         """A factor that differs between train and eval mode."""

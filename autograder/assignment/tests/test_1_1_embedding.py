@@ -2,12 +2,28 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.assignment.checks.situations import (
+    GRADIENTS,
+    LAYOUTS,
+    OF_MODULES,
+    SHAPES,
+    Judged,
+    Situation,
+    by_object,
+    draw_shape,
+    in_turn,
+    is_random_in_training,
+    judge,
+    lay_out,
+    nearest,
+)
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     expect,
@@ -17,6 +33,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1
@@ -36,7 +53,7 @@ def tables(parameters: Iterable[Tensor], vocab_size: int, d_model: int) -> Itera
     for parameter in parameters:
         if tuple(parameter.shape) == (vocab_size, d_model):
             yield parameter
-        elif tuple(parameter.shape) == (d_model, vocab_size):
+        if tuple(parameter.shape) == (d_model, vocab_size):
             yield parameter.T
 
 
@@ -113,3 +130,69 @@ def test_tokens_stay_as_they_are(submission: SubmissionUnderTest, case: Case) ->
     look_at = "no state is kept between calls"
     expect_equal_to_one(first, found, "the embedding after a call with other tokens", look_at)
     expect_close(module(tokens), first.detach(), "the same tokens a second time", look_at)
+
+
+SITUATIONS = Covering(
+    {
+        "made": (
+            ("few", "float64"),
+            ("few", "float32"),
+            ("as many tokens as features", "float64"),
+            ("one feature", "float32"),
+            ("many", "float64"),
+        ),
+        "shape": SHAPES,
+        "ids": ("any", "the last", "the first", "the same"),
+        "gradients": GRADIENTS,
+        "history": OF_MODULES,
+        "layout": LAYOUTS,
+        "training": (False, True),
+    }
+)
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    is_free: bool | None = None
+    for (kind, dtype), rows in by_object(SITUATIONS.rows(case)):
+        vocab_size, d_model = {
+            "few": draw_sizes(case),
+            "as many tokens as features": (7, 7),
+            "one feature": (case.size(5, 9), 1),
+            "many": (case.size(258, 300), case.size(33, 35)),
+        }[kind]
+        module = submission.build(COMPONENT, vocab_size, d_model, dtype=dtype).eval()
+        case.randomise(module.parameters())
+        probe = case.tokens(vocab_size, 9, 13)
+        is_free = is_random_in_training(submission, module, probe) if is_free is None else is_free
+        situations = [tokens_as(case, row, vocab_size, d_model) for row in rows if not (is_free and row["training"])]
+        results = in_turn(submission, module, situations)
+        parameters = list(module.parameters())
+        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        found = [table_of(leaf, math.sqrt(d_model)) for leaf in tables(leaves, vocab_size, d_model)]
+        expect(bool(found), "the embedding's table", f"{vocab_size} x {d_model} numbers", "no such parameter")
+        pairs = list(zip(parameters, leaves, strict=True))
+        expected = nearest(found, situations, results)
+        judged = Judged("the embedding", ["tokens"], ["vectors"], expected, pairs, SCALE, dtype)
+        judge(case, judged, situations, results)
+
+
+def table_of(table: Tensor, scale: float) -> Any:
+    """What the embedding with this table should return."""
+
+    def expected(situation: Situation, inputs: tuple[Any, ...]) -> list[Tensor]:
+        return [table[inputs[0]] * scale]
+
+    return expected
+
+
+def tokens_as(case: Case, row: dict[str, Any], vocab_size: int, d_model: int) -> Situation:
+    """A call as a row of the covering array says. Id 0 is padding, which need not be learned."""
+    b, s = draw_shape(case, row["shape"], d_model)
+    tokens = case.tokens(vocab_size, b, s, low=1)
+    if row["ids"] == "the last":
+        tokens[:, -1] = vocab_size - 1
+    elif row["ids"] == "the first" and not row["gradients"].startswith("of"):
+        tokens[:, 0] = 0
+    elif row["ids"] == "the same":
+        tokens[:] = case.size(1, vocab_size - 1)
+    return Situation((lay_out(tokens, row["layout"]),), row, training=row["training"])

@@ -1,9 +1,26 @@
 """Task 1.2: softmax(Q K^T / sqrt(d_k)) V."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 
+from autograder.assignment.checks.situations import (
+    DTYPES,
+    LAYOUTS,
+    MASKS,
+    OF_FUNCTIONS,
+    OF_SEVERAL,
+    VALUES,
+    Judged,
+    Situation,
+    draw_mask,
+    draw_values,
+    in_turn,
+    judge,
+    lay_out,
+)
 from autograder.assignment.parameter_roles.projections import true_attention
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
@@ -14,6 +31,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
@@ -189,3 +207,52 @@ def test_order_of_the_keys_does_not_matter(submission: SubmissionUnderTest, case
     shuffled_context, shuffled_weights = attend(submission, query, key[:, :, order], value[:, :, order])
     expect_close(shuffled_context, context, "context after keys and values were reordered together")
     expect_close(shuffled_weights, weights[..., order], "weights after the keys were reordered")
+
+
+SITUATIONS = Covering(
+    {
+        "b": ("one", "few", "many", "d"),
+        "h": ("one", "few"),
+        "q": ("one", "few", "many", "b", "d"),
+        "k": ("one", "few", "many", "q"),
+        "d": ("one", "few", "many"),
+        "mask": (*MASKS, "a query without keys"),
+        "dtype": tuple(DTYPES),
+        "gradients": OF_SEVERAL,
+        "history": OF_FUNCTIONS,
+        "layout": LAYOUTS,
+        "values": VALUES,
+    }
+)
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    situations = [situation_of(case, row) for row in SITUATIONS.rows(case)]
+    results = in_turn(submission, submission.function(COMPONENT), situations)
+
+    def expected(situation: Situation, inputs: tuple[Any, ...]) -> tuple[Tensor, Tensor]:
+        query, key, value, mask = inputs
+        if mask is not None:
+            mask = mask.logical_or(mask.logical_not().all(dim=-1, keepdim=True))  # what an empty row gives is free
+        return true_attention(query, key, value, mask)
+
+    judge(case, Judged("context", NAMES, PARTS, expected), situations, results)
+
+
+def situation_of(case: Case, row: dict[str, Any]) -> Situation:
+    """A call as a row of the covering array says."""
+    d = {"one": 1, "few": case.size(2, 7), "many": case.size(33, 35)}[row["d"]]
+    b = {"one": 1, "few": case.size(2, 4), "many": 9, "d": d}[row["b"]]
+    h = {"one": 1, "few": case.size(2, 3)}[row["h"]]
+    q = {"one": 1, "few": case.size(2, 6), "many": case.size(13, 15), "b": b, "d": d}[row["q"]]
+    k = {"one": 1, "few": case.size(2, 7), "many": case.size(65, 67), "q": q}[row["k"]]
+    dtype = DTYPES[row["dtype"]]
+    query, key = (
+        draw_values(case, "normal" if row["values"] == "large" else row["values"], dtype, b, h, n, d) for n in (q, k)
+    )
+    value = draw_values(case, row["values"], dtype, b, h, k, d)
+    mask = draw_mask(case, row["mask"], b, h, q, k)
+    inputs = *(lay_out(tensor, row["layout"]) for tensor in (query, key, value)), mask
+    seen = None if mask is None else mask.any(dim=-1, keepdim=True).expand(*([b, h, q, 1][-mask.dim() :]))
+    earlier = None, None, None, draw_mask(case, "(q, k)", b, h, q, k)
+    return Situation(inputs, row, (seen, seen), earlier=earlier)

@@ -6,17 +6,36 @@ written out in the class is accepted too.
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+from autograder.assignment.checks.situations import (
+    DTYPES,
+    LAYOUTS,
+    LEARNING,
+    OF_MODULES,
+    OF_SEVERAL,
+    VALUES,
+    Judged,
+    Situation,
+    by_object,
+    draw_mask,
+    draw_values,
+    in_turn,
+    is_random_in_training,
+    judge,
+    lay_out,
+)
 from autograder.assignment.parameter_roles.laws import check_weights
 from autograder.assignment.parameter_roles.parts import learned
 from autograder.assignment.parameter_roles.projections import FoundAttention, Search, find_attention
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
+    TOLERANCE,
+    TOLERANCE_OF_FLOAT32,
     copies,
     describe,
     expect,
@@ -28,6 +47,7 @@ from autograder.testing.comparison import (
     fail,
     run_backward,
 )
+from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_3
@@ -242,3 +262,85 @@ def test_keyword_arguments_and_float32(submission: SubmissionUnderTest, case: Ca
     for name, part in zip(PARTS, parts, strict=True):
         got = getattr(part, "dtype", describe(part))
         expect(got == torch.float32, f"dtype of {name}", "float32, like the inputs", str(got))
+
+
+SITUATIONS = Covering(
+    {
+        "made": (
+            ("few", "float64"),
+            ("one head", "float32"),
+            ("one feature a head", "float64"),
+            ("one feature", "float64"),
+            ("many", "float32"),
+        ),
+        "b": ("one", "few", "many", "q"),
+        "q": ("one", "few", "many", "d"),
+        "k": ("one", "few", "many", "q", "the query itself", "the value itself"),
+        "mask": ("none", "(q, k)", "(b, 1, 1, k)", "(b, h, q, k)", "(1, h, q, k)"),
+        "gradients": OF_SEVERAL,
+        "history": OF_MODULES,
+        "layout": LAYOUTS,
+        "values": VALUES,
+        "training": (False, True),
+    },
+    [LEARNING | {"k": kind} for kind in ("the query itself", "the value itself")],
+)
+HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one feature": (1, 1), "many": (5, 7)}
+"""Heads, and features of each."""
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    is_free: bool | None = None
+    for (kind, dtype), rows in by_object(SITUATIONS.rows(case)):
+        n_heads, d_head = HEADS[kind]
+        d_model = n_heads * d_head
+        module = submission.build(COMPONENT, d_model, n_heads, dtype=dtype).eval()
+        case.randomise(module.parameters(), scale=min(0.5, 1.5 * d_model**-0.5))
+        probe = [case.normal(9, 13, d_model).to(dtype) for _ in range(3)]
+        is_free = is_random_in_training(submission, module, *probe) if is_free is None else is_free
+        situations = [situation_of(case, row, d_model, n_heads) for row in rows if not (is_free and row["training"])]
+        simple = [case.normal(2, n, d_model).to(dtype) for n in (3, 8, 8)]
+        output, weights = attend(module, n_heads, *simple)
+        parameters = learned(module)
+        check_numbers(parameters, d_model, n_heads)
+        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        tolerance = TOLERANCE if dtype == torch.float64 else TOLERANCE_OF_FLOAT32 / 10
+        inputs, output, weights = [x.double() for x in simple], output.detach().double(), weights.detach().double()
+        search = find_attention(leaves, n_heads, inputs, output, weights, tolerance=tolerance)
+        if search.found is None:
+            if kind == "few" and dtype == torch.float64:
+                tell_what_does_not_fit(search, parameters)
+            continue  # where sizes coincide, not every layout can be read
+        results = in_turn(submission, module, situations)
+        expected = expected_of(search.found)
+        pairs = list(zip(parameters, leaves, strict=True))
+        what = f"output for d_model = {d_model}, n_heads = {n_heads}"
+        judge(case, Judged(what, NAMES, PARTS, expected, pairs, SPLIT), situations, results)
+
+
+def expected_of(found: FoundAttention) -> Any:
+    """What the module should return."""
+
+    def expected(situation: Situation, inputs: tuple[Any, ...]) -> tuple[Tensor, Tensor]:
+        return found(*inputs)
+
+    return expected
+
+
+def situation_of(case: Case, row: dict[str, Any], d_model: int, n_heads: int) -> Situation:
+    """A call as a row of the covering array says."""
+    q = {"one": 1, "few": case.size(2, 5), "many": case.size(13, 14), "d": min(d_model, 13)}[row["q"]]
+    b = {"one": 1, "few": case.size(2, 4), "many": 9, "q": q}[row["b"]]
+    k = {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66)}.get(row["k"], q)
+    dtype = DTYPES[row["dtype"]]
+    calm = "normal" if row["values"] == "large" else row["values"]  # large scores would drown all weights but one
+    query, key = (lay_out(draw_values(case, calm, dtype, b, n, d_model), row["layout"]) for n in (q, k))
+    is_alone = row["k"] not in ("the query itself", "the value itself")
+    value = lay_out(draw_values(case, row["values"] if is_alone else calm, dtype, b, k, d_model), row["layout"])
+    if row["k"] == "the query itself":
+        key = value = query
+    elif row["k"] == "the value itself":
+        key = value
+    mask = draw_mask(case, row["mask"], b, n_heads, q, k)
+    earlier = None, None, None, draw_mask(case, "(q, k)", b, n_heads, q, k)
+    return Situation((query, key, value, mask), row, training=row["training"], earlier=earlier)

@@ -8,6 +8,22 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.assignment.checks.situations import (
+    DTYPES,
+    GRADIENTS,
+    LAYOUTS,
+    OF_MODULES,
+    VALUES,
+    Judged,
+    Situation,
+    by_object,
+    draw_shape,
+    draw_values,
+    in_turn,
+    judge,
+    lay_out,
+    nearest,
+)
 from autograder.assignment.parameter_roles.parts import learned
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
@@ -18,6 +34,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_4
@@ -120,9 +137,8 @@ def test_constant_input_stays_finite(submission: SubmissionUnderTest, case: Case
     expect_shape(x.grad, x.shape, "the gradient at a constant", look_at)
 
 
-def test_gain_and_shift_at_first(submission: SubmissionUnderTest, case: Case) -> None:
-    d_model = case.size(4, 12)
-    module = submission.build(COMPONENT, d_model=d_model)
+def check_first_values(module: nn.Module, d_model: int) -> None:
+    """A gain of ones and a shift of zeros."""
     readings = vectors([p.detach() for p in learned(module)], d_model)
     values = [sorted(vector.tolist() for vector in reading) for reading in readings]
     wanted = [[0.0] * d_model, [1.0] * d_model]
@@ -133,6 +149,12 @@ def test_gain_and_shift_at_first(submission: SubmissionUnderTest, case: Case) ->
         f"parameters of {[p.numel() for p in learned(module)]} values, or other initial values",
         "one gain and one shift for each feature, each an nn.Parameter",
     )
+
+
+def test_gain_and_shift_at_first(submission: SubmissionUnderTest, case: Case) -> None:
+    d_model = case.size(4, 12)
+    module = submission.build(COMPONENT, d_model=d_model)
+    check_first_values(module, d_model)
 
 
 def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
@@ -176,3 +198,63 @@ def test_argument_stays_as_it_is(submission: SubmissionUnderTest, case: Case) ->
     expect_norm(module, x, d_model, "the norm after a call with another x", "no state is kept between calls")
     expect_close(module(x), first.detach(), "the same call again", "no state is kept between calls")
     expect_close(module(x[1:, 2:3]), first[1:, 2:3].detach(), "one position by itself", "positions do not mix")
+
+
+SITUATIONS = Covering(
+    {
+        "made": (
+            ("few", "float64"),
+            ("few", "float32"),
+            ("epsilon", "float64"),
+            ("epsilon 0", "float32"),
+            ("one feature", "float64"),
+            ("many", "float32"),
+        ),
+        "shape": ("one axis", "two axes", "few", "one sentence", "one position", "coinciding", "four axes"),
+        "gradients": GRADIENTS,
+        "history": OF_MODULES,
+        "layout": LAYOUTS,
+        "values": VALUES,
+        "training": (False, True),
+    }
+)
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    for (kind, dtype), rows in by_object(SITUATIONS.rows(case)):
+        d_model = {"one feature": 1, "many": case.size(33, 35)}.get(kind, case.size(4, 9))
+        epsilon = {"epsilon": case.number(0.3, 0.9), "epsilon 0": 0.0, "many": 1e-3}.get(kind, 1e-6)
+        options: dict[str, Any] = {} if epsilon == 1e-6 else {"epsilon": epsilon}
+        module = submission.build(COMPONENT, d_model, dtype=dtype, **options).eval()
+        check_first_values(module, d_model)
+        case.randomise(module.parameters())
+        situations = [features_as(case, row, d_model, epsilon) for row in rows]
+        results = in_turn(submission, module, situations)
+        parameters = learned(module)
+        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        norms = [norm_of(gain, shift, epsilon) for gain, shift in gain_and_shift(leaves, d_model)]
+        expect(bool(norms), "the learned parameters", f"a gain and a shift of {d_model} numbers each", "others")
+        pairs = list(zip(parameters, leaves, strict=True))
+        expected = nearest(norms, situations, results)
+        look_at = f"mean and variance over the last axis, epsilon = {epsilon:.3g} under the root"
+        judge(case, Judged("the norm", ["x"], ["norm"], expected, pairs, look_at), situations, results)
+
+
+def norm_of(gain: Tensor, shift: Tensor, epsilon: float) -> Any:
+    """PyTorch's own layer norm with these parameters."""
+
+    def expected(situation: Situation, inputs: tuple[Any, ...]) -> list[Tensor]:
+        return [F.layer_norm(inputs[0], gain.shape, gain, shift, epsilon)]
+
+    return expected
+
+
+def features_as(case: Case, row: dict[str, Any], d_model: int, epsilon: float) -> Situation:
+    """A call as a row of the covering array says."""
+    kind = row["shape"]
+    shape = {"one axis": (), "two axes": (case.size(2, 5),), "four axes": (2, case.size(2, 3), 3)}.get(kind)
+    shape = draw_shape(case, kind, d_model) if shape is None else shape
+    values = row["values"] if epsilon or row["values"] == "small" else "normal"  # without it, no vector may be constant
+    dtype = DTYPES[row["dtype"]]
+    x = draw_values(case, values, dtype, *shape, d_model)
+    return Situation((lay_out(x, row["layout"]),), row, training=row["training"])

@@ -1,12 +1,31 @@
 """Task 1.5: W_2 relu(W_1 x + b_1) + b_2 at every position."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.parameter_roles.parts import formula_readings
+from autograder.assignment.checks.situations import (
+    DTYPES,
+    GRADIENTS,
+    LAYOUTS,
+    OF_MODULES,
+    SHAPES,
+    VALUES,
+    Judged,
+    Situation,
+    by_object,
+    draw_shape,
+    draw_values,
+    in_turn,
+    is_random_in_training,
+    judge,
+    lay_out,
+    nearest,
+)
+from autograder.assignment.parameter_roles.parts import Network, formula_readings
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     expect,
@@ -17,6 +36,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
+from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_5
@@ -111,3 +131,67 @@ def test_argument_stays_as_it_is(submission: SubmissionUnderTest, case: Case) ->
     found = expected(module, x, d_model, d_ff)
     expect_equal_to_one(first, found, "the output after a call with another x", look_at)
     expect_close(module(x), first.detach(), "the same call again", look_at)
+
+
+SITUATIONS = Covering(
+    {
+        "made": (
+            ("few", "float64"),
+            ("few", "float32"),
+            ("d_ff = d_model", "float64"),
+            ("d_ff < d_model", "float32"),
+            ("one feature", "float64"),
+            ("d_ff = 1", "float64"),
+            ("many", "float32"),
+        ),
+        "shape": SHAPES,
+        "gradients": GRADIENTS,
+        "history": OF_MODULES,
+        "layout": LAYOUTS,
+        "values": VALUES,
+        "training": (False, True),
+    }
+)
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    is_free: bool | None = None
+    for (kind, dtype), rows in by_object(SITUATIONS.rows(case)):
+        d_model, d_ff = {
+            "few": (case.size(3, 6), case.size(7, 12)),
+            "d_ff = d_model": (5, 5),
+            "d_ff < d_model": (case.size(5, 7), case.size(2, 4)),
+            "one feature": (1, case.size(4, 6)),
+            "d_ff = 1": (case.size(3, 5), 1),
+            "many": (case.size(33, 35), case.size(36, 40)),
+        }[kind]
+        module = submission.build(COMPONENT, d_model, d_ff, dtype=dtype).eval()
+        case.randomise(module.parameters())
+        probe = case.normal(9, 13, d_model).to(dtype)
+        is_free = is_random_in_training(submission, module, probe) if is_free is None else is_free
+        situations = [vectors_as(case, row, d_model) for row in rows if not (is_free and row["training"])]
+        results = in_turn(submission, module, situations)
+        parameters = list(module.parameters())
+        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        networks = [expected_of(network) for network in formula_readings(leaves, d_model, d_ff)]
+        expect(bool(networks), "the learned parameters", "two maps with biases", "others", FORMULA)
+        pairs = list(zip(parameters, leaves, strict=True))
+        expected = nearest(networks, situations, results)
+        what = f"the output for d_model = {d_model}, d_ff = {d_ff}"
+        judge(case, Judged(what, ["x"], ["output"], expected, pairs, FORMULA), situations, results)
+
+
+def expected_of(network: Network) -> Any:
+    """What the network should return."""
+
+    def expected(situation: Situation, inputs: tuple[Any, ...]) -> list[Tensor]:
+        return [network(inputs[0])]
+
+    return expected
+
+
+def vectors_as(case: Case, row: dict[str, Any], d_model: int) -> Situation:
+    """A call as a row of the covering array says."""
+    b, s = draw_shape(case, row["shape"], d_model)
+    x = draw_values(case, row["values"], DTYPES[row["dtype"]], b, s, d_model)
+    return Situation((lay_out(x, row["layout"]),), row, training=row["training"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.assignment.checks import layers
+from autograder.assignment.checks import layer_situations, layers
 from autograder.assignment.checks.layer_case import make_layer
 from autograder.testing.case import Case
 from autograder.testing.under_test import SubmissionUnderTest
@@ -51,3 +51,7 @@ def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
 
 def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case) -> None:
     layers.check_arguments_stay(make_layer(submission, case, KIND))
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    layer_situations.check_situations(submission, case, KIND)

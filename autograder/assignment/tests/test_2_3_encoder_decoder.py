@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.assignment.checks import stacks
+from autograder.assignment.checks import stack_situations, stacks
 from autograder.testing.case import Case
 from autograder.testing.under_test import SubmissionUnderTest
 
@@ -40,3 +40,8 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, kind: str) -> No
 @both
 def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
     stacks.check_repeats(stacks.make_stack(submission, case, kind))
+
+
+@both
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stack_situations.check_stack(submission, case, kind)

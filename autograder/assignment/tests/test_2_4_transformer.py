@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.assignment.checks import models
+from autograder.assignment.checks import models, stack_situations
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import (
     copies,
@@ -122,3 +122,7 @@ def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case)
     expect_unchanged(tensors, before, names)
     expect_close(made.encode()[0], memory, "memory: the same call again", "no state is kept")
     expect_close(made.decode()[0], output, "output: the same call again", "no state is kept")
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    stack_situations.check_model(submission, case)

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from autograder.assignment.stand_ins.arguments import TinyTranslator
 from autograder.testing.case import Case
-from autograder.testing.comparison import describe, expect, expect_close
+from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, describe, expect, expect_close
+from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_3_1
@@ -39,12 +40,23 @@ class Training:
     """A run of the submission's train_epoch, and the result that it should have."""
 
     def __init__(
-        self, submission: SubmissionUnderTest, case: Case, n_batches: int, rate: float = 0.5, smoothing: float = 0.1
+        self,
+        submission: SubmissionUnderTest,
+        case: Case,
+        n_batches: int,
+        rate: float = 0.5,
+        smoothing: float = 0.1,
+        shape: str = "any",
+        pad: int = PAD,
+        dtype: torch.dtype = torch.float64,
     ) -> None:
-        self.submission, self.rate, self.smoothing = submission, rate, smoothing
-        self.model = submission.stand_in("TinyTranslator", SRC_VOCAB, TGT_VOCAB, D_MODEL)
+        self.submission, self.rate, self.smoothing, self.pad = submission, rate, smoothing, pad
+        self.dtype = dtype
+        sizes = SRC_VOCAB, TGT_VOCAB, D_MODEL
+        plain = dtype == torch.float64
+        self.model = submission.stand_in("TinyTranslator", *sizes, *([] if plain else [dtype]))
         # The expected values are computed from parameters drawn here, not from what the submission reports.
-        self.start = [p.detach() for p in TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).parameters()]
+        self.start = [p.detach() for p in TinyTranslator(*sizes, dtype).parameters()]
         case.randomise(self.start)
         given = list(self.model.parameters())
         self.expect_all(given, "the model that train_epoch is given")
@@ -53,18 +65,19 @@ class Training:
                 parameter.copy_(value)
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
         chosen = case.sizes(n_batches, 0, len(SHAPES) - 1)
-        self.batches = [self.draw_batch(case, *case.choose(SHAPES[index])) for index in chosen]
+        self.batches = [self.draw_batch(case, *case.choose(SHAPES[index]), shape) for index in chosen]
 
-    @staticmethod
-    def draw_batch(case: Case, b: int, t: int, cut: int) -> dict[str, Tensor]:
+    def draw_batch(self, case: Case, b: int, t: int, cut: int, shape: str) -> dict[str, Tensor]:
         """A batch of b sentences, one with t labels and the others with `cut`."""
-        s = case.size(3, 6)
+        b, t = 1 if shape == "one sentence" else b, 1 if shape == "one token" else t
+        s = t if shape == "s = t" else 1 if shape == "one token" else case.size(3, 6)
         labels = case.tokens(TGT_VOCAB, b, t, low=1)
-        labels[:, cut:] = PAD
+        labels[:, max(1, cut) if shape == "one token" else cut :] = self.pad
         labels[0] = case.tokens(TGT_VOCAB, t, low=1)
+        labels[0][labels[0] == self.pad] = 1 if self.pad != 1 else 2
         return {
             "src": case.tokens(SRC_VOCAB, b, s),
-            "src_mask": case.padding_mask(b, s),
+            "src_mask": case.padding_mask(b, s) if b > 1 else case.mask(1, 1, 1, s),
             "encoder_mask": case.mask(b, 1, s, s),
             "tgt_input": case.tokens(TGT_VOCAB, b, t),
             "tgt_mask": case.mask(b, 1, t, t),
@@ -72,32 +85,40 @@ class Training:
         }
 
     def run(
-        self, in_one_pass: bool = False, schedule: bool = False, stale: bool = False, **options: Any
+        self,
+        in_one_pass: bool = False,
+        schedule: bool = False,
+        stale: bool = False,
+        epochs: int = 1,
+        **options: Any,
     ) -> tuple[Any, list[Tensor]]:
         """Calls train_epoch; returns its result and the parameters afterwards."""
         stand_in = self.submission.stand_in
         optimizer = stand_in("sgd", self.model, self.rate)
         if stale:
             stand_in("OldGradients", self.model)
-        batches = [stand_in("Batch", **batch) for batch in self.batches]
-        if in_one_pass:
-            batches = stand_in("one_shot", batches)
+        batches = stand_in("batches", self.batches)
         if schedule:
             options["scheduler"] = stand_in("halving", optimizer)
-        criterion = stand_in("cross_entropy", PAD, self.smoothing)
-        loss = self.submission.call(COMPONENT, batches, self.model, optimizer, criterion, **options)
+        criterion = stand_in("cross_entropy", self.pad, self.smoothing)
+        loss: Any = None
+        for _ in range(epochs):
+            given = stand_in("one_shot", batches) if in_one_pass else batches
+            loss = self.submission.call(COMPONENT, given, self.model, optimizer, criterion, **options)
         return loss, [p.detach() for p in self.submission.parameters(self.model)]
 
     def expected(
-        self, group: int = 1, max_norm: float | None = None, factors: list[float] | None = None
+        self, group: int = 1, max_norm: float | None = None, factors: list[float] | None = None, epochs: int = 1
     ) -> tuple[float, list[Tensor]]:
-        """The mean loss, and the parameters after descent on the mean over all labels of each group of batches."""
+        """The last epoch's mean loss, and the parameters after descent on the mean over all labels of each group."""
         copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
         with torch.no_grad():
             for parameter, value in zip(copy.parameters(), self.start, strict=True):
                 parameter.copy_(value)
-        all_losses = []
-        for step, first in enumerate(range(0, len(self.batches), group)):
+        starts = range(0, len(self.batches), group)
+        for step, first in enumerate([*starts] * epochs):
+            if first == 0:
+                all_losses: list[float] = []
             total, count = torch.zeros((), dtype=torch.float64), 0
             for batch in self.batches[first : first + group]:
                 read = copy.encode(batch["src"], batch["encoder_mask"])[0]
@@ -105,9 +126,9 @@ class Training:
                 said = copy.get_predictions(states).reshape(-1, TGT_VOCAB)
                 labels = batch["labels"].reshape(-1)
                 summed = F.cross_entropy(
-                    said, labels, ignore_index=PAD, label_smoothing=self.smoothing, reduction="sum"
+                    said, labels, ignore_index=self.pad, label_smoothing=self.smoothing, reduction="sum"
                 )
-                here = int((labels != PAD).sum())
+                here = int((labels != self.pad).sum())
                 all_losses.append(float(summed.detach()) / here)
                 total, count = total + summed, count + here
             gradients = torch.autograd.grad(total / count, list(copy.parameters()))
@@ -117,7 +138,7 @@ class Training:
             with torch.no_grad():
                 for parameter, gradient in zip(copy.parameters(), gradients, strict=True):
                     parameter.sub_(rate * scale * gradient)
-        return sum(all_losses) / len(all_losses), [p.detach() for p in copy.parameters()]
+        return sum(all_losses) / len(all_losses), [p.detach().to(self.dtype) for p in copy.parameters()]
 
     def expect_all(self, parameters: list[Tensor], what: str) -> None:
         """Fails unless the model has exactly the parameters that it was made with."""
@@ -128,8 +149,9 @@ class Training:
     def check(self, found: list[Tensor], expected: list[Tensor], what: str, look_at: str) -> None:
         """Fails unless the parameters after training are the expected ones."""
         self.expect_all(found, what)
+        tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32
         for index, (actual, wanted) in enumerate(zip(found, expected, strict=True)):
-            expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at)
+            expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
 
 
 @pytest.mark.core
@@ -172,7 +194,7 @@ def test_old_gradients_are_cleared(submission: SubmissionUnderTest, case: Case) 
 def test_accumulation_equals_one_large_batch(
     submission: SubmissionUnderTest, case: Case, accumulate: int, n_batches: int
 ) -> None:
-    training = Training(submission, case, n_batches)
+    training = Training(submission, case, n_batches, pad=5 if n_batches == 5 else PAD)
     _, found = training.run(accumulate=accumulate)
     look_at = "weight each batch by its share of the group's labels other than padding; the last group makes a step too"
     wanted = training.expected(group=accumulate)[1]
@@ -208,3 +230,40 @@ def test_batches_that_can_be_read_once(submission: SubmissionUnderTest, case: Ca
     _, found = training.run(in_one_pass=True)
     look_at = "go through the batches once, without len() and without an index"
     training.check(found, training.expected()[1], "batches from a generator", look_at)
+
+
+SITUATIONS = Covering(
+    {
+        "accumulate": (1, 2, 7),
+        "n_batches": (1, 2, 3),
+        "max_grad_norm": (None, 0.02),
+        "shape": ("one sentence", "one token", "s = t"),
+        "schedule": (True, False),
+        "smoothing": (0.1, 0.0),
+        "pad": (PAD, 5),
+        "is_training": (True, False),
+        "in_one_pass": (True, False),
+        "dtype": (torch.float64, torch.float32),
+    },
+    [{"max_grad_norm": 0.0}],
+)
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    for row in SITUATIONS.rows(case):
+        named = {name: row[name] for name in ("shape", "smoothing", "pad", "dtype")}
+        training = Training(submission, case, row["n_batches"], **named)
+        training.model.train(row["is_training"])
+        accumulate, max_norm, schedule = row["accumulate"], row["max_grad_norm"], row["schedule"]
+        options = {"accumulate": accumulate, "max_grad_norm": max_norm}
+        loss, found = training.run(row["in_one_pass"], schedule, epochs=2, **options)
+        factors = [0.5**step for step in range(2 * row["n_batches"])] if schedule else None
+        wanted_loss, wanted = training.expected(accumulate, max_norm, factors, epochs=2)
+        what = ", ".join(f"{name} = {value}" for name, value in row.items())
+        look_at = "two epochs, with the same model, optimizer, scheduler and batches; each as the other tests say"
+        training.check(found, wanted, f"two epochs with {what}", look_at)
+        is_number = isinstance(loss, float)
+        expect(is_number, f"what train_epoch returns with {what}", "a Python float", describe(loss), "loss.item()")
+        tolerance = TOLERANCE if row["dtype"] == torch.float64 else TOLERANCE_OF_FLOAT32
+        losses = torch.tensor([loss, wanted_loss], dtype=torch.float64)
+        expect_close(losses[0], losses[1], f"the loss returned with {what}", look_at, tolerance)

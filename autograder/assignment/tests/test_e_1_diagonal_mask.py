@@ -6,6 +6,7 @@ from torch import Tensor
 
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect
+from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_1
@@ -51,12 +52,8 @@ def test_greatest_sizes(submission: SubmissionUnderTest, case: Case) -> None:
     expect(bool(one.all()), "the mask of one position", "True", "False")
 
 
-@pytest.mark.core
-def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
-    length, width, probability = 150, case.size(1, 4), case.number(0.1, 0.9)
-    mask = draw(submission, length, width, probability)
-    band = distance(length) < width
-    expect(bool(mask[band].all()), "the band with random cells", "True within the band", "some False")
+def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
+    """Outside the band the cells are drawn independently of each other, with this probability."""
     share = mask[~band].double().mean().item()
     spread = (probability * (1 - probability) / int((~band).sum())) ** 0.5
     expect(
@@ -68,12 +65,21 @@ def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
     )
     chance = probability**2 + (1 - probability) ** 2  # the probability that two cells agree
     others = {"(j, i)": mask.T, "(i + 1, j)": mask.roll(-1, 0), "(i, j + 1)": mask.roll(-1, 1)}
-    beside = distance(length) >= width
-    beside = beside & beside.roll(-1, 0) & beside.roll(-1, 1) & ~torch.eye(length, dtype=torch.bool)
+    beside = ~band
+    beside = beside & beside.roll(-1, 0) & beside.roll(-1, 1) & ~torch.eye(len(mask), dtype=torch.bool)
     for cell, other in others.items():
         agree = (mask == other)[beside].double().mean().item()
         what = f"random cells (i, j) and {cell}"
         expect(agree < 1 - (1 - chance) / 2, what, "independent of each other", "mostly equal")
+
+
+@pytest.mark.core
+def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
+    length, width, probability = 150, case.size(1, 4), case.number(0.1, 0.9)
+    mask = draw(submission, length, width, probability)
+    band = distance(length) < width
+    expect(bool(mask[band].all()), "the band with random cells", "True within the band", "some False")
+    check_random_cells(mask, band, probability)
 
 
 def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
@@ -82,3 +88,43 @@ def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
     look_at = "pass the generator to torch.rand"
     expect(torch.equal(masks[0], masks[1]), "masks from equal generators", "equal masks", "different masks", look_at)
     expect(not torch.equal(masks[0], masks[2]), "masks from different seeds", "different masks", "equal masks", look_at)
+
+
+SITUATIONS = Covering(
+    {
+        "length": (1, 7, 70),
+        "width": (0, 1, 3, "length"),
+        "random_prob": (0.0, 0.4, 1.0),
+        "generator": (True, False),
+    },
+    [
+        {"length": 70, "width": width, "random_prob": 0.4, "generator": given}
+        for width in (0, 3)
+        for given in (True, False)
+    ],
+)
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    for row in SITUATIONS.rows(case):
+        length, probability = int(row["length"]), float(row["random_prob"])
+        width = length if row["width"] == "length" else int(row["width"])
+        seeds = [case.size(0, 10**6)] * 2 + [10**6 + 1]
+        masks = []
+        for seed in seeds:
+            generator = torch.Generator().manual_seed(seed) if row["generator"] else None
+            masks.append(draw(submission, length, width, probability, generator))
+        what = f"the mask for length {length}, width {width}, random_prob {probability}"
+        band = distance(length) < width
+        for mask in masks:
+            expect(bool(mask[band].all()), what, "True within the band", "some False")
+            if probability in (0.0, 1.0):
+                wrong = int((mask != (band | (probability == 1.0))).sum())
+                expect(wrong == 0, what, "no other cell at 0, every other cell at 1", f"{wrong} wrong cells")
+        if probability in (0.0, 1.0) or length < 70 or bool(band.all()):
+            continue
+        check_random_cells(masks[0], band, probability)
+        is_repeated = torch.equal(masks[0], masks[1])
+        drawn = "the same mask from equal generators" if row["generator"] else "another mask each time"
+        expect(is_repeated is row["generator"], what, drawn, "another" if row["generator"] else "the same")
+        expect(not torch.equal(masks[0], masks[2]), what, "another mask from another seed", "the same")

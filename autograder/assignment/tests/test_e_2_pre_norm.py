@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.assignment.checks import layers, models, stacks
+from autograder.assignment.checks import layer_situations, layers, models, stack_situations, stacks
 from autograder.assignment.checks.layer_case import make_layer
 from autograder.testing.case import Case
 from autograder.testing.under_test import SubmissionUnderTest
@@ -59,3 +59,13 @@ def test_norm_first_reaches_both_stacks(submission: SubmissionUnderTest, case: C
     made = models.make_model(submission, case, norm_first=True)
     models.check_encode(made, case)
     models.check_decode(made, case)
+
+
+@each_layer
+def test_layers_in_many_situations(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    layer_situations.check_situations(submission, case, kind, norm_first=True)
+
+
+@each_stack
+def test_stacks_in_many_situations(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stack_situations.check_stack(submission, case, kind, norm_first=True)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect, expect_parts, expect_shape, fail
+from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_3
@@ -21,10 +22,11 @@ ALMOST_NEVER = -30.0  # the log-probability of all that a table does not name
 class Tables:
     """Next-token probabilities of several sentences, named by their first source token."""
 
-    def __init__(self, n_sentences: int, n_positions: int = 8) -> None:
+    def __init__(self, n_sentences: int, n_positions: int = 8, special: tuple[int, int, int] = (PAD, BOS, EOS)) -> None:
         self.table = torch.full((n_sentences, n_positions, VOCAB, VOCAB), ALMOST_NEVER, dtype=torch.float64)
-        self.table[..., EOS] = 2 * ALMOST_NEVER  # a sentence that strays from the tables does not end
-        self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in (PAD, BOS, EOS)]
+        self.pad, self.bos, self.eos = special
+        self.table[..., self.eos] = 2 * ALMOST_NEVER  # a sentence that strays from the tables does not end
+        self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in special]
         self.model: Any = None
 
     def say(self, sentence: int, position: int, after: int, **probabilities: float) -> None:
@@ -32,7 +34,7 @@ class Tables:
         row = self.table[sentence, position, after]
         row.fill_(ALMOST_NEVER)
         for name, probability in probabilities.items():
-            row[EOS if name == "eos" else self.words[int(name[1:])]] = math.log(probability)
+            row[self.eos if name == "eos" else self.words[int(name[1:])]] = math.log(probability)
 
     def search(
         self,
@@ -42,6 +44,7 @@ class Tables:
         masks: Tensor | None = None,
         encoder_masks: Tensor | None = None,
         max_length: int = 7,
+        length: int = 3,
         **options: Any,
     ) -> list[list[int]]:
         """Runs the submission's search for these sentences as one batch.
@@ -53,20 +56,21 @@ class Tables:
             masks: (sentences, 1, 1, 3), the source mask of each; None = every position may be attended to.
             encoder_masks: (sentences, 1, 3, 3), passed as encoder_mask; None = not passed.
             max_length: for the search.
+            length: of the sources.
             options: further arguments for the search.
 
         Returns:
             A list of ids for each sentence.
         """
         if masks is None:
-            masks = torch.ones(self.table.size(0), 1, 1, 3, dtype=torch.bool)
+            masks = torch.ones(self.table.size(0), 1, 1, length, dtype=torch.bool)
         expected_masks = masks if encoder_masks is None else encoder_masks
         self.model = submission.stand_in("Oracle", self.table, self.words[-1], expected_masks, masks)
         self.model.train(is_training)
-        src = torch.tensor([[sentence, 3, 4] for sentence in sentences])
+        src = torch.tensor([[sentence, 3, 4][:length] for sentence in sentences])
         if encoder_masks is not None:
             options["encoder_mask"] = encoder_masks[sentences]
-        ids: dict[str, Any] = {"bos_id": BOS, "eos_id": EOS, "pad_id": PAD}
+        ids: dict[str, Any] = {"bos_id": self.bos, "eos_id": self.eos, "pad_id": self.pad}
         found = submission.call(COMPONENT, self.model, src, masks[sentences], **ids, max_length=max_length, **options)
         return read_lines(found, len(sentences))
 
@@ -88,7 +92,7 @@ def read_lines(found: object, count: int) -> list[list[int]]:
 
 def garden_path(tables: Tables, sentence: int, p: float = 0.6) -> None:
     """The most probable first word leads to ten equally likely endings; the other one to a single certain ending."""
-    tables.say(sentence, 0, BOS, w0=p, w1=1 - p)
+    tables.say(sentence, 0, tables.bos, w0=p, w1=1 - p)
     tables.say(sentence, 1, tables.words[0], **{f"w{i}": 0.1 for i in range(2, 12)})
     tables.say(sentence, 1, tables.words[1], w2=1.0)
     for word in range(2, 12):
@@ -216,3 +220,45 @@ def test_mode_is_restored(submission: SubmissionUnderTest, case: Case, is_traini
     look_at = "model.training, before model.eval()"
     what = "the mode of the model after the search"
     expect(is_now == is_training, what, f"{modes[is_training]}, as it was before", modes[is_now], look_at)
+
+
+USUAL = {"beam_size": 3, "sentences": [2, 0, 1], "max_length": 7}
+SITUATIONS = Covering(
+    {
+        "beam_size": (1, 3, 20),
+        "length_penalty": (0.0, 0.6, 1.0),
+        "sentences": ([2], [1, 2, 1], [2, 0, 1]),
+        "max_length": (1, 7),
+        "length": (1, 3),
+        "is_training": (True, False),
+        "encoder_mask": (True, False),
+        "special": ((PAD, BOS, EOS), (0, 9, 2)),
+    },
+    [USUAL | some for some in ({"length": 1}, {"length_penalty": 0.0}, {"special": (0, 9, 2)}, {"beam_size": 20})],
+)
+
+
+def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    for row in SITUATIONS.rows(case):
+        tables = Tables(3, special=row["special"])
+        garden_path(tables, 0)
+        tables.say(1, 0, tables.bos, eos=1.0)
+        tables.say(2, 0, tables.bos, w5=1.0)
+        for position, (before, after) in enumerate(((5, 6), (6, 7), (7, 8)), start=1):
+            tables.say(2, position, tables.words[before], **{f"w{after}": 1.0})
+        tables.say(2, 4, tables.words[8], eos=1.0)
+        length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
+        masks = case.padding_mask(3, length)
+        encoder_masks = case.mask(3, 1, length, length) if row["encoder_mask"] else None
+        options = {name: row[name] for name in ("beam_size", "length_penalty", "max_length", "length")}
+        sentences = [sentence for sentence in row["sentences"] if beam_size > 1 or sentence]
+        found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
+        whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(5, 6, 7, 8)}
+        wanted = [whole[sentence][:max_length] for sentence in sentences]
+        named = {name: value for name, value in row.items() if name not in ("special", "sentences")}
+        what = f"{len(sentences)} sentences with " + ", ".join(f"{name} = {value}" for name, value in named.items())
+        expect(found == wanted, what, f"{wanted}", f"{found}", "each setting acts as the other tests say")
+        submission.parameters(tables.model)
+        modes = "in train mode", "in eval mode"
+        was, now = (modes[0] if mode else modes[1] for mode in (row["is_training"], tables.model.training))
+        expect(was == now, f"the model after {what}", f"{was}, as before", now, "model.training, before model.eval()")

@@ -90,6 +90,11 @@ class Sandbox:
             raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
         return made
 
+    def function(self, component: str, *, isolated: bool = True) -> RemoteModule | RemoteObject:
+        """A function of the submission, "module.name", as an object that can be passed to a stand-in."""
+        content = {"component": component, "isolated": isolated}
+        return self._caller.make("function", component, content, (), {})
+
     def stand_in(self, name: str, *args: object, **kwargs: object) -> RemoteModule | RemoteObject:
         """Makes a stand-in in the worker, to be passed as an argument."""
         return self._caller.make("stand_in", f"stand_ins.{name}", {"name": name}, args, kwargs)

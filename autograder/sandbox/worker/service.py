@@ -1,7 +1,7 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, stand_in, call, backward, get_parameters. Every request carries an id, which the reply
-repeats; `drop`, the numbers of objects and graphs that the trusted side no longer holds; and, to be done first,
+Verbs: load, import, build, function, stand_in, call, backward, get_parameters. Every request carries an id, which the
+reply repeats; `drop`, the numbers of objects and graphs that the trusted side no longer holds; and, to be done first,
 `changed`, the parameters that were written there, and `modes`, the modules that were set to training or evaluation.
 Everything a submission raises becomes an error reply; what it does to this process beyond that costs the process.
 """
@@ -83,6 +83,13 @@ class Executor:
         if request["dtype"]:
             value = value.to(DTYPES[request["dtype"]])
         return self._introduce(Held(value, is_submitted=True, isolated=isolated), encoder)
+
+    def do_function(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
+        """Hands out a submitted function as an object."""
+        component = request["component"]
+        isolated = component if request["isolated"] else None
+        self._components.isolate(isolated)
+        return self._introduce(Held(self._components.get(component), is_submitted=True, isolated=isolated), encoder)
 
     def do_stand_in(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes a stand-in."""
@@ -214,7 +221,7 @@ class Service:
         if request["verb"] == "import":
             importlib.import_module(f"{self._package.name}.{request['module']}")
             return None
-        if request["verb"] in ("build", "call") and not self._has_begun:
+        if request["verb"] in ("build", "function", "call") and not self._has_begun:
             self._has_begun = True
             self._begin(self._package)
         return self._executor.do(request, decoder, encoder)

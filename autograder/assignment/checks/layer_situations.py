@@ -1,0 +1,191 @@
+"""Encoder and decoder layer in many situations; see `situations`."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.assignment.parameter_roles.parts import Network, Norm
+from autograder.testing.case import Case
+from autograder.testing.comparison import expect
+from autograder.testing.covering import Covering
+from autograder.testing.under_test import SubmissionUnderTest
+
+from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
+from .layers import find_sublayers
+from .situations import (
+    DTYPES,
+    GRADIENTS,
+    LAYOUTS,
+    LEARNING,
+    OF_LAYERS,
+    OF_MODULES,
+    OF_SEVERAL,
+    SHAPES,
+    Expected,
+    Judged,
+    Situation,
+    by_object,
+    draw_mask,
+    draw_shape,
+    draw_values,
+    fewer,
+    in_turn,
+    judge,
+    lay_out,
+    masks_before,
+)
+
+MASKS = ("none", "(q, k)", "(b, 1, 1, k)", "(b, h, q, k)", "(1, h, q, k)")
+FACTORS: dict[str, Sequence[Any]] = {
+    "made": (
+        ("few", "float64"),
+        ("one head, d_ff = d_model", "float32"),
+        ("one feature a head, d_ff < d_model", "float64"),
+    ),
+    "shape": SHAPES,
+    "mask": MASKS,
+    "gradients": GRADIENTS,
+    "history": OF_MODULES,
+    "layout": LAYOUTS,
+    "values": OF_LAYERS,
+    "training": (False, True),
+}
+OF_MEMORY: dict[str, Sequence[Any]] = {
+    "gradients": OF_SEVERAL,
+    "s": ("one", "few", "many", "t"),
+    "src_mask": ("none", "(q, k)", "(b, 1, 1, k)", "(b, h, q, k)", "(1, h, q, k)"),
+}
+EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
+SITUATIONS = {
+    ("EncoderLayer", False): Covering(FACTORS, EXTREME + [LEARNING | {"mask": mask} for mask in MASKS]),
+    ("DecoderLayer", False): Covering(FACTORS | OF_MEMORY, EXTREME + [LEARNING | {"shape": shape} for shape in SHAPES]),
+    ("EncoderLayer", True): Covering(fewer(FACTORS)),  # most of it is judged without norm_first
+    ("DecoderLayer", True): Covering(
+        fewer(FACTORS | OF_MEMORY), [LEARNING | {"made": made} for made in FACTORS["made"][:3]]
+    ),
+}
+SETTINGS = {
+    # n_heads, d_head, d_ff, dropout; a dropout of 0 is judged in train mode too, and one of 1 in eval mode
+    "one head, d_ff = d_model": (1, 4, 4, 0.0),
+    "one feature a head, d_ff < d_model": (5, 1, 3, 1.0),
+    "one feature": (1, 1, 6, 0.0),
+    "many": (5, 7, 40, 0.0),
+}
+
+
+def check_situations(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool = False) -> None:
+    """Output, weights and gradients in situations in which any two levels of two factors meet.
+
+    The roles of the layer's parameters are found once; in objects of other sizes they are the same, number by number.
+    """
+    groups = dict(by_object(SITUATIONS[kind, norm_first].rows(case)))
+    first = make_layer(submission, case, kind, norm_first=norm_first)
+    leaves = leaves_of(first)
+    known = find_sublayers(first, first.run(), leaves)
+    judge_layer(case, submission, known, leaves, groups.pop(("few", torch.float64), []))
+    for (made, dtype), rows in groups.items():
+        n_heads, d_head, d_ff, dropout = SETTINGS.get(made) or (first.n_heads, case.size(2, 3), case.size(10, 20), 0.3)
+        sizes = n_heads, d_head, d_ff
+        layer = build_layer(submission, case, kind, sizes, dropout, norm_first, dtype)
+        others = leaves_of(layer)
+        try:
+            sublayers = same_roles(known, leaves, layer, others)
+        except LookupError:  # an attention that the layer writes out: its parts are read at other sizes only
+            return
+        judge_layer(case, submission, sublayers, others, rows)
+
+
+def leaves_of(made: LayerCase) -> list[Tensor]:
+    """The layer's parameters in float64, to compute with."""
+    return [parameter.detach().double().requires_grad_() for parameter in made.layer.parameters()]
+
+
+def same_roles(known: Sublayers, old: Sequence[Tensor], made: LayerCase, new: Sequence[Tensor]) -> Sublayers:
+    """The parts of another layer, whose parameters have the roles of those of a layer that is known.
+
+    Raises:
+        LookupError: where a part is made from a parameter in some way that is not followed here.
+    """
+
+    def place(tensor: Tensor) -> int:
+        found = [number for number, one in enumerate(old) if tensor is one or tensor._base is one]
+        if len(found) != 1:
+            raise LookupError
+        return found[0]
+
+    def matrix(tensor: Tensor, rows: int, columns: int) -> Tensor:
+        number = place(tensor)
+        is_turned = tensor.shape != old[number].squeeze().shape
+        return new[number].reshape(columns, rows).mT if is_turned else new[number].reshape(rows, columns)
+
+    if not all(isinstance(attention, partial) for attention in known.attentions):
+        raise LookupError
+    wanted = f"{len(old)}, as with other sizes"
+    sizes = f"d_model = {made.d_model}, n_heads = {made.n_heads}, d_ff = {made.d_ff}"
+    expect(len(old) == len(new), f"how many parameters the layer has for {sizes}", wanted, f"{len(new)}", made.rule)
+    attentions = []
+    for attention in known.attentions:
+        assert isinstance(attention, partial)  # noqa: S101  for the type checker
+        attentions.append(stand_in(new[place(attention.keywords["mix"])], made.n_heads))
+    norms = []
+    for norm in known.norms:
+        gain, shift = new[place(norm.gain)], new[place(norm.shift)]
+        both = (gain[0], gain[1]) if norm.is_stand_in else (gain.flatten(), shift.flatten())
+        norms.append(Norm(*both, norm.is_stand_in))
+    if not isinstance(known.network, Network):
+        raise LookupError
+    parts: tuple[Tensor, ...]
+    if len(known.network.parameters) == 1:
+        parts = (new[place(known.network.parameters[0])],)
+    else:
+        first, inner, second, outer = known.network.parameters
+        biases = new[place(inner)].flatten(), new[place(outer)].flatten()
+        d, f = made.d_model, made.d_ff
+        parts = matrix(first, f, d), biases[0], matrix(second, d, f), biases[1]
+    return Sublayers(made, tuple(attentions), Network(parts, made.d_ff), tuple(norms))
+
+
+def judge_layer(
+    case: Case,
+    submission: SubmissionUnderTest,
+    sublayers: Sublayers,
+    leaves: Sequence[Tensor],
+    rows: Sequence[dict[str, Any]],
+) -> None:
+    """One layer in all the situations of some rows."""
+    made = sublayers.made
+    situations = [situation_of(case, made, row) for row in rows]
+    results = in_turn(submission, made.layer, situations)
+    pairs = list(zip(made.layer.parameters(), leaves, strict=True))
+    what = f"the output of the layer for d_model = {made.d_model}, n_heads = {made.n_heads}, d_ff = {made.d_ff}"
+    judged = Judged(what, made.argument_names, made.names, expected_of(sublayers), pairs, made.rule)
+    judge(case, judged, situations, results)
+
+
+def expected_of(sublayers: Sublayers) -> Expected:
+    """What a layer with these parts should return."""
+
+    def expected(situation: Situation, inputs: tuple[Any, ...]) -> list[Tensor]:
+        return replace(sublayers, made=replace(sublayers.made, inputs=inputs)).run()
+
+    return expected
+
+
+def situation_of(case: Case, made: LayerCase, row: dict[str, Any]) -> Situation:
+    """A call as a row of the covering array says."""
+    b, t = draw_shape(case, row["shape"], made.d_model)
+    dtype = DTYPES[row["dtype"]]
+    x = lay_out(draw_values(case, row["values"], dtype, b, t, made.d_model), row["layout"])
+    mask = draw_mask(case, row["mask"], b, made.n_heads, t, t)
+    inputs: tuple[Tensor | None, ...] = (x, mask)
+    if made.is_decoder:
+        s = {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t}[row["s"]]
+        memory = lay_out(draw_values(case, row["values"], dtype, b, s, made.d_model), row["layout"])
+        src_mask = draw_mask(case, row["src_mask"], b, made.n_heads, t, s)
+        inputs = (x, memory, src_mask, mask)
+    training = row["training"] and made.dropout == 0
+    return Situation(inputs, row, training=training, earlier=masks_before(case, inputs))

@@ -1,0 +1,151 @@
+"""Calls a component in many situations within one request: what a call costs is mostly the way there and back."""
+
+import copy
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+GRADIENTS: dict[str, Callable[[], AbstractContextManager[object]]] = {
+    "on": nullcontext,
+    "no_grad": torch.no_grad,
+    "inference_mode": torch.inference_mode,
+}
+
+HISTORIES = ("nothing", "same objects", "same shapes", "deep copy", "state dict")
+"""What came before a call: nothing; a call with the same tensor objects, which had other contents then; a call with
+other tensors of the same shapes; the object was copied, and the original has other weights now; the object is a copy
+that had other weights, was called, and got these from a state dict."""
+
+
+class InTurn:
+    """Calls a module, or a function, in one situation after the other."""
+
+    def __init__(self, subject: Any) -> None:
+        self.subject = subject
+        self._copies: dict[str, Any] = {}
+
+    def __call__(self, calls: Sequence[tuple[str, str, str, bool, Sequence[Any], Sequence[Any]]]) -> list[Any]:
+        """What the calls return.
+
+        Args:
+            calls: for each the method, a key of GRADIENTS, one of HISTORIES, whether in train mode, the arguments, and
+                what stood in place of those that are None in the call before, if there is one.
+        """
+        was_training = isinstance(self.subject, nn.Module) and self.subject.training
+        for _, _, history, *_ in calls:
+            if history in ("deep copy", "state dict"):
+                self.copied(history)  # before the first call, which the object may remember
+        try:
+            return [self.call(*call) for call in calls]
+        finally:
+            if isinstance(self.subject, nn.Module):
+                self.subject.train(was_training)
+
+    def copied(self, history: str) -> Any:
+        """A copy of the module; the module itself where it cannot be copied, which nobody has promised."""
+        if history not in self._copies:
+            try:
+                self._copies[history] = copy.deepcopy(self.subject)
+            except Exception:  # of any kind: submitted code
+                self._copies[history] = self.subject
+        return self._copies[history]
+
+    def call(
+        self,
+        method: str,
+        gradients: str,
+        history: str,
+        training: bool,
+        inputs: Sequence[Any],
+        earlier: Sequence[Any] = (),
+    ) -> Any:
+        """What one call returns."""
+        subject, kept = self.subject, None
+        if isinstance(subject, nn.Module):
+            subject = self.copied(history) if history in ("deep copy", "state dict") else subject
+            subject.train(training)
+            if subject is not self.subject:
+                kept = self.prepare_copy(history, method, inputs)
+        function = subject if method == "forward" else getattr(subject, method)
+        try:
+            with GRADIENTS[gradients]():
+                if history in ("same objects", "same shapes"):
+                    others = [other_contents(one) for one in inputs]
+                    function(*(earlier[i] if one is None and earlier else one for i, one in enumerate(others)))
+                    if history == "same objects":
+                        inputs = [put(other, one) for other, one in zip(others, inputs, strict=True)]
+                result = function(*inputs)
+        finally:
+            if kept is not None:
+                for parameter, value in zip(self.subject.parameters(), kept, strict=True):
+                    parameter.data = value
+        return outside(result) if gradients == "inference_mode" else result
+
+    def prepare_copy(self, history: str, method: str, inputs: Sequence[Any]) -> list[Tensor] | None:
+        """What must be done before the copy is called; returns the values of the module's own parameters to put back.
+
+        A copy must not depend on the original, whose weights change meanwhile; and not on the weights that it had
+        itself before it loaded others.
+        """
+        if history == "state dict":
+            restore(self.copied(history), self.subject, method, inputs)
+            return None
+        kept = [parameter.data for parameter in self.subject.parameters()]
+        for parameter in self.subject.parameters():  # not in place: graphs of earlier calls need the values
+            parameter.data = other_weights(parameter.data)
+        return kept
+
+
+def restore(other: nn.Module, module: nn.Module, method: str, inputs: Sequence[Any]) -> None:
+    """Gives a copy other weights, calls it, and gives it the module's weights back as a state dict."""
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.copy_(other_weights(parameter))
+        (other if method == "forward" else getattr(other, method))(*inputs)
+    other.load_state_dict(module.state_dict())
+
+
+def other_weights(values: Tensor) -> Tensor:
+    """Other values for a parameter."""
+    return (values.flip(-1) if values.dim() else values) - 0.25
+
+
+def other_contents(value: Any) -> Any:
+    """A tensor of the same shape and layout with other contents; anything else as it is."""
+    if not isinstance(value, Tensor):
+        return value
+    other = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype) if dense(value) else value.clone()
+    with torch.no_grad():
+        other.copy_(turned(value.detach()))
+    return other.requires_grad_(value.requires_grad)
+
+
+def dense(tensor: Tensor) -> bool:
+    """Whether no two places of a tensor share memory."""
+    return all(step > 0 or size == 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True))
+
+
+def turned(tensor: Tensor) -> Tensor:
+    """Other contents that are as good as the tensor's own."""
+    if tensor.is_floating_point():
+        return tensor.flip(-1) * 0.5 - 0.25 if tensor.dim() else tensor - 0.25
+    return tensor.roll(1, -1) if tensor.dim() else tensor
+
+
+def put(other: Any, value: Any) -> Any:
+    """Writes the contents of a tensor into another object."""
+    if isinstance(other, Tensor):
+        other.data.copy_(value.detach())
+    return other
+
+
+def outside(value: Any) -> Any:
+    """Results of inference mode as ordinary tensors."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, (list, tuple)):
+        return type(value)(outside(item) for item in value)
+    return value
