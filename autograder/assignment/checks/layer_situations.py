@@ -18,13 +18,14 @@ from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
 from .layers import find_sublayers
 from .situations import (
     DTYPES,
+    FREE,
     GRADIENTS,
     LAYOUTS,
     LEARNING,
-    OF_LAYERS,
     OF_MODULES,
     OF_SEVERAL,
     SHAPES,
+    VALUES,
     Expected,
     Judged,
     Situation,
@@ -39,7 +40,7 @@ from .situations import (
     masks_before,
 )
 
-MASKS = ("none", "(q, k)", "(b, 1, 1, k)", "(b, h, q, k)", "(1, h, q, k)")
+MASKS = ("none", "(b, h, q, k)", "(q, k)", "(b, 1, 1, k)", "(1, h, q, k)")
 FACTORS: dict[str, Sequence[Any]] = {
     "made": (
         ("few", "float64"),
@@ -51,21 +52,23 @@ FACTORS: dict[str, Sequence[Any]] = {
     "gradients": GRADIENTS,
     "history": OF_MODULES,
     "layout": LAYOUTS,
-    "values": OF_LAYERS,
+    "values": VALUES,
     "training": (False, True),
 }
 OF_MEMORY: dict[str, Sequence[Any]] = {
     "gradients": OF_SEVERAL,
     "s": ("one", "few", "many", "t"),
-    "src_mask": ("none", "(q, k)", "(b, 1, 1, k)", "(b, h, q, k)", "(1, h, q, k)"),
+    "src_mask": MASKS,
 }
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
 SITUATIONS = {
     ("EncoderLayer", False): Covering(FACTORS, EXTREME + [LEARNING | {"mask": mask} for mask in MASKS]),
-    ("DecoderLayer", False): Covering(FACTORS | OF_MEMORY, EXTREME + [LEARNING | {"shape": shape} for shape in SHAPES]),
-    ("EncoderLayer", True): Covering(fewer(FACTORS)),  # most of it is judged without norm_first
+    ("DecoderLayer", False): Covering(
+        FACTORS | OF_MEMORY, [*EXTREME, FREE, *(LEARNING | {"shape": shape} for shape in SHAPES)]
+    ),
+    ("EncoderLayer", True): Covering(fewer(FACTORS), EXTREME[:2]),  # most of it is judged without norm_first
     ("DecoderLayer", True): Covering(
-        fewer(FACTORS | OF_MEMORY), [LEARNING | {"made": made} for made in FACTORS["made"][:3]]
+        fewer(FACTORS | OF_MEMORY), [*EXTREME[:2], *(LEARNING | {"made": made} for made in FACTORS["made"][:3])]
     ),
 }
 SETTINGS = {

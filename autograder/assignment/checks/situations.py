@@ -48,10 +48,9 @@ SHAPES = ("few", "one sentence", "one position", "coinciding")
 """Of a batch: a long sentence alone, many sentences of one position, as many of both as there are features."""
 LEARNING = {"gradients": "of inputs", "history": "nothing", "values": "normal"}
 """Levels that show what a gradient is."""
+FREE = {"mask": "none", "src_mask": "none", "s": "t"}
+"""Levels of a decoder that may look everywhere, with a memory as long as its input."""
 VALUES = ("normal", "some zeros", "large", "small", "all equal")
-
-OF_LAYERS = ("normal", "some zeros", "large", "all equal")
-"""Of what layers and stacks get."""
 
 HISTORY_IN_WORDS = {
     "same objects": "after a call with the same tensors, which held other values then",

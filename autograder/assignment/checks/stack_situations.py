@@ -16,13 +16,14 @@ from autograder.testing.under_test import SubmissionUnderTest
 from .models import DECODE, ENCODE
 from .situations import (
     DTYPES,
+    FREE,
     GRADIENTS,
     LAYOUTS,
     LEARNING,
-    OF_LAYERS,
     OF_MODULES,
     OF_SEVERAL,
     SHAPES,
+    VALUES,
     Judged,
     Situation,
     by_object,
@@ -37,7 +38,7 @@ from .situations import (
     nearest,
 )
 
-MASKS = ("none", "(q, k)", "(b, 1, 1, k)", "(b, h, q, k)")
+MASKS = ("none", "(b, h, q, k)", "(q, k)", "(b, 1, 1, k)")
 FACTORS: dict[str, Sequence[Any]] = {
     "made": (
         ("few", "float64"),
@@ -49,16 +50,16 @@ FACTORS: dict[str, Sequence[Any]] = {
     "gradients": GRADIENTS,
     "history": OF_MODULES,
     "layout": LAYOUTS,
-    "values": OF_LAYERS,
+    "values": VALUES,
     "training": (False, True),
 }
 OF_MEMORY: dict[str, Sequence[Any]] = {"gradients": OF_SEVERAL, "s": ("one", "few", "many", "t"), "src_mask": MASKS}
 EXTREME = [{"made": made} for made in (("one feature", "float32"), ("many", "float64")) * 2]
 SITUATIONS = {
     ("Encoder", False): Covering(FACTORS, EXTREME),
-    ("Decoder", False): Covering(FACTORS | OF_MEMORY, EXTREME),
-    ("Encoder", True): Covering(fewer(FACTORS)),  # most of it is judged without norm_first
-    ("Decoder", True): Covering(fewer(FACTORS | OF_MEMORY)),
+    ("Decoder", False): Covering(FACTORS | OF_MEMORY, [*EXTREME, FREE]),
+    ("Encoder", True): Covering(fewer(FACTORS), EXTREME[:2]),  # most of it is judged without norm_first
+    ("Decoder", True): Covering(fewer(FACTORS | OF_MEMORY), EXTREME[:2]),
 }
 SETTINGS = {
     # n_heads, d_head, d_ff, n_layers, dropout
@@ -209,6 +210,7 @@ OF_MODEL = Covering(
     [
         *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
         *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
+        FREE | {"method": "decode"},
         *(LEARNING | {"method": "decode", "shape": shape} for shape in SHAPES),
     ],
 )

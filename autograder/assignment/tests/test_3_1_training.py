@@ -236,7 +236,7 @@ SITUATIONS = Covering(
     {
         "accumulate": (1, 2, 7),
         "n_batches": (1, 2, 3),
-        "max_grad_norm": (None, 0.02),
+        "max_grad_norm": (None, 0.02, 1000.0),
         "shape": ("one sentence", "one token", "s = t"),
         "schedule": (True, False),
         "smoothing": (0.1, 0.0),
