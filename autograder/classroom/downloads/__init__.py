@@ -3,19 +3,18 @@
     download = read_download(Path("submissions"), assignment)
     students = match(download, read_roster(Path("roster.csv")))
 
-    recognition.py   which layout a folder has          roster.py      students, from the platform's CSV
-    canvas.py        loose files, named by student      matching.py    which student handed in what; who is missing
-    moodle.py        a folder or files per student      handed_in.py   a submission, a person, a stray file
-    gradescope.py    folders and submission_metadata    listing.py     the entries of a folder
-    nbgrader.py      submitted/STUDENT/ASSIGNMENT       errors.py      what is wrong with a download
+    recognition.py   which layout a folder has          roster.py            students, from the platform's CSV
+    canvas.py        loose files, named by student      matching.py          who handed in what; who is missing
+    moodle.py        a folder or files per student      handed_in.py         a submission, a person, a stray file
+    gradescope.py    folders and submission_metadata    listing.py           the entries of a folder
+    nbgrader.py      submitted/STUDENT/ASSIGNMENT       repeated_uploads.py  `layers-1.py` is a later `layers.py`
     github.py        clones of GitHub Classroom
     plain.py         one entry per submission
 
 Nothing is guessed: an entry that fits no rule of the layout is a stray, and is listed.
 """
 
-from .errors import DownloadError
-from .handed_in import Download, HandedIn, Person, Stray
+from .handed_in import Download, DownloadError, HandedIn, Person, Stray
 from .matching import Matched, match
 from .recognition import LAYOUTS, read_download
 from .roster import Student, read_roster

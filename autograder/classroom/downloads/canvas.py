@@ -12,9 +12,9 @@ from collections import defaultdict
 
 from foundation.contract import Contract
 
-from .gathering import LooseFile, gather
 from .handed_in import HandedIn, Person, Stray
 from .listing import Listing
+from .repeated_uploads import LooseFile, gather
 
 OWNER = r"(?:(?P<name>(?!LATE_|anon_)\w+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
 FILE = re.compile(OWNER + r"_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL)

@@ -15,8 +15,7 @@ from foundation.contract import Contract
 
 from ...intake.errors import IntakeError, RefusedError
 from ...intake.files.tree import read_file
-from .errors import DownloadError
-from .handed_in import HandedIn, Person, Stray
+from .handed_in import DownloadError, HandedIn, Person, Stray
 from .listing import Listing
 
 METADATA = "submission_metadata.yml"

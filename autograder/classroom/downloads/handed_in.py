@@ -10,6 +10,10 @@ from pathlib import Path
 from ...intake import LooseFiles
 
 
+class DownloadError(ValueError):
+    """A folder that is not a class's download, or a roster that cannot be read; the message says where and why."""
+
+
 @dataclass(frozen=True)
 class Person:
     """A student or a group, as far as the download tells.

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...intake import is_clutter
-from .errors import DownloadError
-from .handed_in import Stray
+from .handed_in import DownloadError, Stray
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tar.bz2", ".tar.xz", ".gz")

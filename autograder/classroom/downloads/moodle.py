@@ -11,9 +11,9 @@ from collections import defaultdict
 
 from foundation.contract import Contract
 
-from .gathering import LooseFile, gather
 from .handed_in import HandedIn, Person, Stray
 from .listing import Listing
+from .repeated_uploads import LooseFile, gather
 
 ENTRY = re.compile(
     r"(?P<owner>(?P<name>.+?)(?:_(?P<number>\d+))?)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?",

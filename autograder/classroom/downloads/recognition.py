@@ -10,8 +10,7 @@ from foundation.contract import Contract
 from foundation.printable_text import printable
 
 from . import canvas, github, gradescope, moodle, nbgrader, plain
-from .errors import DownloadError
-from .handed_in import Download, HandedIn, Stray
+from .handed_in import Download, DownloadError, HandedIn, Stray
 from .listing import Listing, holds_a_submission, list_folder
 
 

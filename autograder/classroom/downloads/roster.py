@@ -10,7 +10,7 @@ from pathlib import Path
 
 from foundation.printable_text import printable
 
-from .errors import DownloadError
+from .handed_in import DownloadError
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("name", "full name", "student"),

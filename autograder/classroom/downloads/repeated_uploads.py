@@ -1,4 +1,4 @@
-"""Loose files of one student become one submission."""
+"""Loose files of one student become one submission; of repeated uploads of a file, the last counts."""
 
 from __future__ import annotations
 
