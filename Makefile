@@ -14,6 +14,8 @@ READY := $(VENV)/.ready
 CORPUS := data/corpus/fren.train.bpe
 
 PACKAGE ?= reference
+TEXT ?=
+OPTIONS ?=
 PRESET ?= course
 EPOCHS ?=
 SEEDS ?=
@@ -32,7 +34,7 @@ export OMP_NUM_THREADS := 1
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install release data check train translate grade class calibrate bench \
+.PHONY: help install release data check train setting translate grade class calibrate bench \
 	tables prove mutate proof test test-slow lint site pictures lock clean
 
 help:  ## list the targets
@@ -70,6 +72,10 @@ check: $(READY)  ## run the component tests in-process: make check PACKAGE=stude
 
 train: $(READY) $(CORPUS)  ## train: make train PRESET=fast EPOCHS=3 PACKAGE=reference
 	$(PY) -m $(PACKAGE) train --preset $(PRESET) --output $(RUN) $(if $(EPOCHS),--epochs $(EPOCHS))
+
+setting: $(READY)  ## a public corpus and its model: make setting PRESET=wmt14-de-en TEXT="--dataset folder"
+	$(PY) -m data prepare --preset $(PRESET) $(TEXT) --output corpora/$(PRESET)
+	$(PY) -m $(PACKAGE) train --preset $(PRESET) --corpus corpora/$(PRESET) --output $(RUN) $(OPTIONS)
 
 translate: $(READY)  ## translate the test sources with the last run: make translate RUN=runs/fast
 	$(PY) -m $(PACKAGE) translate --checkpoint $(RUN)/best.pt --output $(RUN)/translations.txt

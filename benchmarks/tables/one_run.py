@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 from foundation.whole_files import write_whole
-from reference.data import Pair, fingerprint, read_pairs
+from reference.data import Pair, read_pairs, take_census
 from reference.running.building import build_model
 from reference.running.checkpoint import Checkpoint, CheckpointError
 from reference.running.config import Config
@@ -54,8 +54,8 @@ class Corpus:
     @cached_property
     def marks(self) -> dict[str, str]:
         """A fingerprint of the training data and of each split that is measured."""
-        return {"training": fingerprint(self.training)} | {
-            split: fingerprint(pairs) for split, pairs in self.measured.items()
+        return {"training": take_census(self.training).fingerprint} | {
+            split: take_census(pairs).fingerprint for split, pairs in self.measured.items()
         }
 
 

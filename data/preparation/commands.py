@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +16,27 @@ from tqdm import tqdm
 from reference.translation.raw_text import LANGUAGES
 
 from ..arguments import Commands, output_folder, whole_number
-from ..files import CorpusError, write_files
+from ..files import CorpusError
+from .choices import PRESETS, SPLITS, Choices
+from .drawing import Encodings
 from .encodings import PRE_TOKENIZERS, read_encoding
-from .parallel import TextPair, read_columns, read_dataset, read_files, split_lines
-from .prepare import MOST_TOKENS_READ, SPLITS, Choices, prepare, split_name, tokenizer_names
-from .prepared_folder import SUMMARY, checksums, written_before
+from .library_datasets import read_dataset
+from .parallel import TextPair, read_columns, read_files, split_lines
+from .prepare import MOST_TOKENS_READ, prepare
+from .prepared_folder import PreparedFolder
+from .sentences import split_name
 
 DEFAULTS = Choices()
 LARGEST_VOCABULARY = 10_000_000  # the library reserves memory for all of it at once
 MOST_COLUMNS = 1000
 PREPARE_EXAMPLES = """examples:
   python -m data prepare --train train.de.gz train.en.gz --dev-files val.de.gz val.en.gz --test 0 \\
-      --vocabulary 18000 --joint --lowercase --output corpora/deen
-  python -m data prepare --dataset opus_books --config en-it --languages en it --encoding words --output corpora/enit
+      --vocabulary 18000 --joint --lowercase --languages de en --output corpora/deen
+  python -m data prepare --preset opus-books-en-it --output corpora/enit
+  python -m data prepare --preset wmt14-de-en --dataset folder/of/parquet --output corpora/wmt14
   python -m data prepare --pairs fra.txt --columns 2 1 --lowercase --output corpora/fren
 then:
-  python -m reference train --train corpora/deen/train.bpe --dev corpora/deen/dev.bpe --output runs/deen
+  python -m reference train --corpus corpora/deen --output runs/deen
 """
 ENCODE_EXAMPLE = "example: python -m data encode --encoding corpora/deen/tokenizer.json < news.de > news.bpe"
 
@@ -44,13 +50,14 @@ def add_prepare_commands(commands: Commands) -> None:
 
     parser = command("prepare", "turn parallel text into a corpus and its encodings", PREPARE_EXAMPLES)
     parser.set_defaults(run=run_prepare)
-    text = parser.add_mutually_exclusive_group(required=True)
+    parser.add_argument(
+        "--preset", choices=PRESETS, help="choices to start from, as `train` has them; further options change them"
+    )
+    text = parser.add_mutually_exclusive_group()
     text.add_argument(
         "--train", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help="translations line by line; plain text or .gz"
     )
-    text.add_argument(
-        "--pairs", type=Path, metavar="FILE", help="a pair per line, separated by a tab; plain text or .gz"
-    )
+    text.add_argument("--pairs", type=Path, metavar="FILE", help="a pair per line, in columns; plain text or .gz")
     text.add_argument(
         "--dataset",
         metavar="NAME",
@@ -74,26 +81,35 @@ def add_prepare_commands(commands: Commands) -> None:
         metavar=("SOURCE", "TARGET"),
         help="columns of --pairs, from 1 (default: 1 2)",
     )
-    parser.add_argument("--encoding", choices=("bpe", "words"), default=DEFAULTS.encoding, help="default: bpe")
+    parser.add_argument("--separator", metavar="TEXT", help="what separates the columns of --pairs (default: a tab)")
+    parser.add_argument("--encoding", choices=("bpe", "words"), help="default: bpe")
     parser.add_argument(
         "--pre-tokenizer",
         choices=PRE_TOKENIZERS,
-        default=DEFAULTS.pre_tokenizer,
         help="what a word is: signs = letters and digits, or any other sign by itself (default); "
         "whitespace = as the library tokenizers has it, where signs that touch stay together",
     )
-    for name, number, what in (
+    for name, kind, what in (
         ("vocabulary", whole_number(1, LARGEST_VOCABULARY), "size of each encoding"),
         ("min-count", whole_number(1), "of whole words, those that occur less often are unknown"),
         ("most-tokens", whole_number(1), "drop pairs with a longer side"),
-        ("dev", whole_number(0), "pairs to draw if there is no dev split"),
-        ("test", whole_number(0), "pairs to draw if there is no test split"),
+        ("dev", number_or_share, "pairs to draw if there is no dev split, or their share, such as 10%%"),
+        ("test", number_or_share, "likewise if there is no test split"),
         ("seed", whole_number(0), "seed for drawing them"),
     ):
         default = getattr(DEFAULTS, name.replace("-", "_"))
-        parser.add_argument(f"--{name}", type=number, default=default, metavar="N", help=f"{what} (default: {default})")
-    parser.add_argument("--joint", action="store_true", help="one encoding for both languages")
-    parser.add_argument("--lowercase", action="store_true", help="no capital letters")
+        parser.add_argument(f"--{name}", type=kind, metavar="N", help=f"{what} (default: {default})")
+    for name, what in (
+        ("joint", "one encoding for both languages"),
+        ("lowercase", "no capital letters"),
+        ("arrow", "a training split for memory mapping: millions of pairs need no more memory than a few"),
+    ):
+        parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, help=what)
+    parser.add_argument(
+        "--learn-anew",
+        action="store_true",
+        help="learn the encodings even if the folder has some that were learnt with the same choices",
+    )
     parser.add_argument("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -109,58 +125,105 @@ def language(text: str) -> str:
     return text
 
 
+def number_or_share(text: str) -> int | str:
+    """Reads a number of pairs, or their share: `500`, `10%`, `0.5%`."""
+    if not text.endswith("%"):
+        return whole_number(0)(text)
+    if not re.fullmatch(r"\d{1,2}(\.\d{1,9})?%", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share below 100%, such as 10% or 0.5%")
+    return text
+
+
 def run_prepare(options: argparse.Namespace) -> int:
     """Writes the corpus and prints a summary."""
-    if options.dataset and not options.languages:
-        raise CorpusError("--dataset: name the languages too: --languages de en")
-    if options.config and not options.dataset:
-        raise CorpusError("--config needs --dataset; leave it out")
-    if options.columns and not options.pairs:
-        raise CorpusError("--columns needs --pairs; leave it out")
-    options.languages = tuple(options.languages or DEFAULTS.languages)
-    if len(set(options.languages)) == 1 and not options.joint:
-        raise CorpusError(f"--languages {' '.join(options.languages)}: two names for two encodings, or --joint")
-    choices = Choices(**{name: getattr(options, name) for name in vars(DEFAULTS)})
-    needed = {*tokenizer_names(choices), LANGUAGES}
-    present = written_before(options.output, needed)  # now, not after an hour of work
-    with tqdm(desc="pairs", unit="pair", delay=2, leave=False, disable=None) as bar:
-        named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
-        splits: dict[str, Iterable[TextPair]] = {name: read_files(*paths) for name, paths in named.items() if paths}
-        if options.pairs:
-            splits["train"] = read_columns(options.pairs, tuple(options.columns or (1, 2)))
-        if options.dataset:
-            theirs = read_dataset(options.dataset, options.config, options.languages)
-            splits = {**{name: rows for name, rows in theirs.items() if split_name(name) not in splits}, **splits}
-        files, summary = prepare(splits, choices, bar.update)
-    summary["files"] = checksums(files)
-    removed = [name for name in present if name not in files]
-    files[SUMMARY] = (json.dumps(summary, indent=2) + "\n").encode()
-    write_files(options.output, files, removed)
+    choices = choose(options)
+    folder = PreparedFolder(options.output, {*choices.tokenizer_names, LANGUAGES})  # now, not after an hour of work
+    known = None if options.learn_anew else find_encodings(folder, choices)
+    with (
+        tqdm(desc="pairs", unit="pair", delay=2, leave=False, disable=None) as bar,
+        folder.workspace() as workspace,
+    ):
+        summary = prepare(read_text(options, choices), choices, workspace, known, bar.update)
+        summary["preset"], summary["tokenizers"] = options.preset, "used again" if known else "learnt"
+        removed = folder.replace(workspace, summary)
     if options.json:
         print(json.dumps({**summary, "removed": removed}))
     else:
-        print("\n".join(_report(options.output, summary, removed)))
+        print("\n".join(report(options.output, summary, removed)))
     return 0
 
 
-def _report(folder: Path, summary: dict[str, Any], removed: list[str]) -> Iterator[str]:
-    counts, limit, ending = summary["pairs"], summary["most_tokens"], summary["encoding"]
+def choose(options: argparse.Namespace) -> Choices:
+    """Takes the choices of the command line, else of the preset, else the defaults; `options` gets the text's origin.
+
+    Raises:
+        CorpusError: if they do not go together.
+    """
+    preset = dict(PRESETS.get(options.preset, {}))
+    origin = {name: preset.pop(name, None) for name in ("dataset", "config")}
+    if not (options.train or options.pairs or options.dataset):
+        if not origin["dataset"]:
+            raise CorpusError("no text is named: --train, --pairs, --dataset, or a --preset with a dataset of its own")
+        options.dataset, options.config = origin["dataset"], options.config or origin["config"]
+    given = {name: getattr(options, name) for name in vars(DEFAULTS) if getattr(options, name) is not None}
+    choices = Choices(**{**preset, **given})
+    choices = replace(choices, languages=(choices.languages[0], choices.languages[1]))
+    if options.dataset and choices.languages == DEFAULTS.languages:
+        raise CorpusError("--dataset: name the languages too: --languages de en")
+    for name, needed in (("config", "dataset"), ("columns", "pairs"), ("separator", "pairs")):
+        if getattr(options, name) and not getattr(options, needed):
+            raise CorpusError(f"--{name} needs --{needed}; leave it out")
+    if len(set(choices.languages)) == 1 and not choices.joint:
+        raise CorpusError(f"--languages {' '.join(choices.languages)}: two names for two encodings, or --joint")
+    return choices
+
+
+def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterable[TextPair]]:
+    """Opens the texts by split."""
+    named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
+    splits: dict[str, Iterable[TextPair]] = {name: read_files(*paths) for name, paths in named.items() if paths}
+    if options.pairs:
+        separator = options.separator or "\t"
+        splits["train"] = read_columns(options.pairs, tuple(options.columns or (1, 2)), separator)
+    if options.dataset:
+        theirs = read_dataset(options.dataset, options.config, choices.languages)
+        splits = {**{name: rows for name, rows in theirs.items() if split_name(name) not in splits}, **splits}
+    return splits
+
+
+def find_encodings(folder: PreparedFolder, choices: Choices) -> Encodings | None:
+    """Returns the encodings that the folder has, if they were learnt with the same choices."""
+    if any(folder.summary.get(name) != value for name, value in choices.of_encodings.items()):
+        return None
+    if not set(choices.tokenizer_names) <= set(folder.present):
+        return None
+    source, target = (read_encoding(folder.path / name) for name in choices.tokenizer_names)
+    return source, target
+
+
+def report(folder: Path, summary: dict[str, Any], removed: list[str]) -> Iterator[str]:
+    """Yields the lines that say what was made."""
+    counts, limit, longest = summary["pairs"], summary["most_tokens"], summary["longest"]
     yield f"{folder}: " + ", ".join(f"{counts.get(split, 0):,} {split}" for split in SPLITS)
     reasons = {"too long": f"too long (over {limit:,} tokens per side)"}
     dropped = (f"{count:,} {reasons.get(why, why)}" for why, count in summary["dropped"].items())
     yield "dropped: " + (", ".join(dropped) or "none")
+    yield f"longest source: {longest['source']:,} tokens; longest target: {longest['target']:,}"
+    if summary["tokenizers"] == "used again":
+        names = ", ".join(name for name in summary["files"] if name.startswith("tokenizer"))
+        yield f"{names}: used again, as found in the folder; --learn-anew replaces them"
     if removed:
         yield f"removed, since they belonged to the corpus that was here before: {', '.join(removed)}"
-    if summary["longest"] > MOST_TOKENS_READ:
+    if max(longest.values()) > MOST_TOKENS_READ:
         yield (
-            f"note: the longest side has {summary['longest']:,} tokens; python -m reference reads at most "
+            f"note: the longest side has {max(longest.values()):,} tokens; python -m reference reads at most "
             f"{MOST_TOKENS_READ}, so prepare with --most-tokens {MOST_TOKENS_READ}"
         )
     if not counts["dev"]:
         yield "note: there is no dev split, which training needs: --dev N draws one"
         return
-    train, dev = (folder / f"{split}.{ending}" for split in ("train", "dev"))
-    yield f"next: python -m reference train --train {train} --dev {dev} --output runs/{folder.name}"
+    preset = f" --preset {summary['preset']}" if summary["preset"] else ""
+    yield f"next: python -m reference train{preset} --corpus {folder} --output runs/{folder.name}"
 
 
 def run_encode(options: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,10 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from data import __main__ as command_line
 from data.files import CorpusError
+from data.preparation.choices import Choices
 from data.preparation.encodings import UNKNOWN_WORD as UNKNOWN
 from data.preparation.encodings import Encoding, empty_tokenizer, read_encoding
-from data.preparation.prepare import Choices, prepare
+from data.preparation.prepare import prepare
 from reference.data import read_pairs
 from reference.vocab import join_subwords
 
@@ -26,6 +28,13 @@ PAIRS = [(f"Ein Haus, {n} Katzen .", f"A house, {n} cats .") for n in range(60)]
 
 
 cut_words = Encoding(empty_tokenizer("signs", lowercase=False)).cut
+
+
+def made(splits: dict, choices: Choices) -> tuple[dict[str, bytes], dict]:
+    """The files of the corpus and its summary."""
+    with tempfile.TemporaryDirectory() as folder:
+        summary = prepare(splits, choices, Path(folder))
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}, summary
 
 
 def run(*arguments: object) -> int:
@@ -59,7 +68,7 @@ def test_words_are_tokens_of_a_corpus(text: str) -> None:
 @pytest.mark.parametrize("encoding", ["bpe", "words"])
 def test_a_corpus_reads_back(tmp_path: Path, encoding: str, joint: bool) -> None:
     choices = Choices(encoding=encoding, joint=joint, vocabulary=200, dev=5, test=5)
-    files, summary = prepare({"train": PAIRS}, choices)
+    files, summary = made({"train": PAIRS}, choices)
     assert summary["pairs"] == {"train": 50, "dev": 5, "test": 5}
     sources = []
     for split, count in summary["pairs"].items():
@@ -82,7 +91,7 @@ def test_a_corpus_reads_back(tmp_path: Path, encoding: str, joint: bool) -> None
 def test_a_joint_encoding_has_exactly_the_size_asked_for(tmp_path: Path) -> None:
     """One file for both languages; every piece of it is in the encoding's vocabulary."""
     pairs = [(f"Haus{n} {n * 7919} Katze", f"house{n} {n * 104729} cat") for n in range(200)]
-    files, _ = prepare({"train": pairs}, Choices("bpe", joint=True, vocabulary=300, dev=5, test=5))
+    files, _ = made({"train": pairs}, Choices("bpe", joint=True, vocabulary=300, dev=5, test=5))
     [content] = [content for name, content in files.items() if name.startswith("tokenizer")]
     assert len(json.loads(content)["model"]["vocab"]) == 300
 
@@ -94,7 +103,7 @@ def test_whitespace_cuts_as_the_library_does(text: str) -> None:
 
 
 def test_the_saved_encoding_has_special_tokens_and_a_template() -> None:
-    files, _ = prepare({"train": PAIRS}, Choices("bpe", joint=True, vocabulary=100, dev=5, test=5))
+    files, _ = made({"train": PAIRS}, Choices("bpe", joint=True, vocabulary=100, dev=5, test=5))
     [content] = [content for name, content in files.items() if name.startswith("tokenizer")]
     saved = Tokenizer.from_str(content.decode())
     assert [saved.id_to_token(number) for number in range(4)] == ["[PAD]", "[UNK]", "[BOS]", "[EOS]"]
@@ -103,13 +112,13 @@ def test_the_saved_encoding_has_special_tokens_and_a_template() -> None:
 
 
 def test_rare_words_are_unknown() -> None:
-    files, _ = prepare({"train": [("a a b", "x"), ("a c", "y")]}, Choices("words", vocabulary=1, dev=0, test=0))
+    files, _ = made({"train": [("a a b", "x"), ("a c", "y")]}, Choices("words", vocabulary=1, dev=0, test=0))
     assert files["train.words"].decode() == f"a a {UNKNOWN}|||x\na {UNKNOWN}|||{UNKNOWN}\n"
 
 
 def test_the_encoding_knows_the_training_split_only() -> None:
     splits = {"train": [("ab", "ab")] * 2, "validation": [("zz ab", "zz")]}
-    files, summary = prepare(splits, Choices("words", dev=0, test=0))
+    files, summary = made(splits, Choices("words", dev=0, test=0))
     assert files["dev.words"].decode() == f"{UNKNOWN} ab|||zz\n"
     assert summary["dropped"] == {"source seen before": 1}
 
@@ -118,7 +127,7 @@ def test_the_encoding_knows_the_training_split_only() -> None:
 def test_references_hold_the_true_words(joint: bool) -> None:
     """Else a translation that says <unk> would match; the training split and all sources keep to the encoding."""
     splits = {"train": [("a a a b", "x x x y")], "dev": [("a b", "x y")], "test": [("b a", "y x")]}
-    files, _ = prepare(splits, Choices("words", vocabulary=2 if joint else 1, joint=joint))
+    files, _ = made(splits, Choices("words", vocabulary=2 if joint else 1, joint=joint))
     assert files["train.words"].decode() == f"a a a {UNKNOWN}|||x x x {UNKNOWN}\n"
     assert files["dev.words"].decode() == f"a {UNKNOWN}|||x y\n"
     assert files["test.words"].decode() == f"{UNKNOWN} a|||y x\n"
@@ -131,7 +140,7 @@ def test_as_many_pairs_are_drawn_as_asked_for(encoding: str, seed: int) -> None:
     signs = [chr(0x4E00 + n) for n in range(200)]  # each stands in one pair only
     pairs = [(f"{sign} a", f"{sign} {('b' if encoding == 'bpe' else ' b') * (n % 7)}") for n, sign in enumerate(signs)]
     choices = Choices(encoding, vocabulary=1 if encoding == "bpe" else 999, most_tokens=5, dev=20, test=10, seed=seed)
-    files, summary = prepare({"train": pairs}, choices)
+    files, summary = made({"train": pairs}, choices)
     counts = summary["pairs"]
     assert (counts["dev"], counts["test"]) == (20, 10)
     assert sum(counts.values()) + summary["dropped"]["too long"] == len(pairs)
@@ -141,20 +150,18 @@ def test_as_many_pairs_are_drawn_as_asked_for(encoding: str, seed: int) -> None:
     learnt = {sign for sign in signs if sign in json.loads(files["tokenizer_source.json"])["model"]["vocab"]}
     assert len(learnt) >= 100
     assert not any(sign in sources[split] for split in ("dev", "test") for sign in learnt)
-    again, _ = prepare({"train": pairs}, choices)
+    again, _ = made({"train": pairs}, choices)
     assert all(again[name] == files[name] for name in files if ".json" not in name)
 
 
 def test_the_longest_sentence_is_in_the_summary() -> None:
-    _, summary = prepare(
-        {"train": [("a", "b"), ("a b c", "b"), ("a " * 9, "b")]}, Choices(dev=0, test=0, most_tokens=8)
-    )
-    assert summary["longest"] == 3 and summary["dropped"] == {"too long": 1}
+    _, summary = made({"train": [("a", "b"), ("a b c", "b"), ("a " * 9, "b")]}, Choices(dev=0, test=0, most_tokens=8))
+    assert summary["longest"] == {"source": 3, "target": 1} and summary["dropped"] == {"too long": 1}
 
 
 def test_no_source_stands_in_two_splits() -> None:
     splits = {"train": [("one", "1"), ("two", "2"), ("", "3"), ("three " * 9, "4")], "test": [("two", "zwei")]}
-    files, summary = prepare(splits, Choices("words", dev=0, most_tokens=8))
+    files, summary = made(splits, Choices("words", dev=0, most_tokens=8))
     assert files["train.words"] == b"one|||1\n" and files["test.words"].startswith(b"<unk>|||")
     assert summary["dropped"] == {"source seen before": 1, "empty": 1, "too long": 1}
 
@@ -180,7 +187,7 @@ def test_no_source_stands_in_two_splits() -> None:
 )
 def test_what_cannot_be_a_corpus(splits: dict, choices: Choices, message: str) -> None:
     with pytest.raises(CorpusError, match=message):
-        prepare(splits, choices)
+        made(splits, choices)
 
 
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +199,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     where = ["--train", source, target, "--dev", 4, "--test", 0, "--vocabulary", 90, "--lowercase"]
     assert run("prepare", *where, "--output", output) == 0
     said = capsys.readouterr().out
-    assert "56 train, 4 dev, 0 test" in said and f"--train {output}/train.bpe" in said
+    assert "56 train, 4 dev, 0 test" in said and f"train --corpus {output} --output" in said
     assert {path.name for path in output.iterdir()} == {
         "train.bpe", "dev.bpe", "tokenizer_source.json", "tokenizer_target.json", "languages.json", "summary.json",
     }  # fmt: skip

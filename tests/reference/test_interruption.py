@@ -48,7 +48,7 @@ def interrupt_at(monkeypatch, batch, epoch=0, times=1):
 
     def epoch_of(self, number, start=0):
         for index, found in enumerate(fetch(self, number, start), start=start):
-            if (number, index) == (epoch, batch) and not pressed and len(self.examples) == len(PAIRS):
+            if (number, index) == (epoch, batch) and not pressed and len(self.pairs) == len(PAIRS):
                 for _ in range(times):
                     pressed.append(index)
                     signal.raise_signal(signal.SIGINT)
@@ -218,7 +218,7 @@ def test_saving_between_reports_loses_less_to_a_power_failure(tmp_path, monkeypa
 
     def fail(self, number, start=0):
         for index, batch in enumerate(fetch(self, number, start), start=start):
-            if (number, index) == (1, 7) and len(self.examples) == len(PAIRS):
+            if (number, index) == (1, 7) and len(self.pairs) == len(PAIRS):
                 raise MemoryError("or a power failure")
             yield batch
 

@@ -14,6 +14,9 @@ import pytest
 from data.fetching import commands
 from data.fetching.folder import LOCK
 from data.fetching.table import PublicCorpus, RemoteFile, read_table
+from reference.data import read_pairs
+from reference.running.extras.arrow_corpus import ArrowPairs
+from reference.vocab import join_subwords
 
 from .conftest import Server, archive, fetch, names, run
 
@@ -63,8 +66,8 @@ def test_prepare_reads_what_fetch_leaves(
     assert [program, *following[:3]] == ["python", "-m", "data", "prepare"]
     assert run(*following[2:], "--dev", 4, "--test", 4, "--output", tmp_path / "corpus") == 0
     pairs = [path for path in (tmp_path / "corpus").iterdir() if path.stem == "train"]
-    line = pairs[0].read_text().splitlines()[0].replace("@@ ", "")
-    source, target = line.split("|||")
+    train = ArrowPairs(pairs[0]) if pairs[0].suffix == ".arrow" else read_pairs(pairs[0])
+    source, target = (join_subwords(side) for side in train[0])
     assert ("chat" in source and "at" in target) if name != "opus-books-en-it" else "Cat" in source and "chat" in target
     if name == "wmt14-de-en":
         assert len((tmp_path / "raw" / "train.de").read_text().splitlines()) == 180

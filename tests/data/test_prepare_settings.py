@@ -1,0 +1,276 @@
+"""The settings of known corpora, from their text to a trained model: encodings, shares, counts, old encodings."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer
+
+from data import __main__ as command_line
+from data.preparation.choices import PRESETS, count_of
+from reference.commands.main import main as reference
+from reference.running.checkpoint import Checkpoint
+from reference.running.config import PRESETS as TRAINING_PRESETS
+from reference.running.extras.arrow_corpus import ArrowPairs
+
+PAIRS = [(f"Das Haus_{n % 7} hat {n} Türen ...", f"The house_{n % 7} has {n} doors ...") for n in range(60)]
+
+
+def run(*arguments: object) -> int:
+    """The exit status of a command; argparse's too."""
+    try:
+        return command_line.main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """A file of pairs, separated by tabs."""
+    path = tmp_path / "pairs.txt"
+    path.write_text("".join(f"{de}\t{en}\n" for de, en in PAIRS), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["bpe", "words"])
+def test_a_tokenizer_works_by_itself(pairs: Path, tmp_path: Path, encoding: str) -> None:
+    """As the library has it: special tokens by their ids, a template around each sentence, words that decode."""
+    more = ["--encoding", encoding, "--pre-tokenizer", "whitespace", "--joint", "--vocabulary", 120, "--dev", 5]
+    assert run("prepare", "--pairs", pairs, *more, "--test", 0, "--output", tmp_path / "out") == 0
+    path = tmp_path / "out/tokenizer.json"
+    content = json.loads(path.read_text())
+    assert [token["content"] for token in content["added_tokens"]] == ["[PAD]", "[UNK]", "[BOS]", "[EOS]"]
+    assert all(token["special"] and token["id"] == number for number, token in enumerate(content["added_tokens"]))
+    assert content["pre_tokenizer"] == {"type": "Whitespace"}
+    assert content["post_processor"]["type"] == "TemplateProcessing"
+    assert content["model"]["unk_token"] == "[UNK]"
+    tokenizer = Tokenizer.from_file(str(path))
+    encoded = tokenizer.encode("Das Haus_3 hat zwölf Türen ...")
+    assert encoded.tokens[0] == "[BOS]" and encoded.tokens[-1] == "[EOS]" and "[UNK]" in encoded.tokens
+    assert tokenizer.decode(tokenizer.encode(PAIRS[3][0]).ids) == PAIRS[3][0]
+    assert tokenizer.get_vocab_size() == len(content["model"]["vocab"]) <= 120
+    words = [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str("a_b... -- c")]
+    assert words == ["a_b", "...", "--", "c"]
+
+
+def test_pieces_are_as_many_as_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "pairs.txt").write_text("".join(f"wort{n * n} {n}\tword{n * n} {n}\n" for n in range(400)))
+    where = ["--pairs", tmp_path / "pairs.txt", "--joint", "--vocabulary", 300, "--dev", 5, "--test", 0]
+    assert run("prepare", *where, "--output", tmp_path / "out") == 0
+    assert Tokenizer.from_file(str(tmp_path / "out/tokenizer.json")).get_vocab_size() == 300
+
+
+def test_rare_words_by_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "once twice\tuna due\n" + "twice thrice\tdue tre\n" + "x thrice thrice\ty tre tre\n"
+    (tmp_path / "pairs.txt").write_text(text)
+    where = ["--pairs", tmp_path / "pairs.txt", "--encoding", "words", "--dev", 0, "--test", 0]
+    assert run("prepare", *where, "--min-count", 2, "--languages", "en", "it", "--output", tmp_path / "out") == 0
+    assert (tmp_path / "out/train.words").read_text() == (
+        "<unk> twice|||<unk> due\ntwice thrice|||due tre\n<unk> thrice thrice|||<unk> tre tre\n"
+    )
+    vocabulary = json.loads((tmp_path / "out/tokenizer_it.json").read_text())["model"]["vocab"]
+    assert sorted(vocabulary, key=vocabulary.get) == ["[PAD]", "[UNK]", "[BOS]", "[EOS]", "tre", "due"]
+    assert "longest source: 3 tokens; longest target: 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("share", "dev", "train"), [("10%", 6, 54), ("12.5%", 8, 52), ("0.5%", 1, 59), ("0%", 0, 60), ("7", 7, 53)]
+)
+def test_a_split_by_share(pairs: Path, tmp_path: Path, share: str, dev: int, train: int) -> None:
+    where = ["--pairs", pairs, "--dev", share, "--test", 0, "--encoding", "words"]
+    assert run("prepare", *where, "--output", tmp_path / "out") == 0
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    assert summary["pairs"] == {"train": train, "dev": dev, "test": 0}
+
+
+def test_a_share_of_opus_books() -> None:
+    """90% of its 32,332 pairs, rounded down, are 29,098."""
+    assert 32_332 - count_of("10%", 32_332) == 29_098
+
+
+@pytest.mark.parametrize("share", ["100%", "-1%", "%", "ten%", "1e1%", "10 %", "5%%"])
+def test_what_is_no_share(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], share: str) -> None:
+    assert run("prepare", "--pairs", pairs, f"--dev={share}", "--output", tmp_path / "out") == 2
+    said = capsys.readouterr().err
+    assert f"'{share}' is not a share below 100%" in said and said.count("\n") == 1
+
+
+def test_columns_with_another_separator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "raw.txt"
+    path.write_text("".join(f"Haus {n}|||house {n}\n" for n in range(9)))
+    where = ["--pairs", path, "--separator", "|||", "--dev", 2, "--test", 0, "--encoding", "words"]
+    assert run("prepare", *where, "--output", tmp_path / "out") == 0
+    assert "7 train, 2 dev" in capsys.readouterr().out
+    assert run("prepare", "--pairs", path, "--output", tmp_path / "other") == 2
+    assert "raw.txt:1: 1 columns, separated by tabs; expected at least 2" in capsys.readouterr().err
+
+
+def test_encodings_are_used_again(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Unless their choices change, or it is asked for."""
+    output = tmp_path / "out"
+    where = ["--languages", "en", "it", "--encoding", "words", "--test", 0, "--dev", 5, "--output", output]
+
+    def tokenizers() -> dict[str, tuple[bytes, int]]:
+        return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in output.glob("tokenizer_*.json")}
+
+    assert run("prepare", "--pairs", pairs, *where) == 0
+    assert "used again" not in capsys.readouterr().out
+    first = tokenizers()
+    assert set(first) == {"tokenizer_en.json", "tokenizer_it.json"}
+    pairs.write_text("".join(f"drei {n % 10}{' .' * n}\tthree {n % 10}\n" for n in range(40)))
+    assert run("prepare", "--pairs", pairs, *where) == 0
+    said = capsys.readouterr().out
+    assert (
+        "tokenizer_en.json, tokenizer_it.json: used again, as found in the folder; --learn-anew replaces them" in said
+    )
+    assert {name: content for name, (content, _) in tokenizers().items()} == {n: c for n, (c, _) in first.items()}
+    assert "drei" not in (output / "train.words").read_text()
+    for more in (["--learn-anew"], ["--lowercase"]):
+        assert run("prepare", "--pairs", pairs, *where, *more) == 0
+        assert "used again" not in capsys.readouterr().out
+        assert "|||three 1\n" in (output / "train.words").read_text()
+    (output / "tokenizer_en.json").write_text("{}")
+    assert run("prepare", "--pairs", pairs, *where) == 2
+    assert "tokenizer_en.json: changed since 'prepare' wrote it" in capsys.readouterr().err
+
+
+def test_presets_have_the_names_of_those_of_training() -> None:
+    assert set(PRESETS) <= set(TRAINING_PRESETS)
+    for name, preset in PRESETS.items():
+        assert preset["most_tokens"] == TRAINING_PRESETS[name].most_tokens
+
+
+def small_dataset(folder: Path, languages: tuple[str, str]) -> Path:
+    """In the form that WMT14 and OPUS Books have."""
+    folder.mkdir()
+    rows = [{"id": str(n), "translation": dict(zip(languages, pair, strict=True))} for n, pair in enumerate(PAIRS)]
+    (folder / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
+def test_wmt14_from_its_dataset_to_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The preset of both commands: joint byte pairs of one vocabulary, an Arrow file, training by steps."""
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    dataset = small_dataset(tmp_path / "wmt", ("de", "en"))
+    corpus, folder = tmp_path / "corpus", tmp_path / "run"
+    where = ["--dataset", dataset, "--vocabulary", 90, "--dev", 6, "--test", 4, "--output", corpus]
+    assert run("prepare", "--preset", "wmt14-de-en", *where) == 0
+    said = capsys.readouterr().out
+    assert f"--preset wmt14-de-en --corpus {corpus} --output" in said
+    assert Tokenizer.from_file(str(corpus / "tokenizer.json")).get_vocab_size() == 90
+    assert len(ArrowPairs(corpus / "train.arrow")) == 50
+    command = said.split("next: python -m reference ")[1].split()[:-2]
+    assert reference([*command, "--output", str(folder), "--max-steps", "3", "--report-every", "3"]) == 0
+    model = Checkpoint.load(folder / "last.pt")
+    assert model.step == 3 and model.src_vocab.tokens == model.tgt_vocab.tokens
+    assert (model.config.d_model, model.config.n_heads, model.config.n_layers, model.config.d_ff) == (128, 8, 1, 512)
+    assert {"languages.json", "tokenizer.json"} <= {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
+def test_opus_books_from_its_dataset_to_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words that occur twice, a tenth for dev, a tokenizer of each language."""
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    dataset = small_dataset(tmp_path / "books", ("en", "it"))
+    corpus, folder = tmp_path / "corpus", tmp_path / "run"
+    assert run("prepare", "--preset", "opus-books-en-it", "--dataset", dataset, "--output", corpus) == 0
+    said = capsys.readouterr().out
+    assert "54 train, 6 dev, 0 test" in said and "longest source: 6 tokens; longest target: 6" in said
+    assert {"tokenizer_en.json", "tokenizer_it.json"} <= {path.name for path in corpus.iterdir()}
+    command = said.split("next: python -m reference ")[1].split()[:-2]
+    small = ["--d-model", "16", "--n-heads", "2", "--d-ff", "16", "--n-layers", "1", "--max-length", "8"]
+    assert reference([*command, "--output", str(folder), *small, "--max-steps", "2"]) == 0
+    assert {"languages.json", "tokenizer_en.json", "tokenizer_it.json"} <= {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ([], "no text is named: --train, --pairs, --dataset, or a --preset with a dataset of its own"),
+        (["--preset", "pre-norm"], "argument --preset: invalid choice: 'pre-norm'"),
+        (["--dataset", "here"], "--dataset: name the languages too: --languages de en"),
+    ],
+)
+def test_text_that_is_not_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[object], message: str
+) -> None:
+    assert run("prepare", *more, "--output", tmp_path / "out") == 2
+    said = capsys.readouterr().err
+    assert message in said and said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_command_from_the_dataset_to_the_model(tmp_path: Path) -> None:
+    """`make setting`: what it prints says which commands it runs."""
+    kit = Path(command_line.__file__).resolve().parent.parent
+    small_dataset(tmp_path / "wmt", ("de", "en"))
+    for folder in ("data", "foundation", "reference"):
+        (tmp_path / folder).symlink_to(kit / folder)
+    command = ["make", "--no-print-directory", "-f", kit / "Makefile", f"PY={sys.executable}", "READY=", "setting"]
+    text = "TEXT=--dataset wmt --vocabulary 90 --dev 6 --test 4"
+    command += ["PRESET=wmt14-de-en", text, "OPTIONS=--max-steps 2 --report-every 2"]
+    home = {**os.environ, "HF_HOME": str(tmp_path / "cache")}
+    done = subprocess.run(list(map(str, command)), cwd=tmp_path, env=home, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "corpora/wmt14-de-en/train.arrow").is_file()
+    assert (tmp_path / "runs/wmt14-de-en/tokenizer.json").is_file()
+    assert Checkpoint.load(tmp_path / "runs/wmt14-de-en/last.pt").step == 2
+
+
+def test_a_hub_that_does_not_answer(tmp_path: Path) -> None:
+    """One line, after a few seconds."""
+    command = [sys.executable, "-m", "data", "prepare", "--preset", "wmt14-de-en", "--output", str(tmp_path / "out")]
+    offline = {**os.environ, "HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "cache"), "no_proxy": "*"}
+    kit = Path(command_line.__file__).resolve().parent.parent
+    start = os.times()
+    done = subprocess.run(command, cwd=kit, env=offline, capture_output=True, text=True, check=False, timeout=60)
+    end = os.times()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: --dataset wmt14: no such folder here, and http://127.0.0.1:9 cannot be reached; "
+        "name a folder of files, or try again\n"
+    )
+    assert end.children_user + end.children_system - start.children_user - start.children_system < 10
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
+@pytest.mark.parametrize("form", ["parquet", "arrow", "json", "csv"])
+def test_every_form_of_a_dataset_gives_the_same_corpus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """As the lines of a file of pairs do."""
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    splits = {"train": PAIRS[:50], "validation": PAIRS[50:55], "test": PAIRS[55:]}
+    tables = datasets.DatasetDict(
+        {name: datasets.Dataset.from_list([{"de": de, "en": en} for de, en in rows]) for name, rows in splits.items()}
+    )
+    (tmp_path / "set").mkdir()
+    if form == "arrow":
+        tables.save_to_disk(tmp_path / "set")
+    else:
+        for name, table in tables.items():
+            getattr(table, f"to_{form}")(tmp_path / f"set/{name}.{form}")
+    more = ["--encoding", "words", "--languages", "de", "en"]
+    assert run("prepare", "--dataset", tmp_path / "set", *more, "--output", tmp_path / "out") == 0
+    assert "50 train, 5 dev, 5 test" in capsys.readouterr().out
+    (tmp_path / "pairs.txt").write_text("".join(f"{de}\t{en}\n" for de, en in PAIRS[:50]))
+    where = ["--pairs", tmp_path / "pairs.txt", "--dev", 0, "--test", 0, *more]
+    assert run("prepare", *where, "--output", tmp_path / "lines") == 0
+    assert (tmp_path / "out/train.words").read_bytes() == (tmp_path / "lines/train.words").read_bytes()

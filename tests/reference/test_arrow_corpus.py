@@ -1,0 +1,105 @@
+"""Training from a memory-mapped file is the same, to the last bit, as from lines; and it resumes."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from data.__main__ import main as data
+from reference.commands.main import main
+from reference.data import BatchLoader, DataError, read_pairs, take_census
+from reference.running.checkpoint import Checkpoint
+from reference.running.extras import arrow_corpus
+from reference.running.extras.arrow_corpus import ArrowPairs, write_arrow
+from reference.vocab import Vocabulary
+
+LINES = [f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)]
+
+
+@pytest.fixture
+def lines(tmp_path, monkeypatch):
+    """A corpus in several chunks."""
+    monkeypatch.setattr(arrow_corpus, "ROWS", 8)
+    path = tmp_path / "train.bpe"
+    path.write_text("".join(LINES), encoding="utf-8")
+    write_arrow(path, path.with_suffix(".arrow"))
+    return path
+
+
+def test_the_pairs_are_those_of_the_lines(lines):
+    pairs, mapped = read_pairs(lines), ArrowPairs(lines.with_suffix(".arrow"))
+    assert list(mapped) == pairs and len(mapped) == len(pairs) == 50
+    assert mapped[7:9] == pairs[7:9]
+    assert take_census(mapped) == take_census(pairs) and mapped.census.longest == (8, 6)
+    with pytest.raises(IndexError):
+        mapped[50]
+
+
+@pytest.mark.parametrize("bucketing", [True, False])
+def test_the_batches_are_those_of_the_lines(lines, bucketing):
+    pairs, mapped = read_pairs(lines), ArrowPairs(lines.with_suffix(".arrow"))
+    vocabularies = [Vocabulary.from_counts(counts) for counts in take_census(mapped).counts]
+    assert [vocabulary.tokens for vocabulary in vocabularies] == [
+        Vocabulary.build([pair[side] for pair in pairs]).tokens for side in (0, 1)
+    ]
+    ours, theirs = (BatchLoader(corpus, *vocabularies, 4, bucketing=bucketing, seed=3) for corpus in (pairs, mapped))
+    for mine, other in zip(ours.epoch(2, 1), theirs.epoch(2, 1), strict=True):
+        assert torch.equal(mine.src, other.src) and torch.equal(mine.labels, other.labels)
+
+
+def test_many_tokens_need_larger_numbers(tmp_path):
+    path = tmp_path / "train.words"
+    path.write_text("".join(f"w{n}|||v\n" for n in range(70_000)))
+    write_arrow(path, tmp_path / "train.arrow")
+    assert ArrowPairs(tmp_path / "train.arrow")[69_999] == (["w69999"], ["v"])
+
+
+def train(train_file: Path, dev: Path, output: Path, *more: object) -> dict[str, torch.Tensor]:
+    """The weights at the end."""
+    where = ["--train", train_file, "--dev", dev, "--output", output]
+    assert main(["train", *map(str, [*where, *more])]) == 0
+    return Checkpoint.load(output / "last.pt").weights
+
+
+def test_a_run_is_the_same_and_resumes_within_an_epoch(lines, tmp_path, capsys):
+    """Also from the one file to the other."""
+    arrow, flags = lines.with_suffix(".arrow"), ["--preset", "tiny", "--batch-size", 4, "--bucketing"]
+    whole = train(lines, lines, tmp_path / "lines", *flags, "--max-steps", 20)
+    mapped = train(arrow, lines, tmp_path / "arrow", *flags, "--max-steps", 20)
+    assert all(torch.equal(whole[name], mapped[name]) for name in whole)
+    assert "up to 8 and 6 tokens" in capsys.readouterr().out
+    train(arrow, lines, tmp_path / "short", *flags, "--max-steps", 7)
+    resumed = train(lines, arrow, tmp_path / "short", "--resume", "--max-steps", 20)
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def test_wrong_files(lines, tmp_path, capsys):
+    """One line, status 2, no run folder."""
+    arrow = lines.with_suffix(".arrow")
+    (tmp_path / "bad.arrow").write_bytes(arrow.read_bytes()[:300])
+    (tmp_path / "text.arrow").write_text("a|||b\n")
+    for name, more, message in (
+        ("none.arrow", [], "none.arrow: No such file"),
+        ("bad.arrow", [], "bad.arrow: not a file that `data prepare --arrow` wrote"),
+        ("text.arrow", [], "text.arrow: not a file that `data prepare --arrow` wrote"),
+        ("train.arrow", ["--most-tokens", 7], "train.arrow: a side of 8 tokens, expected at most 7; prepare it again"),
+    ):
+        where = ["--train", tmp_path / name, "--dev", lines, "--output", tmp_path / "run", *more]
+        assert main(["train", *map(str, where)]) == 2
+        said = capsys.readouterr().err
+        assert message in said and said.count("\n") == 1
+    with pytest.raises(DataError, match="expected at most 3; prepare it again with --most-tokens 3"):
+        ArrowPairs(arrow, most_tokens=3)
+
+
+@pytest.mark.parametrize("encoding", ["bpe", "words"])
+def test_prepare_writes_the_same_pairs(tmp_path, capsys, encoding):
+    (tmp_path / "pairs.txt").write_text("".join(f"Satz {n} .\tSentence {n} .\n" for n in range(30)))
+    where = ["prepare", "--pairs", tmp_path / "pairs.txt", "--dev", 5, "--test", 0, "--encoding", encoding]
+    for name, more in (("lines", []), ("arrow", ["--arrow"])):
+        assert data([str(word) for word in [*where, *more, "--output", tmp_path / name]]) == 0
+    assert f"train --corpus {tmp_path}/arrow --output" in capsys.readouterr().out
+    assert not (tmp_path / f"arrow/train.{encoding}").exists()
+    assert list(ArrowPairs(tmp_path / "arrow/train.arrow")) == read_pairs(tmp_path / f"lines/train.{encoding}")
+    assert "train.arrow" in json.loads((tmp_path / "arrow/summary.json").read_text())["files"]
