@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from reference.data import fingerprint, read_pairs, read_sources
+from reference.data import read_pairs, read_sources, take_census
 from reference.decode import beam_decode, greedy_decode
 from reference.masks import causal_mask
 from reference.model import Transformer
@@ -108,7 +108,7 @@ def trained_model(train: Path, dev: Path, folder: Path = Path("runs/bench"), epo
     path, train_pairs = folder / "last.pt", read_pairs(train)
     if path.is_file():
         saved = Checkpoint.load(path)
-        if saved.epoch >= epochs and (saved.corpus or {}).get("train") == fingerprint(train_pairs):
+        if saved.epoch >= epochs and (saved.corpus or {}).get("train") == take_census(train_pairs).fingerprint:
             return path
     print(f"training a model for {epochs} epochs first, in {folder} (once)", flush=True)
     Experiment(replace(PRESETS["course"], epochs=epochs), train_pairs, read_pairs(dev)).run(folder)
