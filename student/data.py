@@ -6,8 +6,11 @@ Shapes: b batch · s source length · t target length (with bos or eos).
 import hashlib
 import json
 import random
+from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -88,9 +91,24 @@ def check_length(place: str, side: str, tokens: list[str]) -> None:
         raise DataError(f"{place}: a {side} of {len(tokens)} tokens, expected at most {LONGEST[side]}")
 
 
-def fingerprint(pairs: list[Pair]) -> str:
-    """Returns a hash that only the same pairs in the same order have."""
-    return hashlib.sha256(json.dumps(pairs).encode()).hexdigest()
+@dataclass(frozen=True)
+class Census:
+    """What a run has to know of all its pairs."""
+
+    counts: tuple[Counter[str], Counter[str]]  # how often each token occurs in the sources, and in the targets
+    longest: tuple[int, int]  # tokens of the longest source and the longest target
+    fingerprint: str  # a hash that only the same pairs in the same order have
+
+
+def take_census(pairs: Sequence[Pair]) -> Census:
+    """Counts the tokens of a corpus; a file of `running/extras/arrow_corpus.py` has its census with it."""
+    if (known := getattr(pairs, "census", None)) is not None:
+        return known
+    sides = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    source, target = (Counter(chain.from_iterable(side)) for side in sides)
+    longest = tuple(max(map(len, side), default=0) for side in sides)
+    fingerprint = hashlib.sha256(json.dumps(list(pairs)).encode()).hexdigest()
+    return Census((source, target), (longest[0], longest[1]), fingerprint)
 
 
 @dataclass(frozen=True)
@@ -158,6 +176,15 @@ def restrict_to_diagonal(src_mask: Tensor, diagonal: Tensor | None) -> Tensor:
     return src_mask & diagonal[:length, :length].to(src_mask.device)
 
 
+def shuffled(count: int, shuffler: random.Random) -> "array[int]":
+    """Returns 0 … count - 1 in random order: `shuffler.sample(range(count), count)` in a tenth of its memory."""
+    order = array("I", range(count))
+    shuffler.shuffle(order)
+    order.reverse()
+    shuffler.randrange(1)  # `sample` draws once more than `shuffle`
+    return order
+
+
 class BatchLoader:
     """Cuts a corpus into batches, in a new order for each epoch.
 
@@ -169,7 +196,7 @@ class BatchLoader:
 
     def __init__(
         self,
-        pairs: list[Pair],
+        pairs: Sequence[Pair],
         src_vocab: Vocabulary,
         tgt_vocab: Vocabulary,
         batch_size: int,
@@ -179,7 +206,8 @@ class BatchLoader:
         seed: int = 0,
     ) -> None:
         """Takes the corpus; with `bucketing`, sentences of similar length share a batch, which saves padding."""
-        self.examples = [(src_vocab.encode(src), tgt_vocab.encode(tgt)) for src, tgt in pairs]
+        self.pairs = pairs  # they are encoded when a batch needs them: a corpus need not fit into memory
+        self.src_vocab, self.tgt_vocab = src_vocab, tgt_vocab
         self.batch_size = batch_size
         self.bucketing = bucketing
         self.diagonal = diagonal
@@ -187,23 +215,29 @@ class BatchLoader:
 
     def __len__(self) -> int:
         """Returns the number of batches in an epoch."""
-        return -(-len(self.examples) // self.batch_size)
+        return -(-len(self.pairs) // self.batch_size)
 
     def epoch(self, number: int, start: int = 0) -> Iterator[Batch]:
         """Yields the batches of epoch `number` (0 is the first), from batch `start` on."""
         shuffler = random.Random(f"{self.seed}/{number}")  # noqa: S311  # shuffles; nothing depends on its secrecy
-        order = shuffler.sample(range(len(self.examples)), len(self.examples))
+        order = shuffled(len(self.pairs), shuffler)
         if self.bucketing:
-            pool = self.POOL * self.batch_size
-            pools = [order[start : start + pool] for start in range(0, len(order), pool)]
-            order = [index for part in pools for index in sorted(part, key=self._length)]
-        chunks = [order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size)]
+            for first in range(0, len(order), self.POOL * self.batch_size):
+                pool = slice(first, first + self.POOL * self.batch_size)
+                order[pool] = array("I", sorted(order[pool], key=self._length))
+        firsts = array("I", range(0, len(order), self.batch_size))
         if self.bucketing:
-            shuffler.shuffle(chunks)
-        for chunk in chunks[start:]:
-            sources, targets = zip(*(self.examples[index] for index in chunk), strict=True)
-            yield Batch.from_ids(sources, targets, self.diagonal)
+            shuffler.shuffle(firsts)
+        for first in firsts[start:]:
+            sources, targets = zip(
+                *(self.pairs[index] for index in order[first : first + self.batch_size]), strict=True
+            )
+            yield Batch.from_ids(
+                [self.src_vocab.encode(source) for source in sources],
+                [self.tgt_vocab.encode(target) for target in targets],
+                self.diagonal,
+            )
 
     def _length(self, index: int) -> tuple[int, int]:
-        source, target = self.examples[index]
+        source, target = self.pairs[index]
         return len(target), len(source)

@@ -4,7 +4,7 @@ A vocabulary is built from the training split alone. Any token that does not occ
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
 SPECIAL_TOKENS = (PAD, BOS, EOS, UNK)
@@ -30,11 +30,15 @@ class Vocabulary:
 
     @classmethod
     def build(cls, sentences: Iterable[list[str]], min_count: int = 1) -> "Vocabulary":
-        """Collects the tokens that occur at least `min_count` times, the most frequent first.
+        """Collects the tokens that occur at least `min_count` times, the most frequent first."""
+        return cls.from_counts(Counter(token for sentence in sentences for token in sentence), min_count)
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, int], min_count: int = 1) -> "Vocabulary":
+        """Does the same if the tokens are already counted.
 
         A special token in the text has no special meaning there: it becomes UNK_ID.
         """
-        counts = Counter(token for sentence in sentences for token in sentence)
         frequent = [token for token, count in counts.items() if count >= min_count and token not in SPECIAL_TOKENS]
         return cls(sorted(frequent, key=lambda token: (-counts[token], token)))
 

@@ -3,10 +3,12 @@
 import argparse
 import os
 import shlex
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..data import Pair, read_lines, read_pairs, read_sources
+from ..data import DataError, Pair, read_lines, read_pairs, read_sources
 from ..running.building import extra
 from ..running.checkpoint import Checkpoint
 from ..running.config import Config, ConfigError
@@ -25,8 +27,6 @@ PACKAGE = __name__.rsplit(".", 2)[0]
 CORPUS = Path("data/corpus")
 LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
 RESUMED = [
-    "train",
-    "dev",
     "keep_epochs",
     "tensorboard",
     "thresholds",
@@ -41,6 +41,9 @@ RESUMED = [
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
+    parser.add_argument(
+        "--corpus", type=Path, metavar="DIR", help="a folder that `data prepare` wrote: its training and dev split"
+    )
     parser.add_argument("--train", type=Path, default=CORPUS / "fren.train.bpe", help="`source|||target` lines")
     parser.add_argument("--dev", type=Path, default=CORPUS / "fren.dev.bpe", help="likewise")
     parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
@@ -48,6 +51,12 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         "--resume",
         action="store_true",
         help="resume from last.pt in the run's folder; --epochs, --max-steps or --patience prolong the run",
+    )
+    parser.add_argument(
+        "--from",
+        dest="start",
+        metavar="NAME",
+        help="with --resume: from a checkpoint that --keep-epochs kept, such as epoch-02; later ones are removed",
     )
     parser.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
     parser.add_argument("--tensorboard", action="store_true", help="also write curves for `tensorboard --logdir DIR`")
@@ -93,29 +102,36 @@ def run(options: argparse.Namespace) -> int:
 def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
     """Trains; returns the exit status."""
     thresholds = read_thresholds(options.thresholds)
+    if options.corpus:
+        options.train, options.dev = (find_split(options.corpus, split) for split in ("train", "dev"))
+    if options.start and not options.resume:
+        raise ConfigError("--from goes on with an earlier run: add --resume")
     if options.resume:
         for flag in config_flags_in(options):
             if flag.removeprefix("--").replace("-", "_") not in LENGTHS:
                 raise ConfigError(f"--resume keeps the settings of the run but its length; leave out {flag}")
-        config = Checkpoint.load(options.output / "last.pt").config
+        start = options.output / "last.pt"
+        if options.start:
+            start = extra("rewinding", "--from").find_kept(options.output, options.start)
+        config = Checkpoint.load(start).config
     else:
         config = config_from_flags(options)
         make_folder(options.output)
     train_pairs, dev_pairs = (read_split(path, config) for path in (options.train, options.dev))
     if options.resume:
         longer = {name: getattr(options, name) for name in LENGTHS if getattr(options, name) is not None}
-        experiment = Experiment.resume(
-            options.output / "last.pt", train_pairs, dev_pairs, options.device, longer, group
-        )
+        experiment = Experiment.resume(start, train_pairs, dev_pairs, options.device, longer, group)
+        if options.start and (not group or group.rank == 0):
+            extra("rewinding", "--from").rewind(options.output, start)
     else:
         experiment = Experiment(config, train_pairs, dev_pairs, options.device, group)
     if options.attention_through_time is not None:
-        watched = find_pair(options.attention_through_time, [*dev_pairs, *train_pairs])
+        watched = find_pair(options.attention_through_time, chain(dev_pairs, train_pairs))
         before = experiment.watched
         if before and (before.source, before.target) != (watched.source, watched.target):
             raise ConfigError(f"--resume: this run records the attention in {' '.join(before.source)!r} already")
         experiment.watched = before or watched
-    longest = [max(len(pair[side]) for pair in [*train_pairs, *dev_pairs]) for side in (0, 1)]
+    longest = experiment.longest
     n_parameters = sum(parameter.numel() for parameter in experiment.model.parameters())
     print(
         f"{len(train_pairs)} training and {len(dev_pairs)} dev pairs of up to {longest[0]} and {longest[1]} tokens, "
@@ -157,8 +173,24 @@ def translate_test(options: argparse.Namespace) -> int:
     return translating.run(words)
 
 
-def read_split(path: Path, config: Config) -> list[Pair]:
+def find_split(corpus: Path, split: str) -> Path:
+    """Returns the file of a split, whatever its encoding.
+
+    Raises:
+        DataError: if there is none, or more than one.
+    """
+    found = sorted(corpus.glob(f"{split}.*"))
+    if len(found) != 1:
+        names = " and ".join(path.name for path in found) or "no such file"
+        raise DataError(f"{corpus}: expected one file {split}.bpe, .words or .arrow; found {names}")
+    return found[0]
+
+
+def read_split(path: Path, config: Config) -> Sequence[Pair]:
     """Reads pairs; says how many of them are left out for their length."""
+    if path.suffix == ".arrow":
+        pairs: Sequence[Pair] = extra("arrow_corpus", str(path)).ArrowPairs(path, config.most_tokens or None)
+        return pairs
     if not config.most_tokens:
         return read_pairs(path)
     pairs = read_pairs(path, config.most_tokens)
@@ -173,7 +205,8 @@ def how_to_resume(options: argparse.Namespace) -> str:
     n_processes = os.environ.get("LOCAL_WORLD_SIZE", "1")
     program = ["python"] if n_processes == "1" else ["torchrun", "--standalone", "--nproc-per-node", n_processes]
     words = [*program, "-m", PACKAGE, "train", "--resume", "--output", options.output]
-    for name in RESUMED:
+    origin = ["corpus"] if options.corpus else ["train", "dev"]
+    for name in origin + RESUMED:
         if (value := getattr(options, name)) != options.parser.get_default(name):
             words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
     return f"; resume with: {shlex.join(map(str, words))}"

@@ -1,15 +1,15 @@
 """One training run, from the settings to the last step: a model in training, with its complete state."""
 
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
-from ..data import BatchLoader, Pair, fingerprint
+from ..data import BatchLoader, Pair, take_census
 from ..translation.translate import bleu
 from ..vocab import PAD_ID, Vocabulary, join_subwords
 from .building import build_model, draw_diagonal, extra, make_optimizer
@@ -34,6 +34,7 @@ class Experiment:
     measured on dev and a line is added to the history.
 
     Attributes:
+        longest: tokens of the longest source and target.
         step: steps that are done; the current epoch and the place in it follow from them.
         history: a line for each report.
         watched: the sentence pair whose attention is recorded, or None.
@@ -43,8 +44,8 @@ class Experiment:
     def __init__(
         self,
         config: Config,
-        train_pairs: list[Pair],
-        dev_pairs: list[Pair],
+        train_pairs: Sequence[Pair],
+        dev_pairs: Sequence[Pair],
         device: str = "cpu",
         group: "ProcessGroup | None" = None,
     ) -> None:
@@ -59,12 +60,15 @@ class Experiment:
         """
         torch.manual_seed(config.seed)
         self.config, self.dev_pairs, self.device, self.group = config, dev_pairs, device, group
-        self.corpus = {"train": fingerprint(train_pairs), "dev": fingerprint(dev_pairs)}
+        census, dev_census = take_census(train_pairs), take_census(dev_pairs)
+        self.corpus = {"train": census.fingerprint, "dev": dev_census.fingerprint}
+        self.longest = tuple(map(max, census.longest, dev_census.longest))
+        src_counts, tgt_counts = census.counts
         if config.share_embeddings:
-            self.src_vocab = self.tgt_vocab = Vocabulary.build(chain.from_iterable(train_pairs), config.min_count)
+            self.src_vocab = self.tgt_vocab = Vocabulary.from_counts(src_counts + tgt_counts, config.min_count)
         else:
-            self.src_vocab = Vocabulary.build((src for src, _ in train_pairs), config.min_count)
-            self.tgt_vocab = Vocabulary.build((tgt for _, tgt in train_pairs), config.min_count)
+            self.src_vocab = Vocabulary.from_counts(src_counts, config.min_count)
+            self.tgt_vocab = Vocabulary.from_counts(tgt_counts, config.min_count)
         self.diagonal = draw_diagonal(config)
         self.model = build_model(config, len(self.src_vocab), len(self.tgt_vocab)).to(device)
         self.criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=config.label_smoothing)
@@ -94,7 +98,7 @@ class Experiment:
         if self.average:
             self.average.update()
 
-    def _make_loaders(self, train_pairs: list[Pair]) -> None:
+    def _make_loaders(self, train_pairs: Sequence[Pair]) -> None:
         config, vocabularies = self.config, (self.src_vocab, self.tgt_vocab)
         self.loader = BatchLoader(
             train_pairs,
@@ -131,8 +135,8 @@ class Experiment:
     def resume(
         cls,
         path: Path,
-        train_pairs: list[Pair],
-        dev_pairs: list[Pair],
+        train_pairs: Sequence[Pair],
+        dev_pairs: Sequence[Pair],
         device: str = "cpu",
         longer: dict[str, int] | None = None,
         group: "ProcessGroup | None" = None,

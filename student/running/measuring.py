@@ -1,6 +1,7 @@
 """How good a model is on dev: its translations, its loss, and a few sentences to read."""
 
 import random
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from ..vocab import Vocabulary, join_subwords
 from .config import Config
 
 BATCH_SIZE = 128  # for the loss
+MOST_SCORES = 2**19  # of a batch for each position: sentences times tokens of the vocabulary; it limits memory
 
 
 class Development:
@@ -19,14 +21,15 @@ class Development:
 
     def __init__(
         self,
-        pairs: list[Pair],
+        pairs: Sequence[Pair],
         vocabularies: tuple[Vocabulary, Vocabulary],
         config: Config,
         diagonal: Tensor | None,
     ) -> None:
         """Takes the pairs, the run's source and target vocabularies, its settings and its diagonal mask."""
         self.pairs, self.vocabularies, self.config, self.diagonal = pairs, vocabularies, config, diagonal
-        self.loader = BatchLoader(pairs, *vocabularies, BATCH_SIZE, bucketing=True, diagonal=diagonal)
+        size = min(BATCH_SIZE, MOST_SCORES // len(vocabularies[1]) or 1)
+        self.loader = BatchLoader(pairs, *vocabularies, size, bucketing=True, diagonal=diagonal)
         self.references = [join_subwords(target) for _, target in pairs]
 
     def translate(self, model: Transformer, count: int | None = None) -> list[str]:

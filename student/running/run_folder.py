@@ -82,9 +82,7 @@ class RunFolder:
             checkpoint.save(self.path / "best.pt")
         self._remove_older(self.path / "best.pt")
         if self.keep_epochs:
-            is_epoch = last["epoch"] == int(last["epoch"])
-            name = f"epoch-{int(last['epoch']):02}.pt" if is_epoch else f"step-{checkpoint.step:06}.pt"
-            checkpoint.save(self.path / name)
+            checkpoint.save(self.path / kept_name(last))
         self._write_settings(checkpoint)
         with in_one_piece(self.path / "history.jsonl") as unfinished:
             unfinished.write_text("".join(json.dumps(line) + "\n" for line in checkpoint.history))
@@ -128,6 +126,12 @@ class RunFolder:
         except ImportError:  # training does not need matplotlib
             return
         save_figure(plot_history(history, self.thresholds), self.path / "curves.png")
+
+
+def kept_name(line: dict[str, float]) -> str:
+    """Returns the name of the checkpoint that `keep_epochs` keeps with a line of the history."""
+    is_epoch = line["epoch"] == int(line["epoch"])
+    return f"epoch-{int(line['epoch']):02}.pt" if is_epoch else f"step-{int(line['step']):06}.pt"
 
 
 def kept_checkpoints(folder: Path) -> list[Path]:

@@ -1,6 +1,8 @@
 """Attention through training time: the weights of one sentence pair, before the first step and at each report."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 import torch
 from torch import Tensor
@@ -39,7 +41,7 @@ class Watched:
         self.weights.append({kind: torch.cat(layers).cpu() for kind, layers in weights.items()})
 
 
-def find_pair(sentence: str, pairs: list[Pair]) -> Watched:
+def find_pair(sentence: str, pairs: Iterable[Pair]) -> Watched:
     """Makes the pair to watch from `source|||target`, or from the source of one of `pairs`.
 
     Raises:
@@ -48,7 +50,7 @@ def find_pair(sentence: str, pairs: list[Pair]) -> Watched:
     """
     source, *targets = (side.split() for side in sentence.split("|||"))
     if not targets:
-        targets = [target for other, target in pairs if other == source][:1]
+        targets = list(islice((target for other, target in pairs if other == source), 1))
         if not targets:
             raise ConfigError(
                 f"{sentence!r} is not a source of the training or dev pairs: add its translation, as `source|||target`"
