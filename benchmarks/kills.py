@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Never
@@ -128,6 +129,7 @@ def kill_at_random(count: int, seed: int, show_progress: bool = False) -> Outcom
         show_progress: shows a progress bar.
     """
     adopt_orphans()
+    others = living_below(os.getpid())  # the caller's own
     chance, outcome = random.Random(seed), Outcome()  # noqa: S311  moments, no secrets
     with (
         tempfile.TemporaryDirectory(prefix="kills-") as name,
@@ -146,7 +148,7 @@ def kill_at_random(count: int, seed: int, show_progress: bool = False) -> Outcom
                 outcome.runs += 1
                 before = outcome.kills.total()
                 victim = Victim(folder, output, seed)
-                disturb(victim, chance, outcome, count, bar)
+                disturb(victim, chance, outcome, count, bar, others)
                 if victim.process.wait() == 0:
                     break
                 failures += outcome.kills.total() == before
@@ -154,8 +156,10 @@ def kill_at_random(count: int, seed: int, show_progress: bool = False) -> Outcom
     return outcome
 
 
-def disturb(victim: Victim, chance: random.Random, outcome: Outcome, count: int, bar: "tqdm[Never]") -> None:
-    """Kills processes of one run at random moments until it ends or there have been enough."""
+def disturb(
+    victim: Victim, chance: random.Random, outcome: Outcome, count: int, bar: "tqdm[Never]", others: Collection[int]
+) -> None:
+    """Kills processes of one run at random moments until it ends or there have been enough; never `others`."""
     while outcome.kills.total() < count:
         kind, number = chance.choice(KINDS), chance.choice(SIGNALS)
         if victim.ends_within(chance.uniform(0, LONGEST_WAIT)):
@@ -175,7 +179,7 @@ def disturb(victim: Victim, chance: random.Random, outcome: Outcome, count: int,
         bar.update()
         if kind == "class":
             victim.process.wait()
-            outcome.left += orphans_after(GONE_SECONDS)
+            outcome.left += orphans_after(GONE_SECONDS, others)
             break
 
 
@@ -216,10 +220,10 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def orphans_after(seconds: float) -> list[str]:
-    """The commands of this process's descendants that are still there after some seconds; ends them."""
+def orphans_after(seconds: float, others: Collection[int]) -> list[str]:
+    """The commands of this process's descendants, but `others`, that are still there after some seconds; ends them."""
     deadline = time.monotonic() + seconds
-    while (left := living_below(os.getpid())) and time.monotonic() < deadline:
+    while (left := [pid for pid in living_below(os.getpid()) if pid not in others]) and time.monotonic() < deadline:
         time.sleep(0.02)
     found = [command_of(pid)[:60] for pid in left]
     for pid in left:

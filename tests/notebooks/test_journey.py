@@ -1,6 +1,7 @@
 """A student's whole way in Jupyter, in real kernels: solve, train, translate, look at attention, hand in, be graded."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def test_from_the_first_answer_to_translations(course, tmp_path, monkeypatch) ->
         text.replace('replace(PRESETS[\\"fast\\"]', 'replace(PRESETS[\\"tiny\\"]').replace("epochs=3", "epochs=1")
     )
     said = run(tmp_path, LAST)
-    assert "12 of 12 tests pass, 6 of 6 points" in said["test_3_1"]
+    assert re.search(r"(\d+) of \1 tests pass, 6 of 6 points", said["test_3_1"])
     assert "epoch 1  train_loss" in said["code-train"]
     n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
     assert f"{n_lines} translations in translations.txt" in said["code-translate"]

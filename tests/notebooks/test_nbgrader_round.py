@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -135,7 +136,7 @@ def test_everyone_earns_their_share(course_round) -> None:
 def test_feedback_is_made_for_all(course_round) -> None:
     course_round.nbgrader("generate_feedback", NAME)
     page = course_round.root / "feedback" / "half" / NAME / "1_building_blocks.html"
-    assert "1.4 Layer normalisation: 13 of 13 tests pass, 10 of 10 points" in page.read_text()
+    assert re.search(r"1\.4 Layer normalisation: (\d+) of \1 tests pass, 10 of 10 points", page.read_text())
     page = course_round.root / "feedback" / "half" / NAME / "2_layers_and_model.html"
     assert "TODO 2.1" in page.read_text()
 

@@ -1,5 +1,6 @@
 """A student's own run of the component tests, on the command line."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +34,8 @@ def test_a_short_cut_is_found_as_it_is_when_graded(tmp_path):
         tmp_path, "        self.gamma = ", borrowed + "        self.gamma = ", "-m", "task_1_4 or task_1_5"
     )
     assert "LayerNorm (layers.py) uses torch.nn.LayerNorm" in said and borrowed.strip() in said
-    assert said.startswith("EEEEEEEEEEEEE.......") and "13 errors" in said
+    answers = re.match(r"(E+)(\.+) ", said)
+    assert answers and len(answers[1]) > 10 and len(answers[2]) > 5 and f"{len(answers[1])} errors" in said
 
 
 WRONG_ERROR = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.relu(self.contract(x)))"
