@@ -148,13 +148,14 @@ def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, kind, argumen
 @pytest.mark.slow
 def test_a_worker_that_the_system_ends_was_out_of_memory(bare_zygote, example_sources):
     """Without namespaces, so that process numbers mean the same here and there."""
-    with Sandbox(example_sources, read_assignment(), zygote=bare_zygote) as submission:
-        for expected in (WorkerKilledError, SubmissionDiedError):  # the first time it may be anybody's doing
-            submission.build("layers.LayerNorm", 4)
+    component, assignment = "layers.LayerNorm", read_assignment()
+    for killed_before, expected in (((), WorkerKilledError), ((component,), SubmissionDiedError)):
+        with Sandbox(example_sources, assignment, zygote=bare_zygote, killed_before=killed_before) as submission:
+            submission.build(component, 4)
             os.kill(submission._supervisor.session("")._worker.pid, signal.SIGKILL)
             with pytest.raises(expected, match="for its memory") as caught:
-                submission.build("layers.LayerNorm", 4)
-        assert isinstance(caught.value, MemoryError)
+                submission.build(component, 4)
+    assert isinstance(caught.value, MemoryError)
 
 
 def test_a_worker_that_closes_its_pipe_was_not(sandbox):
