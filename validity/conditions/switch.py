@@ -51,7 +51,8 @@ def conditional(right: Any, faulty: Any, component: str, condition: str, assignm
         assignment: path of the file of the assignment that has the condition.
     """
     conditions = conditions_of(read_assignment(assignment))
-    assert conditions is not None  # noqa: S101  versions are made from them
+    if conditions is None:
+        raise LookupError(f"{assignment}: the assignment has no conditions")
     holds = conditions.CONDITIONS[condition].holds
     make = of_class if isinstance(right, type) else of_function
     return make(right, faulty, functools.partial(conditions.Moment, component), _careful(holds))

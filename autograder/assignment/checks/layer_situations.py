@@ -17,11 +17,11 @@ from autograder.testing.under_test import SubmissionUnderTest
 from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
 from .layers import find_sublayers
 from .situations import (
-    DTYPES,
     FREE,
     GRADIENTS,
     LAYOUTS,
     LEARNING,
+    LENGTHS,
     OF_MODULES,
     OF_SEVERAL,
     SHAPES,
@@ -30,13 +30,10 @@ from .situations import (
     Judged,
     Situation,
     by_object,
-    draw_mask,
-    draw_shape,
-    draw_values,
+    draw_layer_inputs,
     fewer,
     in_turn,
     judge,
-    lay_out,
     masks_before,
 )
 
@@ -57,7 +54,7 @@ FACTORS: dict[str, Sequence[Any]] = {
 }
 OF_MEMORY: dict[str, Sequence[Any]] = {
     "gradients": OF_SEVERAL,
-    "s": ("one", "few", "many", "t"),
+    "s": LENGTHS,
     "src_mask": MASKS,
 }
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
@@ -125,15 +122,13 @@ def same_roles(known: Sublayers, old: Sequence[Tensor], made: LayerCase, new: Se
         is_turned = tensor.shape != old[number].squeeze().shape
         return new[number].reshape(columns, rows).mT if is_turned else new[number].reshape(rows, columns)
 
-    if not all(isinstance(attention, partial) for attention in known.attentions):
+    mixes = [attention.keywords["mix"] for attention in known.attentions if isinstance(attention, partial)]
+    if len(mixes) != len(known.attentions):
         raise LookupError
     wanted = f"{len(old)}, as with other sizes"
     sizes = f"d_model = {made.d_model}, n_heads = {made.n_heads}, d_ff = {made.d_ff}"
     expect(len(old) == len(new), f"how many parameters the layer has for {sizes}", wanted, f"{len(new)}", made.rule)
-    attentions = []
-    for attention in known.attentions:
-        assert isinstance(attention, partial)  # noqa: S101  for the type checker
-        attentions.append(stand_in(new[place(attention.keywords["mix"])], made.n_heads))
+    attentions = [stand_in(new[place(mix)], made.n_heads) for mix in mixes]
     norms = []
     for norm in known.norms:
         gain, shift = new[place(norm.gain)], new[place(norm.shift)]
@@ -180,15 +175,6 @@ def expected_of(sublayers: Sublayers) -> Expected:
 
 def situation_of(case: Case, made: LayerCase, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
-    b, t = draw_shape(case, row["shape"], made.d_model)
-    dtype = DTYPES[row["dtype"]]
-    x = lay_out(draw_values(case, row["values"], dtype, b, t, made.d_model), row["layout"])
-    mask = draw_mask(case, row["mask"], b, made.n_heads, t, t)
-    inputs: tuple[Tensor | None, ...] = (x, mask)
-    if made.is_decoder:
-        s = {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t}[row["s"]]
-        memory = lay_out(draw_values(case, row["values"], dtype, b, s, made.d_model), row["layout"])
-        src_mask = draw_mask(case, row["src_mask"], b, made.n_heads, t, s)
-        inputs = (x, memory, src_mask, mask)
+    inputs = draw_layer_inputs(case, row, made.d_model, made.n_heads, made.is_decoder)
     training = row["training"] and made.dropout == 0
     return Situation(inputs, row, training=training, earlier=masks_before(case, inputs))

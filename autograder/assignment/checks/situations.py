@@ -46,6 +46,8 @@ MASKS = (
 """Shapes that the contract allows; `all allowed` forbids nothing."""
 SHAPES = ("few", "one sentence", "one position", "coinciding")
 """Of a batch: a long sentence alone, many sentences of one position, as many of both as there are features."""
+LENGTHS = ("one", "few", "many", "t")
+"""Of a memory; `t` is as long as the target."""
 LEARNING = {"gradients": "of inputs", "history": "nothing", "values": "normal"}
 """Levels that show what a gradient is."""
 FREE = {"mask": "none", "src_mask": "none", "s": "t"}
@@ -199,6 +201,26 @@ def draw_values(case: Case, kind: str, dtype: torch.dtype, *shape: int) -> Tenso
     if kind == "some zeros":
         x = x * (case.normal(*shape) > 0) * (case.normal(*shape[:-1], 1) > -0.5)
     return x.to(dtype)
+
+
+def draw_layer_inputs(
+    case: Case, row: Mapping[str, Any], d_model: int, n_heads: int, is_decoder: bool
+) -> tuple[Tensor | None, ...]:
+    """Arguments of a layer or a stack as a row of the covering array says: (x, mask), or those of a decoder."""
+    b, t = draw_shape(case, row["shape"], d_model)
+    dtype = DTYPES[row["dtype"]]
+    x = lay_out(draw_values(case, row["values"], dtype, b, t, d_model), row["layout"])
+    mask = draw_mask(case, row["mask"], b, n_heads, t, t)
+    if not is_decoder:
+        return x, mask
+    s = draw_length(case, row["s"], t)
+    memory = lay_out(draw_values(case, row["values"], dtype, b, s, d_model), row["layout"])
+    return x, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask
+
+
+def draw_length(case: Case, kind: str, t: int) -> int:
+    """Positions of a memory, of a kind from LENGTHS; `t` is the length of the target."""
+    return {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t}[kind]
 
 
 def in_float64(tensor: Tensor | None) -> Tensor | None:
@@ -390,18 +412,17 @@ def compare_gradients(judged: Judged, ends: Ends, parameters: Sequence[tuple[Ten
     for situation, name, tensor, leaf in ends.inputs:
         if leaf.grad is not None:
             with told(judged, situation):
-                compare_gradient(tensor, leaf, f"the gradient of {name}")
+                compare_gradient(tensor, leaf.grad, f"the gradient of {name}")
     for parameter, leaf in parameters:
         if leaf.grad is not None and parameter.requires_grad:
-            compare_gradient(parameter, leaf, "the gradient of a parameter, over several calls")
+            compare_gradient(parameter, leaf.grad, "the gradient of a parameter, over several calls")
 
 
-def compare_gradient(tensor: Tensor, leaf: Tensor, what: str) -> None:
-    """The gradient of a tensor, and that of the same one in float64."""
-    assert leaf.grad is not None  # noqa: S101  who calls this has looked
+def compare_gradient(tensor: Tensor, wanted: Tensor, what: str) -> None:
+    """The gradient of a tensor, and what it should be, in float64."""
     found = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
     if tensor.dtype == torch.float32:  # rounding shows where large terms cancel
-        size = max(1.0, float(leaf.grad.abs().max()))
-        expect_close(found / size, (leaf.grad / size).float(), what, DETACHED, 5 * TOLERANCE_OF_FLOAT32)
+        size = max(1.0, float(wanted.abs().max()))
+        expect_close(found / size, (wanted / size).float(), what, DETACHED, 5 * TOLERANCE_OF_FLOAT32)
         return
-    expect_close(found, leaf.grad, what, DETACHED)
+    expect_close(found, wanted, what, DETACHED)

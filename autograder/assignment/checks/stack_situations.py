@@ -15,11 +15,11 @@ from autograder.testing.under_test import SubmissionUnderTest
 
 from .models import DECODE, ENCODE
 from .situations import (
-    DTYPES,
     FREE,
     GRADIENTS,
     LAYOUTS,
     LEARNING,
+    LENGTHS,
     OF_MODULES,
     OF_SEVERAL,
     SHAPES,
@@ -27,9 +27,10 @@ from .situations import (
     Judged,
     Situation,
     by_object,
+    draw_layer_inputs,
+    draw_length,
     draw_mask,
     draw_shape,
-    draw_values,
     fewer,
     in_turn,
     judge,
@@ -53,7 +54,7 @@ FACTORS: dict[str, Sequence[Any]] = {
     "values": VALUES,
     "training": (False, True),
 }
-OF_MEMORY: dict[str, Sequence[Any]] = {"gradients": OF_SEVERAL, "s": ("one", "few", "many", "t"), "src_mask": MASKS}
+OF_MEMORY: dict[str, Sequence[Any]] = {"gradients": OF_SEVERAL, "s": LENGTHS, "src_mask": MASKS}
 EXTREME = [{"made": made} for made in (("one feature", "float32"), ("many", "float64")) * 2]
 SITUATIONS = {
     ("Encoder", False): Covering(FACTORS, EXTREME),
@@ -187,15 +188,7 @@ def expected_of(layers: Sequence[Layer], norm: Norm | None) -> Any:
 
 def situation_of(case: Case, kind: str, row: dict[str, Any], d_model: int, n_heads: int) -> Situation:
     """A call as a row of the covering array says."""
-    b, t = draw_shape(case, row["shape"], d_model)
-    dtype = DTYPES[row["dtype"]]
-    x = lay_out(draw_values(case, row["values"], dtype, b, t, d_model), row["layout"])
-    mask = draw_mask(case, row["mask"], b, n_heads, t, t)
-    inputs: tuple[Tensor | None, ...] = (x, mask)
-    if kind == "Decoder":
-        s = {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t}[row["s"]]
-        memory = lay_out(draw_values(case, row["values"], dtype, b, s, d_model), row["layout"])
-        inputs = (x, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask)
+    inputs = draw_layer_inputs(case, row, d_model, n_heads, kind == "Decoder")
     return Situation(inputs, row, training=row["training"], earlier=masks_before(case, inputs))
 
 
@@ -204,7 +197,7 @@ OF_MODEL = Covering(
         **{name: levels for name, levels in FACTORS.items() if name != "values"},
         "method": ("encode", "decode"),
         "ids": ("any", "the last"),
-        "s": ("one", "few", "many", "t"),
+        "s": LENGTHS,
         "src_mask": MASKS,
     },
     [
@@ -329,7 +322,7 @@ def model_situation(
     mask = draw_mask(case, row["mask"], b, n_heads, t, t)
     inputs: tuple[Tensor | None, ...] = (ids, mask)
     if is_decoder:
-        s = {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t}[row["s"]]
+        s = draw_length(case, row["s"], t)
         memory = lay_out(case.normal(b, s, d_model).to(dtype), row["layout"])
         inputs = (ids, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask)
     training = row["training"] and dropout == 0
