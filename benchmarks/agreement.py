@@ -20,10 +20,8 @@ from validity.proof.reading_variants import read_variants
 from validity.run_tests import Run, Version, run_versions
 
 HOSTILE = ROOT / "tests" / "autograder" / "sandbox" / "hostile"
-HARMLESS = re.compile(
-    r"mark_(nan|subclass|nested_tensor|input)|protocol_(many|expanded)_parameters|right_odd_parameters"
-)
-"""Hostile submissions that do nothing to the process which they run in."""
+HARMLESS = re.compile(r"mark_(nan|subclass|input)|right_odd_parameters")
+"""Hostile submissions that do nothing to the process which they run in, nor to what grading consists of."""
 
 States = dict[str, bool]
 """Whether each test passed, by its node id."""

@@ -5,7 +5,8 @@ process.
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import wraps
 from pathlib import Path
 from typing import cast
 
@@ -17,10 +18,15 @@ from foundation.sources import Source, Sources
 
 from ..assignment_code import stand_ins_of
 from ..intake.python_source import read_modules
+from ..sandbox.proxy.arguments import can_be_changed, spoil
 from ..sandbox.worker import settings
+from ..sandbox.worker.changes import has_changed
 from ..sandbox.worker.loading import Package
 
 _numbers = itertools.count()
+
+Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
+"""Tensors with their versions and copies."""
 
 
 class InProcessSubmission:
@@ -47,13 +53,15 @@ class InProcessSubmission:
         self.package.isolate(component if isolated else None)
         make = cast("Callable[..., nn.Module]", self.package.get(component))
         made = make(*args, **kwargs)
+        if isinstance(made, nn.Module):
+            watch(made)
         return made if dtype is None else made.to(dtype)
 
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
         """Calls the function "module.name"."""
         self.package.isolate(component if isolated else None)
         function = cast("Callable[..., object]", self.package.get(component))
-        return function(*args, **kwargs)
+        return watched(function)(*args, **kwargs)
 
     def function(self, component: str, *, isolated: bool = True) -> object:
         """The function "module.name" itself."""
@@ -71,6 +79,56 @@ class InProcessSubmission:
     def close(self) -> None:
         """Forgets the submission's modules."""
         self.package.close()
+
+
+def watched(function: Callable[..., object]) -> Callable[..., object]:
+    """The function; arguments that it changes are spoilt, as in grading.
+
+    Otherwise a test that computes what it expects after the call would compute it from what the submission has written.
+    """
+
+    @wraps(function)
+    def call(*args: object, **kwargs: object) -> object:
+        before = kept(args, kwargs)
+        result = function(*args, **kwargs)
+        spoil_changed(before)
+        return result
+
+    return call
+
+
+def watch(module: nn.Module) -> None:
+    """Has the arguments spoilt that a module's forward pass changes; see `watched`."""
+    before: list[Kept] = []
+
+    def note(module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+        before.append(kept(args, kwargs))
+
+    def compare(module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object], result: object) -> None:
+        spoil_changed(before.pop())
+
+    module.register_forward_pre_hook(note, with_kwargs=True)
+    module.register_forward_hook(compare, with_kwargs=True, always_call=True)
+
+
+def kept(*values: object) -> Kept:
+    """The tensors among nested values, with their versions and copies; those of inference mode have no versions."""
+    found = [tensor for tensor in tensors_in(values) if not tensor.is_inference()]
+    return [(tensor, tensor._version, tensor.detach().clone()) for tensor in found]
+
+
+def tensors_in(value: object) -> Iterator[torch.Tensor]:
+    """The tensors in nested containers."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from tensors_in(item)
+
+
+def spoil_changed(before: Kept) -> None:
+    """Spoils the tensors that are not what they were."""
+    spoil(one for one, version, copy in before if can_be_changed(one) and has_changed(one, version, copy))
 
 
 def read_sources(folder: Path, release: Path) -> dict[str, Source]:

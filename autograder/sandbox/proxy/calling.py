@@ -12,7 +12,7 @@ from ..replies import BreachError, read_call, read_gradients, read_object, read_
 from ..session import Session
 from ..supervisor import Supervisor
 from ..worker.values import Decoder, Encoder
-from .arguments import draw_seed, mark_gradients, spoil
+from .arguments import can_be_changed, draw_seed, spoil
 from .gradient import RemoteCall, RemoteGraph
 from .mirror import Handle, RemoteModule, RemoteObject, modules_of, number_of
 
@@ -70,7 +70,10 @@ class Caller:
             reply = read_call(result, decoder, arguments)
             if reply.graph is not None:
                 self._connect(session, component, reply.graph, decoder, inputs)
-            spoil([encoder.tensors[index] for index in reply.changed])
+            changed = [encoder.tensors[index] for index in reply.changed]
+            if not all(map(can_be_changed, changed)):
+                raise BreachError("a change to a tensor that cannot be changed")
+            spoil(changed)
             return read_value(reply.value, decoder)
         except BreachError as error:
             raise self._breach(session, component, error) from None
@@ -132,3 +135,13 @@ class Caller:
         raised = session.breach(str(error))
         self._supervisor.note_failure(component, session)
         return raised
+
+
+def mark_gradients(encoder: Encoder) -> list[Tensor]:
+    """Notes in the records which tensors need a gradient; returns these tensors, in order."""
+    inputs = []
+    for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
+        if tensor.requires_grad:
+            record["grad"] = "leaf" if tensor.is_leaf else "branch"
+            inputs.append(tensor)
+    return inputs

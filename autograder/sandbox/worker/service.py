@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 from . import settings, shortcuts
+from .changes import has_changed
 from .failures import describe
 from .frames import REQUEST_LIMITS, pack, read_frame, write_all
 from .loading import Package
@@ -27,14 +28,6 @@ from .values import DTYPES, Decoder, Encoder
 
 Content = dict[str, Any]
 """JSON of a request or of a reply's result."""
-
-
-def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
-    """Whether something was written into a tensor; what is written through `.data` leaves its version as it was."""
-    if tensor._version != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
-        return True
-    now = tensor.detach()
-    return not bool(((now == copy) | (now != now) & (copy != copy)).all())
 
 
 class Components(Protocol):

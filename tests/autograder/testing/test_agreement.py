@@ -9,9 +9,6 @@ from benchmarks.agreement import disagreements, sample, submissions
 def test_own_run_and_grading_agree():
     """A sample; `python -m benchmarks agreement` tries all."""
     everything = submissions()
-    assert len([name for name in everything if name.startswith("hostile")]) >= 6
+    assert len([name for name in everything if name.startswith("hostile")]) >= 4
     chosen = {**sample(everything, 60), **{name: everything[name] for name in everything if name.startswith("hostile")}}
-    found = disagreements(chosen, seed=0)
-    # It empties its argument in place; only grading, whose arguments are copies, sees that (tests compare afterwards).
-    found.pop("hostile mark_input", None)
-    assert found == {}
+    assert disagreements(chosen, seed=0) == {}
