@@ -144,6 +144,6 @@ lock: $(READY)  ## pin the newest versions that pyproject.toml allows in require
 		echo "# graphics cards need: pip install --constraint requirements.lock torch==2.13.0 \".[staff,test,docs]\""; \
 		grep -vE '^(cuda|nvidia|triton)[-=]' build/requirements.txt | sed -E 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/'; } > $(LOCK)
 
-clean:  ## remove what was made, the environment too
-	rm -rf $(VENV) build dist runs marks results.json data/corpus data/private notebooks/source *.egg-info \
+clean:  ## remove what was made, the environment too; the term's secret stays
+	rm -rf $(VENV) build dist runs marks results.json data/corpus data/private/fren.* notebooks/source *.egg-info \
 		.pytest_cache .hypothesis .ruff_cache .mypy_cache .cache

@@ -8,6 +8,7 @@ import sys
 
 from foundation.assignment_file import AssignmentError
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.term_secret import SecretError
 from foundation.whole_files import OutputError
 
 from .classroom.downloads import DownloadError
@@ -31,6 +32,7 @@ USER_ERRORS = (
     OutputError,
     ReplayError,
     ScoringError,
+    SecretError,
 )
 
 

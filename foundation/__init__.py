@@ -4,7 +4,7 @@
     assignment_file.py    reads tasks and contract              printable_text.py   text from strangers, made harmless
     contract.py           what submissions must offer           command_line.py     what command lines share
     submission_limits.py  what a submission may use             child_processes.py  jobs in forked children
-    term_secret.py        what seeds are drawn from             todo_wording.py     a TODO's comment, and its error
+    term_secret.py        what seeds follow from                todo_wording.py     a TODO's comment, and its error
     watchdog.py           time limits for our own code          sources.py          a package's modules as text
 
 Nothing in it knows of grading or of releases.

@@ -3,60 +3,61 @@
 Paths are relative to the project's root, and to the folder into which Gradescope unpacks the grader.
 """
 
-import hashlib
+import contextlib
 import os
 import secrets
+import sys
 import tempfile
 from pathlib import Path
 
-from .whole_files import OutputError
+from .printable_text import printable
 
 REFERENCES = Path("data/private/fren.test.bpe")
 SECRET = Path("data/private/grading_secret.txt")
 
+SHORTEST = 16
+"""Characters of a secret that somebody has written: fewer could be found by trying."""
 
-class NoSecretError(FileNotFoundError):
-    """There is neither a secret nor anything to derive it from."""
+
+class SecretError(ValueError):
+    """There is no secret that can be used; the message says why."""
 
 
 def term_secret(root: Path) -> bytes:
-    """64 hexadecimal digits and a newline, or whatever the instructor has written into the file.
+    """What the term's file holds: 64 hexadecimal digits and a newline, or what the instructor has written into it.
 
-    Without that file it follows from the hidden references, so that a fresh test set (`python -m data generate
-    --test-seed N`) brings a fresh secret with it.
-
-    Raises:
-        NoSecretError: where both are missing.
-    """
-    own, references = root / SECRET, root / REFERENCES
-    if own.is_file():
-        return own.read_bytes()
-    if not references.is_file():
-        raise NoSecretError(f"neither {own} nor {references} exists")
-    return (hashlib.sha256(b"inputs of the component tests\n" + references.read_bytes()).hexdigest() + "\n").encode()
-
-
-def draw_secret(root: Path) -> Path:
-    """Draws a secret and keeps it for the term, readable by this user only; one that exists stays.
-
-    Returns:
-        Where the secret is.
+    Where there is no file, a secret is drawn, kept and announced. It follows from nothing else in the project, so
+    nobody can compute it from what students, or readers of a public repository, have.
 
     Raises:
-        OutputError: where it cannot be written.
+        SecretError: where it can be neither read nor kept, or could be guessed.
     """
     path = root / SECRET
+    name = printable(str(path))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, drawn = tempfile.mkstemp(dir=path.parent, prefix=".secret.")  # 0600
-        try:
-            os.write(descriptor, (secrets.token_hex(32) + "\n").encode())
-            os.close(descriptor)
-            os.link(drawn, path)  # whole, and never in the place of another process's
-        finally:
-            Path(drawn).unlink()
-    except FileExistsError:
-        pass
+        if not path.exists():
+            _draw(path)
+            print(f"note: drew the term's secret: {name}; keep it to replay marks", file=sys.stderr)
+        content = path.read_bytes()
     except OSError as error:
-        raise OutputError(f"{path}: the term's secret cannot be kept: {error.strerror or error}") from None
-    return path
+        raise SecretError(f"{name}: the term's secret cannot be kept there: {error.strerror or error}") from None
+    if len(content.strip()) < SHORTEST:
+        raise SecretError(
+            f"{name}: shorter than {SHORTEST} characters, which could be guessed; remove it, and a secret is drawn"
+        )
+    return content
+
+
+def _draw(path: Path) -> None:
+    """Writes a new secret, whole and readable by this user only; never in the place of another process's."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, drawn = tempfile.mkstemp(dir=path.parent, prefix=".secret.")  # 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(f"{secrets.token_hex(32)}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(drawn, path)
+    finally:
+        Path(drawn).unlink()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 from foundation.places import ROOT
+from foundation.term_secret import SecretError
 
 from .build import Project, make_release
 from .gates import GATES
@@ -37,6 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
             f"release: stopped{f' by {count} problems' if count > 1 else ''}; nothing was written",
             file=sys.stderr,
         )
+        return BAD_INPUT
+    except SecretError as error:
+        print(f"release: {error}", file=sys.stderr)
         return BAD_INPUT
     except OSError as error:
         print(f"release: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)

@@ -7,12 +7,11 @@ same files always earn the same marks. A record holds only an id of the seed, an
 import hashlib
 import hmac
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.term_secret import NoSecretError, draw_secret, term_secret
+from foundation.term_secret import term_secret
 
 from .record import Record
 
@@ -55,13 +54,8 @@ class Seeds:
 
 
 def seeds_of_term(root: Path, fixed: int | None = None) -> Seeds:
-    """The seeds of the project in this folder. Where there is no secret yet, one is drawn, kept and announced."""
-    try:
-        return Seeds(term_secret(root), fixed)
-    except NoSecretError:
-        path = draw_secret(root)
-        print(f"note: a secret for this term's random inputs was drawn; keep {path} to replay marks", file=sys.stderr)
-        return Seeds(term_secret(root), fixed)
+    """The seeds of the project in this folder."""
+    return Seeds(term_secret(root), fixed)
 
 
 def content_hash(files: Mapping[str, str]) -> str:

@@ -48,16 +48,15 @@ def collect_gradescope(
 
     Raises:
         ReleaseError: where a file that belongs in it is missing.
+        SecretError: where the term's secret cannot be used.
     """
     grader = read_packages(root)
     problems = []
     if ENTRY not in grader:
         problems.append(Problem(ENTRY, 0, "does not exist", "Gradescope's run_autograder calls it"))
-    needed, what = (REFERENCES, "make the corpus: python -m data generate")
-    if not assignment.judges_translations:
-        needed, what = (SECRET, "write a line into it that nobody can guess")
-    if not (root / needed).is_file():
-        problems.append(Problem(needed.as_posix(), 0, "does not exist", what))
+    if assignment.judges_translations and not (root / REFERENCES).is_file():
+        how = "make the corpus: python -m data generate"
+        problems.append(Problem(REFERENCES.as_posix(), 0, "does not exist", how))
     if problems:
         raise ReleaseError(problems)
     inner = {path: grader[path] for path in _needed(grader)}

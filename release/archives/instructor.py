@@ -19,6 +19,9 @@ def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str,
         root: of the project.
         reference: the marked solution.
         handout: what students read first.
+
+    Raises:
+        SecretError: where the term's secret cannot be used.
     """
     files = {f"reference/{path}": content for path, content in read_folder(reference).items()}
     files |= {f"{PRIVATE}/{path}": content for path, content in read_folder(root / PRIVATE).items()}

@@ -5,6 +5,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from foundation.term_secret import term_secret
+
 from ..archives.audience import GRADESCOPE_ZIP, Audience, audience_of
 from ..archives.gradescope import PROGRAMS
 from ..archives.packing import OPENED, checksum, members_of
@@ -60,7 +62,8 @@ def no_solution_survives(workspace: Workspace) -> Verdict:
 def keeps_private(workspace: Workspace) -> Verdict:
     """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, by path or by content.
 
-    The grading server gets the hidden references and nothing else of these; instructors get what they already have.
+    The grading server gets the hidden references, the secret and nothing else of these; instructors get what they
+    already have.
     """
     project, release = workspace.project, workspace.release
     private = (project.root / "data" / "private", project.reference, project.root / "release", project.root / "tests")
@@ -73,7 +76,7 @@ def keeps_private(workspace: Workspace) -> Verdict:
         if path.is_file() and not path.is_symlink() and path.stat().st_size > 0
     }
     faults = []
-    secrets = _secret_sentences(project.root)
+    secrets, drawn = _secret_sentences(project.root), term_secret(project.root).strip()
     n_files = 0
     for path, content in shipped_files(workspace):
         inner = path.rpartition("!")[2].removeprefix(f"{ARCHIVE_FOLDER}/")
@@ -85,6 +88,8 @@ def keeps_private(workspace: Workspace) -> Verdict:
             faults.append(f"{path}: stays with the instructor")
         if content in contents and content not in own:
             faults.append(f"{path}: is the same as {contents[content]}")
+        if drawn in content:
+            faults.append(f"{path}: holds the term's secret")
         found = _sentences(content) & secrets
         if found:
             faults.append(f"{path}: holds {len(found)} lines of data/private/, such as {min(found)[:60]!r}")

@@ -36,3 +36,8 @@ def cells_of():
 @pytest.fixture(scope="session")
 def assignment():
     return read_assignment()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _with_fixed_secret(fixed_secret):
+    """For the commands."""

@@ -87,15 +87,20 @@ def test_pins_cover_what_a_package_needs_and_nothing_of_graphics_cards() -> None
         pin(["nothing-of-this-name"])
 
 
-def test_the_secret_follows_from_the_references_unless_there_is_one(project: Project) -> None:
-    first = term_secret(project.root)
-    assert first == term_secret(project.root) and len(first) == 65
-    (project.root / REFERENCES).write_text("an other|||test set .\n")
-    second = term_secret(project.root)
-    assert second != first
-    (project.root / SECRET).write_bytes(b"mine")
-    assert term_secret(project.root) == b"mine"
-    assert make_release(project).archives["gradescope.zip"][str(SECRET)] == b"mine"
+def test_a_first_release_draws_a_secret_that_later_ones_keep(project: Project) -> None:
+    (project.root / SECRET).unlink()
+    first = make_release(project)
+    assert make_release(project).outputs == first.outputs
+    secret = term_secret(project.root)
+    assert len(secret) == 65
+    assert first.archives["gradescope.zip"][str(SECRET)] == secret
+    assert first.archives["instructor.zip"][f"instructor/{SECRET}"] == secret
+
+
+def test_a_secret_in_what_students_get_closes(with_member, project: Project) -> None:
+    note = b"seeds follow from " + term_secret(project.root)
+    (fault,) = keeps_private(with_member("student.zip", "assignment/note.txt", note)).faults
+    assert fault == "dist/student.zip!assignment/note.txt: holds the term's secret"
 
 
 @pytest.fixture

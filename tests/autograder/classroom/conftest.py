@@ -99,3 +99,8 @@ def run(folder, output, again=False, version=VERSION, seed=None, **options) -> d
     found = {entry.path.name: read_record(entry.record) for entry in entries}
     assert None not in found.values()
     return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _with_fixed_secret(fixed_secret):
+    """For the commands."""

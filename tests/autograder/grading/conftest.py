@@ -110,3 +110,8 @@ def grade_folder(zygote, references):
             return recorder.add_all(events_of(intake, seeds, grader, **options))
 
     return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _with_fixed_secret(fixed_secret):
+    """For the commands."""

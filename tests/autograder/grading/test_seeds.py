@@ -2,6 +2,7 @@
 
 import json
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -10,10 +11,9 @@ from autograder.commands import replay
 from autograder.commands.replay import differences
 from autograder.grading.launcher import open_grader
 from autograder.grading.record import read_record, write_record
-from autograder.grading.seeds import Seeds, content_hash, seeds_of_term
+from autograder.grading.seeds import Seeds, content_hash
 from autograder.grading.states import State
-from foundation.term_secret import REFERENCES, SECRET, draw_secret
-from foundation.whole_files import OutputError
+from foundation.term_secret import REFERENCES, SECRET, SecretError, term_secret
 
 from .conftest import FAULTS, write_submission
 
@@ -35,27 +35,39 @@ def test_an_id_names_a_seed_only_to_those_who_have_the_secret():
 
 
 def test_a_secret_is_drawn_where_there_is_none_and_kept(tmp_path, capsys):
-    seeds = seeds_of_term(tmp_path)
+    secret = term_secret(tmp_path)
     assert str(tmp_path / SECRET) in capsys.readouterr().err
-    assert seeds == seeds_of_term(tmp_path) and len(seeds.secret) == 65
+    assert secret == term_secret(tmp_path) and len(secret) == 65
     assert capsys.readouterr().err == ""
     assert stat.S_IMODE((tmp_path / SECRET).stat().st_mode) == 0o600
     assert [path.name for path in (tmp_path / SECRET).parent.iterdir()] == [SECRET.name]
-    draw_secret(tmp_path)
-    assert seeds == seeds_of_term(tmp_path), "another process's secret is never replaced"
 
 
-def test_a_secret_that_cannot_be_kept_is_one_line(tmp_path):
-    (tmp_path / "data").write_text("a file")
-    with pytest.raises(OutputError, match="secret cannot be kept"):
-        seeds_of_term(tmp_path)
+def test_the_references_do_not_give_the_secret_away(tmp_path):
+    """They can be drawn again by whoever knows, or tries, the number of the test set."""
+    secrets = set()
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        (folder / REFERENCES).parent.mkdir(parents=True)
+        (folder / REFERENCES).write_text("a|||b\n")
+        secrets.add(term_secret(folder))
+    assert len(secrets) == 2
 
 
-def test_with_references_nothing_is_drawn(tmp_path, capsys):
-    (tmp_path / REFERENCES).parent.mkdir(parents=True)
-    (tmp_path / REFERENCES).write_text("a|||b\n")
-    seeds_of_term(tmp_path)
-    assert not (tmp_path / SECRET).exists() and capsys.readouterr().err == ""
+def test_processes_that_draw_at_once_get_one_secret(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(term_secret, [tmp_path] * 64))) == 1
+
+
+def test_a_secret_that_cannot_be_used_is_one_line(tmp_path):
+    for written in (b"", b"\n", b"a short one\n"):
+        (tmp_path / SECRET).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / SECRET).write_bytes(written)
+        with pytest.raises(SecretError, match="shorter than 16 characters"):
+            term_secret(tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "data").write_text("a file")
+    with pytest.raises(SecretError, match="secret cannot be kept"):
+        term_secret(tmp_path / "other")
 
 
 @pytest.fixture
