@@ -1,9 +1,10 @@
-"""Grades a folder of submissions.
+"""Grades a class, from a platform's download to a record for each submission.
 
-    folder.py        the entries of a folder              record_names.py  a file name for each record
+    downloads/       what learning platforms hand out     roll.py          students, and what is left out
+    entries.py       what is graded, and whose it is      record_names.py  a file name for each record
     staleness.py     which entries have to be graded      records.py       where records are kept
-    grading.py       a forked child for each              errors.py        a folder that is not a class
-    downloads/       what learning platforms hand out
+    grading.py       a forked child for each              results.py       what each student has earned
+    errors.py        a folder that is not a class
 
 Children send what they find out; the parent alone writes records.
 """

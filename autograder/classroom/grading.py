@@ -23,9 +23,9 @@ from ..grading.launcher import open_grader
 from ..grading.record import read_record
 from ..grading.recording import Recorder
 from ..grading.submission import events_of, refusal
-from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
+from ..intake import IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
-from .folder import Entry
+from .entries import Entry
 from .records import hold, store
 from .staleness import Conditions, stale
 
@@ -88,9 +88,8 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) 
     with tqdm(desc="class", unit="submission", total=len(entries), disable=not conditions.show_progress) as bar:
         for entry, message in run_forked(waiting, work, seconds, conditions.n_children):
             if entry not in recorders:
-                name = name_of(entry.path)
                 notes = (NOT_OURS,) if entry in forged else ()
-                recorders[entry] = Recorder(name, conditions.assignment, conditions.grader_version, notes)
+                recorders[entry] = Recorder(entry.name, conditions.assignment, conditions.grader_version, notes)
             recorder = recorders[entry]
             if isinstance(message, Unavailable):
                 recorder.add(GivenUp(message.reason))
@@ -118,14 +117,14 @@ def not_ours(entries: Sequence[Entry], conditions: Conditions) -> set[Entry]:
     found = {entry for entry, record in present.items() if record and not conditions.seeds.has_sealed(record)}
     for entry in entries:
         if entry in found:
-            print(f"note: {printable(entry.path.name)}: {NOT_OURS}", file=sys.stderr)
+            print(f"note: {printable(entry.entry)}: {NOT_OURS}", file=sys.stderr)
     return found
 
 
 def events_in_child(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[Event]:
     """The events of grading one entry."""
     try:
-        intake = take_in(entry.path, conditions.release, conditions.assignment)
+        intake = take_in(entry.source, conditions.release, conditions.assignment)
     except IntakeRefusedError as error:
         yield from refusal(error)
     except IntakeError as error:

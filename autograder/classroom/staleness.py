@@ -14,7 +14,7 @@ from ..grading.record import read_record
 from ..grading.seeds import Seeds, content_hash
 from ..intake import IntakeError, take_in
 from ..sandbox.containment.layers import satisfies
-from .folder import Entry
+from .entries import Entry
 
 INTAKE_SECONDS = 60.0
 
@@ -71,7 +71,7 @@ def is_current(entry: Entry, conditions: Conditions) -> bool:
     if judgement.seed_id != conditions.seeds.id_of(judgement.content_hash):
         return False
     try:
-        files = take_in(entry.path, conditions.release, conditions.assignment).hashes
+        files = take_in(entry.source, conditions.release, conditions.assignment).hashes
     except IntakeError:
         return False
     return content_hash(files) == judgement.content_hash

@@ -12,6 +12,7 @@ from foundation.command_line import Parser
 from foundation.places import SKELETON, TEST_REFERENCES
 from foundation.whole_files import check_file
 
+from ..classroom.downloads import LAYOUTS
 from ..grading.grader_version import grader_version
 from ..grading.record import Record
 from ..sandbox.containment.layers import LEVELS
@@ -32,6 +33,14 @@ def shared_arguments() -> argparse.ArgumentParser:
     level = "level of containment (default: auto, the best that works)"
     parser.add_argument("--level", default="auto", choices=LEVELS, help=level)
     return parser
+
+
+def add_class(parser: argparse.ArgumentParser) -> None:
+    """Which class is meant; see `classroom.downloads`."""
+    parser.add_argument("folder", type=Path, help="a platform's download, unpacked, or one entry per submission")
+    roster = "students, as CSV with a heading: the platform's export, or id,name"
+    parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
+    parser.add_argument("--layout", choices=LAYOUTS, help="default: recognised from the names")
 
 
 def add_gradebook(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`python -m autograder grade-class`: a folder of submissions."""
+"""`python -m autograder grade-class`: a class."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 from foundation.whole_files import check_folder
 
+from ..classroom.entries import Entry, take_class
 from ..classroom.errors import ClassError
-from ..classroom.folder import entries_of
 from ..classroom.grading import grade_class
+from ..classroom.results import results_of
+from ..classroom.roll import Roll, write_roll
 from ..classroom.staleness import Conditions
 from ..diagnosis.catalogue import faults_of
-from ..grading.record import read_record
+from ..grading.record import Record, read_record
 from ..grading.seeds import seeds_of_term
-from ..intake import Intake, IntakeError, name_of, take_in
+from ..intake import Intake, IntakeError, take_in
 from ..reports.class_summary import as_class_table, rows_of, write_summary
 from ..reports.gradebook import Gradebook
 from ..reports.pages import Graded, write_pages
-from .arguments import Commands, add_gradebook, check_references, shared_arguments, status_of, version_of
+from .arguments import Commands, add_class, add_gradebook, check_references, shared_arguments, status_of, version_of
 
 
 def add_command(commands: Commands) -> None:
@@ -31,15 +34,16 @@ def add_command(commands: Commands) -> None:
     parser = commands.add_parser(
         "grade-class",
         parents=[shared_arguments()],
-        help="grade a folder of submissions",
-        description="Grade every entry of a folder: one folder, .zip, .tar.gz or notebook per submission. Writes "
-        "class.html, students/NAME.html and records/NAME.json for each, summary.csv, summary.json and histogram.png. "
-        "Stopped and started again, it resumes where it stopped; it regrades what has changed: a submission, the "
-        "assignment, the grader.",
-        epilog="example: python -m autograder grade-class submissions --output marks",
+        help="grade a class",
+        description="Grade a platform's download, as `list-class` reads it: of each student the submission that "
+        "counts. Writes class.html, students/NAME.html and records/NAME.json for each, summary.csv, summary.json, "
+        "histogram.png, and class.json with the students. Stopped and started again, it resumes where it stopped; it "
+        "regrades what has changed: a submission, the assignment, the grader. The exit status is 1 if the grader "
+        "failed, or a person has to decide whose a submission is.",
+        epilog="example: python -m autograder grade-class submissions --roster roster.csv --output marks",
     )
     parser.set_defaults(run=run)
-    parser.add_argument("folder", type=Path, help="one entry per submission")
+    add_class(parser)
     parser.add_argument("--output", type=Path, default=Path("marks"), help="default: marks")
     parser.add_argument("--again", action="store_true", help="grade everything again")
     jobs = "how many submissions to grade at a time; default: one per core"
@@ -59,15 +63,8 @@ def run(options: argparse.Namespace) -> int:
     if options.jobs < 1:
         raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     assignment = read_assignment(options.assignment)
-    entries = entries_of(options.folder, options.output, assignment)
-    books: dict[str, Gradebook] = {}
-    if options.to_nbgrader:
-        names = {entry.path.name: name_of(entry.path) for entry in entries}
-        books = Gradebook.open_all(
-            options.to_nbgrader, names, assignment, lambda line: print(f"note: {line}", file=sys.stderr)
-        )
-        for book in books.values():
-            book.reset()
+    roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
+    books = open_books(options.to_nbgrader, roll, assignment) if options.to_nbgrader else {}
     conditions = Conditions(
         assignment,
         options.release,
@@ -79,32 +76,54 @@ def run(options: argparse.Namespace) -> int:
         show_progress=sys.stderr.isatty(),
     )
     grade_class(entries, conditions, options.again)
-    found = {entry.path.name: read_record(entry.record) for entry in entries}
-    records = {name: record for name, record in found.items() if record is not None}
-    for entry in entries:
-        name = entry.path.name
-        if name in books and name in records:
-            books[name].write(records[name])
-            books[name].write_feedback(records[name], take_in_again(entry.path, options, assignment))
-    write_summary(records, options.output)
-    graded = [
-        Graded(entry.record.stem, name_of(entry.path), records[entry.path.name])
-        for entry in entries
-        if entry.path.name in records
-    ]
+    found = {entry.key: read_record(entry.record) for entry in entries}
+    records = {key: record for key, record in found.items() if record is not None}
+    write_books(books, entries, records, options.release, assignment)
+    write_roll(roll, options.output)
+    write_summary(roll, records, options.output)
+    names = roll.names()
+    graded = [Graded(key, names[key], record) for key, record in records.items()]
     write_pages(graded, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if options.json:
-        print(json.dumps(rows_of(records), indent=2, ensure_ascii=False))
+        print(json.dumps(rows_of(results_of(roll, records)), indent=2, ensure_ascii=False))
     else:
-        print(as_class_table(records))
+        print(as_class_table(roll, records))
         print(f"\nlook at it in a browser: {options.output / 'class.html'}")
         print(f"records, pages of students, summary.csv, summary.json, histogram.png: {options.output}")
-    return status_of(records.values())
+    return max(status_of(records.values()), int(roll.needs_decision))
 
 
-def take_in_again(path: Path, options: argparse.Namespace, assignment: Assignment) -> Intake | None:
+def open_books(course: str, roll: Roll, assignment: Assignment) -> dict[str, list[Gradebook]]:
+    """The gradebooks of the students with a submission, by its key; marks of an earlier run no longer count."""
+    students = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
+    found = Gradebook.open_all(course, students, assignment, lambda line: print(f"note: {line}", file=sys.stderr))
+    books: dict[str, list[Gradebook]] = {}
+    for member in roll.members:
+        if member.id in found:
+            found[member.id].reset()
+            books.setdefault(member.key, []).append(found[member.id])
+    return books
+
+
+def write_books(
+    books: dict[str, list[Gradebook]],
+    entries: Sequence[Entry],
+    records: dict[str, Record],
+    release: Path,
+    assignment: Assignment,
+) -> None:
+    """Writes marks and feedback into the gradebook; partners get the same."""
+    for entry in entries:
+        if entry.key in books and entry.key in records:
+            intake = take_in_again(entry, release, assignment)
+            for book in books[entry.key]:
+                book.write(records[entry.key])
+                book.write_feedback(records[entry.key], intake)
+
+
+def take_in_again(entry: Entry, release: Path, assignment: Assignment) -> Intake | None:
     """The sources of a submission that has been graded; None where it was refused."""
     try:
-        return take_in(path, options.release, assignment)
+        return take_in(entry.source, release, assignment)
     except IntakeError:
         return None

@@ -10,8 +10,8 @@ from pathlib import Path
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
 from foundation.printable_text import printable
 
-from ..classroom.downloads import LAYOUTS, Download, HandedIn, Matched, match, read_download, read_roster
-from .arguments import Commands
+from ..classroom.downloads import Download, HandedIn, Matched, match, read_download, read_roster
+from .arguments import Commands, add_class
 
 PLATFORMS = {
     "canvas": "Canvas",
@@ -34,11 +34,7 @@ def add_command(commands: Commands) -> None:
         epilog="example: python -m autograder list-class submissions --roster roster.csv",
     )
     parser.set_defaults(run=run)
-    parser.add_argument("folder", type=Path, help="the unpacked download")
-    parser.add_argument(
-        "--roster", type=Path, help="students, as CSV with a heading: the platform's export, or id,name"
-    )
-    parser.add_argument("--layout", choices=LAYOUTS, help="default: recognised from the names")
+    add_class(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
 
@@ -46,7 +42,7 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Lists a class; the exit status."""
     roster = read_roster(options.roster) if options.roster else ()
-    download = read_download(options.folder, read_assignment(options.assignment).contract, options.layout)
+    download = read_download(options.folder, read_assignment(options.assignment), options.layout)
     matched = match(download, roster)
     if options.json:
         print(json.dumps(as_json(download, matched, bool(roster)), indent=2, ensure_ascii=False))

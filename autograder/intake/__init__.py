@@ -19,7 +19,6 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 
 from .errors import IntakeError, IntakeRefusedError
 from .files.loose_files import LooseFiles
-from .files.path_checks import is_clutter
 from .size_limits import TRANSLATIONS
 from .submission import ARCHIVES, Intake, name_of, take_in
 
@@ -30,7 +29,6 @@ __all__ = [
     "IntakeError",
     "IntakeRefusedError",
     "LooseFiles",
-    "is_clutter",
     "name_of",
     "take_in",
 ]

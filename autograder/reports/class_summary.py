@@ -1,4 +1,4 @@
-"""The records of a class for people and programs: a table of one screen, summary.csv, summary.json, a histogram."""
+"""The results of a class for people and programs: a table of one screen, summary.csv, summary.json, a histogram."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 from typing import TypedDict
 
 from foundation.printable_text import printable
 
+from ..classroom.results import Result, results_of
+from ..classroom.roll import Roll
 from ..grading.record import Record, write_json, write_result
 from ..grading.states import State
 from .terminal import containment_of
@@ -35,32 +37,54 @@ class PartSummary(TypedDict):
     states: dict[str, int]
 
 
-def rows_of(records: Mapping[str, Record]) -> list[dict[str, Cell]]:
-    """One flat row per submission: name, file, score, BLEU, and points and state of each part."""
+def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
+    """One flat row per student: who, score, BLEU, and points and state of each part; empty where there is no mark."""
+    graded = [result.record.judgement for result in results if result.record]
+    parts = [part.number for part in graded[0].parts] if graded else []
+    columns = [*parts, *(f"{number} state" for number in parts), "sandbox", "content_hash", "grader_version"]
     rows = []
-    for file, record in records.items():
-        judgement = record.judgement
-        name = " ".join(record.submission.split())  # one line, as every row of a table should be
-        row: dict[str, Cell] = {"submission": name, "file": printable(file), "score": judgement.score}
-        row |= {"max_score": judgement.max_score, "bleu": judgement.bleu.value if judgement.bleu else None}
-        row |= {part.number: part.score for part in judgement.parts}
-        row |= {f"{part.number} state": part.state.value for part in judgement.parts}
-        row |= {"sandbox": containment_of(record.run), "content_hash": judgement.content_hash}
-        row |= {"grader_version": judgement.grader_version}
+    for result in results:
+        member = result.member
+        row: dict[str, Cell] = {"id": member.id, "name": member.name, "submission": member.entry}
+        row |= {"late": {True: "late", False: "no", None: ""}[member.is_late]}
+        row |= {"status": result.status.value, "reason": result.reason, "score": result.score}
+        row |= {"max_score": graded[0].max_score if graded else None, "bleu": None}
+        row |= dict.fromkeys(columns)
+        if record := result.record:
+            judgement = record.judgement
+            row["bleu"] = judgement.bleu.value if judgement.bleu else None
+            row |= {part.number: part.score if part.state.has_mark else None for part in judgement.parts}
+            row |= {f"{part.number} state": part.state.value for part in judgement.parts}
+            row |= {"sandbox": containment_of(record.run), "content_hash": judgement.content_hash}
+            row |= {"grader_version": judgement.grader_version}
         rows.append(row)
     return rows
 
 
-def write_summary(records: Mapping[str, Record], output: Path) -> None:
-    """Writes summary.csv, summary.json and histogram.png, each in one piece."""
-    rows = rows_of(records)
-    write_json(output / "summary.json", {"parts": parts_of(records), "submissions": rows})
+def write_summary(roll: Roll, records: Mapping[str, Record], output: Path) -> None:
+    """Writes summary.csv, summary.json and histogram.png, each in one piece.
+
+    Args:
+        roll: of the class.
+        records: by the key of the submission; at least one.
+        output: an existing folder.
+    """
+    rows = rows_of(results_of(roll, records))
+    left_out = [one.model_dump(include={"entry", "reason"}) for one in roll.left_out]
+    about = {"layout": roll.layout, "parts": parts_of(records.values()), "students": rows, "left_out": left_out}
+    write_json(output / "summary.json", about)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: harmless(value) for key, value in row.items()} for row in rows)
     write_result(output / "summary.csv", text.getvalue())
-    write_result(output / "histogram.png", histogram(records))
+    top = max(record.judgement.max_score for record in records.values())
+    write_result(output / "histogram.png", histogram(scores_of(records.values()), top))
+
+
+def scores_of(records: Iterable[Record]) -> list[float]:
+    """The scores of the submissions that have one."""
+    return [record.judgement.score for record in records if not record.needs_the_grader]
 
 
 def harmless(value: Cell) -> Cell:
@@ -68,11 +92,12 @@ def harmless(value: Cell) -> Cell:
     return FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
 
 
-def parts_of(records: Mapping[str, Record]) -> list[PartSummary]:
-    """Summaries of all parts, in the assignment's order."""
+def parts_of(records: Iterable[Record]) -> list[PartSummary]:
+    """Summaries of all parts, in the assignment's order; means are of the submissions that have a mark there."""
     parts: list[PartSummary] = []
-    for same in zip(*(record.judgement.parts for record in records.values()), strict=True):
+    for same in zip(*(record.judgement.parts for record in records), strict=True):
         counts = Counter(part.state for part in same)
+        scores = [part.score for part in same if part.state.has_mark]
         first = same[0]
         parts.append(
             {
@@ -80,20 +105,20 @@ def parts_of(records: Mapping[str, Record]) -> list[PartSummary]:
                 "title": first.title,
                 "points": first.points,
                 "extension": first.extension,
-                "mean": round(mean(part.score for part in same), 2),
+                "mean": round(mean(scores), 2) if scores else 0.0,
                 "states": {state.value: counts[state] for state in State},
             }
         )
     return parts
 
 
-def as_class_table(records: Mapping[str, Record]) -> str:
+def as_class_table(roll: Roll, records: Mapping[str, Record]) -> str:
     """What a TA wants to know first, on one screen."""
     first = next(iter(records.values())).judgement
-    scores = [record.judgement.score for record in records.values()]
-    figures = f"mean {mean(scores):.1f}, median {median(scores):.1f}, of {first.max_score:g}"
+    scores = scores_of(records.values())
+    figures = f"mean {mean(scores):.1f}, median {median(scores):.1f}, of {first.max_score:g}" if scores else "no marks"
     lines = [f"{first.assignment}: {len(records)} submissions, {figures}", ""]
-    parts = parts_of(records)
+    parts = parts_of(records.values())
     width = max(len(part["title"]) for part in parts)
     states = [state.value for state in State if any(part["states"][state] for part in parts)]
     lines.append(f"  {'':<{width + 5}}{'mean':>6}       " + "".join(f"  {state}" for state in states))
@@ -101,20 +126,31 @@ def as_class_table(records: Mapping[str, Record]) -> str:
         counts = "".join(f"  {part['states'][state] or '·':>{len(state)}}" for state in states)
         points = f"{part['mean']:6.2f} / {part['points']:<4g}"
         lines.append(f"  {part['number']:<4} {part['title']:<{width}}{points}{counts}")
-    for state in reversed(State):
-        if not state.needs_a_look:
-            continue
-        names = [file for file, record in records.items() if any(p.state == state for p in record.judgement.parts)]
-        if names:
-            lines += ["", f"{state}: {_shortened(names)}"]
-    if using := [file for file, record in records.items() if record.judgement.internals]:
-        lines += ["", f"uses of PyTorch's or Python's internals, to be read by a person: {_shortened(using)}"]
-    noted = [file for file, record in records.items() if record.run.notes]
-    if noted:
-        lines += ["", f"{len(noted)} with notes on the grading itself: {_shortened(noted)}"]
+    for heading, names in sections_of(roll, records):
+        lines += ["", f"{heading}: {_shortened(names)}"] if names else []
+    if roll.left_out:
+        shown = [f"  {printable(one.entry, 40)}: {one.reason}" for one in roll.left_out[:MOST_NAMES]]
+        more = [f"  and {len(roll.left_out) - MOST_NAMES} more"] if len(roll.left_out) > MOST_NAMES else []
+        lines += ["", "not graded:", *shown, *more]
     levels = Counter(containment_of(record.run) for record in records.values() if record.run.layers is not None)
     lines += ["", "sandbox: " + (", ".join(levels) or "none")]
     return "\n".join(lines)
+
+
+def sections_of(roll: Roll, records: Mapping[str, Record]) -> Iterator[tuple[str, list[str]]]:
+    """Headings with the students, or entries of the download, that a person should know about."""
+    names = roll.names()
+    for state in reversed(State):
+        if state.needs_a_look:
+            having = [key for key, record in records.items() if any(p.state == state for p in record.judgement.parts)]
+            yield state.value, [names[key] for key in having]
+    using = [names[key] for key, record in records.items() if record.judgement.internals]
+    yield "uses of PyTorch's or Python's internals, to be read by a person", using
+    noted = [names[key] for key, record in records.items() if record.run.notes]
+    yield f"{len(noted)} with notes on the grading itself", noted
+    yield "late", [member.name for member in roll.members if member.is_late]
+    yield "needs review, since nothing tells which submission counts", [m.name for m in roll.members if m.undecided]
+    yield f"nothing handed in ({len(roll.missing)})", [member.name for member in roll.missing]
 
 
 def _shortened(names: list[str]) -> str:
@@ -122,21 +158,26 @@ def _shortened(names: list[str]) -> str:
     return shown + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
 
 
-def histogram(records: Mapping[str, Record]) -> bytes:
-    """A picture of the scores, as PNG."""
+def histogram(scores: Sequence[float], top: float) -> bytes:
+    """A picture of the scores, as PNG.
+
+    Args:
+        scores: in points.
+        top: what can be earned without a bonus.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # here: matplotlib takes a second to load
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    scores = [record.judgement.score for record in records.values()]
-    top = max([record.judgement.max_score for record in records.values()] + scores)
+    top = max([top, *scores])
     figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot()
     axes.hist(scores, bins=20, range=(0, top), color="tab:blue", edgecolor="white")
     axes.set(xlabel="score", ylabel="submissions", xlim=(0, top), title=f"{len(scores)} submissions")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.axvline(median(scores), color="tab:orange", label=f"median {median(scores):.1f}")
-    axes.legend()
+    if scores:
+        axes.axvline(median(scores), color="tab:orange", label=f"median {median(scores):.1f}")
+        axes.legend()
     picture = io.BytesIO()
     FigureCanvasAgg(figure)
     figure.savefig(picture, format="png", metadata={"Software": None})

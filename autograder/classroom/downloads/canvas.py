@@ -47,5 +47,5 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
         source, notes = gather(entry, listing.path, loose, contract)
         person = Person(name, {} if user.startswith("anon_") else {"canvas": user})
         is_late = any(found["late"] for found in uploads)
-        submissions.append(HandedIn(entry, source, (person,), is_late, notes=notes))
+        submissions.append(HandedIn(entry, source, (person,), entry, is_late, notes=notes))
     return submissions, strays

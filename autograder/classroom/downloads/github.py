@@ -24,7 +24,7 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
     strays += [Stray(name, "not a clone: it has no .git") for name in listing.folders if name not in clones]
     prefix = common_prefix(clones)
     people = {name: Person("", {"github": name.removeprefix(prefix)}) for name in clones}
-    return [HandedIn(name, listing.path / name, (people[name],)) for name in clones], strays
+    return [HandedIn(name, listing.path / name, (people[name],), name) for name in clones], strays
 
 
 def is_clone(path: Path) -> bool:

@@ -6,6 +6,7 @@ they are read as plain data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,9 +43,8 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
             strays.append(Stray(name, "not mentioned in the metadata"))
             continue
         people = tuple(person_of(submitter) for submitter in metadata[name].get(":submitters") or ())
-        submissions.append(
-            HandedIn(name, listing.path / name, people, submitted=time_of(metadata[name].get(":created_at")))
-        )
+        time = time_of(metadata[name].get(":created_at"))
+        submissions.append(HandedIn(name, listing.path / name, people, owner_of(people) or name, submitted=time))
     strays += [Stray(name, "mentioned in the metadata, but not there") for name in metadata.keys() - {*listing.folders}]
     return submissions, strays
 
@@ -68,6 +68,12 @@ def person_of(submitter: dict[str, Any]) -> Person:
     kinds = {"number": ":sid", "email": ":email"}
     ids = {kind: str(submitter[key]) for kind, key in kinds.items() if submitter.get(key)}
     return Person(str(submitter.get(":name") or ""), ids)
+
+
+def owner_of(people: Sequence[Person]) -> str:
+    """Submitters by their ids: the submission's number is another one after each attempt."""
+    ids = [next(iter(person.ids.values()), "") for person in people]
+    return "+".join(sorted(ids)) if all(ids) else ""
 
 
 def time_of(value: object) -> datetime | None:

@@ -33,6 +33,7 @@ class HandedIn:
 
     Attributes:
         entry: its name in the download, for people to find it; unique.
+        owner: what the download calls those who handed it in; it stays when they hand in again.
         source: what intake reads: a folder, an archive, a notebook, or loose files that belong together.
         people: who handed it in; several for a group.
         is_late: what the LMS says; None where it does not say.
@@ -43,6 +44,7 @@ class HandedIn:
     entry: str
     source: Path | LooseFiles
     people: tuple[Person, ...]
+    owner: str
     is_late: bool | None = None
     submitted: datetime | None = None
     notes: tuple[str, ...] = ()

@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...intake import is_clutter
+from ...intake import ARCHIVES
 from .handed_in import DownloadError, Stray
 
-ARCHIVES = (".zip", ".tar.gz", ".tgz")
+CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tar.bz2", ".tar.xz", ".gz")
 """Kinds that intake refuses, with a reason: somebody's work may be in them."""
 
@@ -44,8 +44,8 @@ def list_folder(path: Path) -> Listing:
                 if entry.is_symlink():
                     others.append(Stray(entry.name, "a link; hand in the files themselves"))
                 elif entry.name.startswith((".", "__")):
-                    if not is_clutter(entry.name):
-                        others.append(Stray(entry.name, "hidden: its name begins with __"))
+                    if entry.name not in CLUTTER and not entry.name.startswith("._"):
+                        others.append(Stray(entry.name, "hidden: its name begins with . or __"))
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(entry.name)
                 elif entry.is_file(follow_symlinks=False):
@@ -55,6 +55,14 @@ def list_folder(path: Path) -> Listing:
     except OSError as error:
         raise DownloadError(f"{path}: {error.strerror}; expected a folder with one entry per submission") from None
     return Listing(path, tuple(folders), tuple(files), tuple(others))
+
+
+def peek(path: Path) -> Listing:
+    """Lists a student's folder; one that cannot be listed seems empty, so that it stops nobody else."""
+    try:
+        return list_folder(path)
+    except DownloadError:
+        return Listing(path, (), (), ())
 
 
 def holds_a_submission(name: str) -> bool:

@@ -16,6 +16,7 @@ class Matched:
     """A roster and a download, side by side.
 
     Attributes:
+        roster: all students.
         students: of each submission; several for a group, none where nobody fits.
         counting: of each student with a submission: the one whose marks count, the last where times are known.
         missing: students without any submission.
@@ -23,6 +24,7 @@ class Matched:
         undecided: students with several submissions of which nothing tells which one counts.
     """
 
+    roster: tuple[Student, ...]
     students: Mapping[HandedIn, tuple[Student, ...]]
     counting: Mapping[Student, HandedIn]
     missing: tuple[Student, ...]
@@ -30,29 +32,48 @@ class Matched:
     undecided: Mapping[Student, tuple[HandedIn, ...]]
 
 
-def match(download: Download, roster: Sequence[Student]) -> Matched:
-    """Matches submissions with students."""
-    index = Index(roster)
-    students = {one: index.students_of(one.people) for one in download.submissions}
-    having: dict[str, list[HandedIn]] = defaultdict(list)
+def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
+    """Matches submissions with students; without a roster, these are the people whom the download names."""
+    if roster:
+        index = Index(roster)
+        students = {one: index.students_of(one.people) for one in download.submissions}
+    else:
+        students = people_in(download.submissions)
+        roster = tuple(dict.fromkeys(student for owners in students.values() for student in owners))
+    having: dict[Student, list[HandedIn]] = defaultdict(list)
     for one, owners in students.items():
         for owner in owners:
-            having[owner.id].append(one)
+            having[owner].append(one)
     counting, undecided = {}, {}
     for student in roster:
-        several = having[student.id]
+        several = having[student]
         last = last_of(several)
         if last is not None:
             counting[student] = last
         elif several:
             undecided[student] = tuple(several)
     return Matched(
+        tuple(roster),
         students,
         counting,
-        missing=tuple(student for student in roster if not having[student.id]),
+        missing=tuple(student for student in roster if not having[student]),
         unmatched=tuple(one for one, owners in students.items() if not owners),
         undecided=undecided,
     )
+
+
+def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, tuple[Student, ...]]:
+    """The people behind each submission as students; the same id, or else the same name, is the same student."""
+    known: dict[tuple[str, str], Student] = {}
+    owners = {}
+    for one in submissions:
+        found = []
+        for person in one.people or (Person(""),):
+            kind, value = next(iter(person.ids.items()), ("name", person.name) if person.name else ("", one.entry))
+            new = Student(value, person.name or value, person.ids)
+            found.append(known.setdefault((kind, value), new))
+        owners[one] = tuple(dict.fromkeys(found))
+    return owners
 
 
 def last_of(submissions: Sequence[HandedIn]) -> HandedIn | None:

@@ -40,12 +40,12 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
         else:
             people[found["owner"]] = Person(found["name"], {"moodle": found["number"]} if found["number"] else {})
             if name in listing.folders:
-                submissions.append(HandedIn(name, listing.path / name, (people[found["owner"]],)))
+                submissions.append(HandedIn(name, listing.path / name, (people[found["owner"]],), found["owner"]))
             elif found["file"]:
                 loose[found["owner"]].append(LooseFile(name, found["file"]))
             else:
                 strays.append(Stray(name, "a file without the name that the student gave it"))
     for owner, files in loose.items():
         source, notes = gather(owner, listing.path, files, contract)
-        submissions.append(HandedIn(owner, source, (people[owner],), notes=notes))
+        submissions.append(HandedIn(owner, source, (people[owner],), owner, notes=notes))
     return submissions, strays

@@ -10,7 +10,7 @@ from foundation.contract import Contract
 from ...intake.errors import IntakeError, RefusedError
 from ...intake.files.tree import read_file
 from .handed_in import DownloadError, HandedIn, Person, Stray
-from .listing import Listing, list_folder
+from .listing import Listing, peek
 
 TIMESTAMP = "timestamp.txt"
 MOST_BYTES = 100
@@ -18,7 +18,7 @@ MOST_BYTES = 100
 
 def recognises(listing: Listing, contract: Contract) -> bool:
     """Whether all folders hold one folder of the same name and nothing else, and a time is noted in some."""
-    inner = [list_folder(listing.path / folder) for folder in listing.folders]
+    inner = [peek(listing.path / folder) for folder in listing.folders]
     names = {name for inside in inner for name in inside.folders}
     if len(names) != 1 or any(inside.files for inside in inner):
         return False
@@ -35,16 +35,16 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
     strays = [Stray(name, "not a student's folder") for name in listing.files]
     submissions = []
     for student in listing.folders:
-        inside = list_folder(listing.path / student)
+        inside = peek(listing.path / student)
         if len(inside.folders) > 1:
             what = f"several assignments, {' and '.join(inside.folders[:2])}"
             raise DownloadError(f"{inside.path}: {what}; copy those of one assignment into a folder of their own")
         if not inside.folders:
-            strays.append(Stray(student, "no assignment's folder in it"))
+            strays.append(Stray(student, "no assignment's folder in it, or not readable"))
             continue
         folder = inside.path / inside.folders[0]
         person = Person("", {"login": student})
-        submissions.append(HandedIn(student, folder, (person,), submitted=time_of(folder / TIMESTAMP)))
+        submissions.append(HandedIn(student, folder, (person,), student, submitted=time_of(folder / TIMESTAMP)))
     return submissions, strays
 
 

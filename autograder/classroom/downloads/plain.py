@@ -20,6 +20,6 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
     submissions = []
     for name in sorted(names):
         person = Person(name_of(listing.path / name), {"login": name_of(listing.path / name)})
-        submissions.append(HandedIn(name, listing.path / name, (person,)))
+        submissions.append(HandedIn(name, listing.path / name, (person,), name))
     reason = "neither a folder, an archive nor a notebook"
     return submissions, [Stray(name, reason) for name in listing.files if not holds_a_submission(name)]

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from foundation.assignment_file import Assignment
 from foundation.contract import Contract
 from foundation.printable_text import printable
 
+from ...intake import ARCHIVES
 from . import canvas, github, gradescope, moodle, nbgrader, plain
 from .handed_in import Download, DownloadError, HandedIn, Stray
-from .listing import Listing, holds_a_submission, list_folder
+from .listing import Listing, holds_a_submission, list_folder, peek
 
 
 class Layout(Protocol):
@@ -37,28 +39,26 @@ LAYOUTS: Mapping[str, Layout] = {
 """By name, in the order in which they are tried."""
 
 
-def read_download(folder: Path, contract: Contract, layout: str | None = None, apart: Path | None = None) -> Download:
+def read_download(folder: Path, assignment: Assignment, layout: str | None = None) -> Download:
     """Finds the submissions of a class.
 
     Args:
         folder: the unpacked download; one more folder may lie around the submissions.
-        contract: names the files that the assignment asks for.
+        assignment: names the files that it asks for, and the folder in which it was handed out.
         layout: one of LAYOUTS; None = the first that recognises the folder.
-        apart: an entry that is never looked at, such as the folder for the marks.
 
     Raises:
         DownloadError: where there is no submission in it, or it is a submission itself.
     """
     if layout is not None and layout not in LAYOUTS:
         raise DownloadError(f"layout {printable(layout, 40)!r}: expected one of {', '.join(LAYOUTS)}")
-    listing = list_folder(folder)
-    if modules := [name for name in listing.files if name in contract.files]:
+    contract, listing = assignment.contract, list_folder(folder)
+    modules = [name for name in listing.files if name in contract.files]
+    if modules and not any(looks_handed_in(listing, name, assignment) for name in (*listing.folders, *listing.files)):
         what = f"contains {modules[0]}, so it is a submission itself"
         raise DownloadError(f"{folder}: {what}; grade it with `grade {folder}`")
     if inner := extra_folder(listing, contract, layout):
         listing = list_folder(folder / inner)
-    if apart is not None:
-        listing = without(listing, apart)
     name = layout or next(name for name, kind in LAYOUTS.items() if kind.recognises(listing, contract))
     submissions, strays = LAYOUTS[name].read(listing, contract)
     if not submissions:
@@ -75,7 +75,7 @@ def extra_folder(listing: Listing, contract: Contract, layout: str | None) -> st
     """The only folder in a download, if it is not a submission but holds them."""
     if len(listing.folders) != 1 or any(map(holds_a_submission, listing.files)):
         return None
-    inner = list_folder(listing.path / listing.folders[0])
+    inner = peek(listing.path / listing.folders[0])
     platforms = [kind for name, kind in LAYOUTS.items() if name != "plain" and layout in (None, name)]
     if any(kind.recognises(listing, contract) for kind in platforms):
         return None
@@ -86,8 +86,12 @@ def extra_folder(listing: Listing, contract: Contract, layout: str | None) -> st
     return listing.folders[0] if layout in (None, "plain") and n_inside > 1 and not is_submission else None
 
 
-def without(listing: Listing, apart: Path) -> Listing:
-    """A listing without one entry."""
-    apart = apart.resolve()
-    kept = tuple(name for name in listing.folders if (listing.path / name).resolve() != apart)
-    return Listing(listing.path, kept, listing.files, listing.others)
+def looks_handed_in(listing: Listing, name: str, assignment: Assignment) -> bool:
+    """Whether an entry is an archive, or a folder with the assignment's modules: then it lies in a class's folder."""
+    if name in listing.files:
+        return name.lower().endswith(ARCHIVES)
+    if name == assignment.package:
+        return False
+    inside = peek(listing.path / name)
+    package = [peek(inside.path / one) for one in inside.folders if one == assignment.package]
+    return any(file in assignment.contract.files for place in (inside, *package) for file in place.files)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom import grading as class_grading
-from autograder.classroom.folder import entries_of
+from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.staleness import Conditions
 from autograder.commands import grade_class as command
@@ -92,11 +92,11 @@ def log(use):
 
 def run(folder, output, again=False, version=VERSION, seed=None, **options) -> dict[str, Record]:
     """Grades a class; its records by file name."""
-    entries = entries_of(folder, output, ASSIGNMENT)
+    _, entries = take_class(folder, output, ASSIGNMENT)
     seeds = replace(SEEDS, fixed=seed)
     conditions = Conditions(read_assignment(), SKELETON, folder / "references", version, seeds, **options)
     grade_class(entries, conditions, again)
-    found = {entry.path.name: read_record(entry.record) for entry in entries}
+    found = {entry.entry: read_record(entry.record) for entry in entries}
     assert None not in found.values()
     return found
 

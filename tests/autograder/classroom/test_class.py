@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,11 +11,12 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom import grading as class_grading
 from autograder.classroom import record_names
-from autograder.classroom.errors import ClassError
-from autograder.classroom.folder import entries_of
+from autograder.classroom.downloads import DownloadError
+from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.record_names import file_name
 from autograder.classroom.records import earlier
+from autograder.classroom.results import results_of
 from autograder.classroom.staleness import Conditions
 from autograder.grading.events import Noted, TasksJudged
 from autograder.grading.judging import Grader
@@ -134,7 +134,7 @@ def test_a_child_that_takes_too_long_is_named_as_the_reason(folder, output, use,
     assignment = read_assignment()
     short = replace(assignment, limits=replace(assignment.limits, total_seconds=0.5))
     monkeypatch.setattr(class_grading, "GRACE_SECONDS", 0.5)
-    entries = entries_of(folder, output, ASSIGNMENT)
+    _, entries = take_class(folder, output, ASSIGNMENT)
     grade_class(entries, Conditions(short, SKELETON, folder, VERSION, SEEDS))
     anna, bob, _ = (read_record(entry.record) for entry in entries)
     assert anna.judgement.score == 100
@@ -153,8 +153,8 @@ def test_no_record_is_deleted_before_its_successor_exists(folder, output, log, u
     monkeypatch.setattr(class_grading, "open_grader", unavailable)
     with pytest.raises(SandboxUnavailableError):
         run(folder, output, again=True)
-    entries = entries_of(folder, output, ASSIGNMENT)
-    assert {entry.path.name: read_record(entry.record) for entry in entries} == before
+    _, entries = take_class(folder, output, ASSIGNMENT)
+    assert {entry.entry: read_record(entry.record) for entry in entries} == before
 
     class Interrupted(StubGrader):
         def renew(self) -> None:
@@ -164,12 +164,12 @@ def test_no_record_is_deleted_before_its_successor_exists(folder, output, log, u
     use(Interrupted).names()
     with pytest.raises(KeyboardInterrupt):
         run(folder, output, again=True)
-    assert {entry.path.name: read_record(entry.record) for entry in entries} == before
+    assert {entry.entry: read_record(entry.record) for entry in entries} == before
 
     use(FatalGrader)
     after = run(folder, output, again=True)
     assert not after["anna"].is_finished
-    path = next(entry.record for entry in entries if entry.path.name == "anna")
+    path = next(entry.record for entry in entries if entry.entry == "anna")
     assert read_record(earlier(path)) == before["anna"]
     run(folder, output, again=True)
     assert read_record(earlier(path)) == before["anna"], "a failed record does not replace the last finished one"
@@ -223,14 +223,14 @@ def test_a_sandbox_that_stays_unavailable_is_told(folder, output, use):
     assert all("no processes left" in record.run.error for record in records.values())
 
 
-def test_every_entry_gets_a_record(folder, output, log):
+def test_every_submission_gets_a_record_and_a_stray_none(folder, output, log):
     (folder / "notes.txt").write_text("not a submission")
     (folder / "-=2+3\n\x1b[2J.zip").write_bytes(b"no archive")
     (folder / ".hidden").write_text("")
     (folder / "dan").mkdir()
     records = run(folder, output)
-    assert len(records) == 6 and log() == ["anna", "bob", "carl"]
-    for name in ("notes.txt", "-=2+3\n\x1b[2J.zip", "dan"):
+    assert len(records) == 5 and log() == ["anna", "bob", "carl"]
+    for name in ("-=2+3\n\x1b[2J.zip", "dan"):
         assert states_of(records[name]) == {"refused"} and records[name].is_finished
 
 
@@ -246,51 +246,51 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
     for name in (victim, file_name(victim), file_name(file_name(victim)), "Anna", "ANNA", "a.b", "a.B"):
         (folder / name).mkdir()
         (folder / name / "layers.py").write_text(f"# by {name}\n")
-    entries = entries_of(folder, output, ASSIGNMENT)
+    _, entries = take_class(folder, output, ASSIGNMENT)
     assert len({entry.record.name.casefold() for entry in entries}) == len(entries) == 10
     assert len(run(folder, output)) == 10 and len(list((output / "records").iterdir())) == 10
-    again = {entry.path.name: entry.record.name for entry in entries_of(folder, output, ASSIGNMENT)}
-    assert again == {entry.path.name: entry.record.name for entry in entries}
+    again = {entry.entry: entry.record.name for entry in take_class(folder, output, ASSIGNMENT)[1]}
+    assert again == {entry.entry: entry.record.name for entry in entries}
     assert again["bob"] == "bob.json"
 
 
 def test_names_that_come_to_the_same_record_stop_nobody(folder, output, monkeypatch):
     monkeypatch.setattr(record_names, "FEW", 0)  # as if somebody had found two names with the same digits
-    before = {entry.path.name: entry.record.name for entry in entries_of(folder, output, ASSIGNMENT)}
+    before = {entry.entry: entry.record.name for entry in take_class(folder, output, ASSIGNMENT)[1]}
     for name in ("a b", "a c", "a\nb", "a_b-"):
         (folder / name).mkdir()
-    made = {entry.path.name: entry.record.name for entry in entries_of(folder, output, ASSIGNMENT)}
+    made = {entry.entry: entry.record.name for entry in take_class(folder, output, ASSIGNMENT)[1]}
     assert len(set(made.values())) == len(made) == 7
     assert {name: made[name] for name in before} == before, "nobody else's record has another name"
 
 
-def test_hidden_entries_are_named(folder, output, capsys):
-    entries_of(folder, output, ASSIGNMENT)
-    (folder / ".DS_Store").touch()
-    assert capsys.readouterr().err == ""
+def test_hidden_entries_are_named(folder, output):
+    for name in (".DS_Store", "._anna"):
+        (folder / name).touch()
+    assert not take_class(folder, output, ASSIGNMENT)[0].left_out
     for name in (".dan", "__eve__"):
         (folder / name).mkdir()
-    assert [entry.path.name for entry in entries_of(folder, output, ASSIGNMENT)] == ["anna", "bob", "carl"]
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1 and "not graded" in printed and ".dan, __eve__" in printed
+    roll, entries = take_class(folder, output, ASSIGNMENT)
+    assert [entry.entry for entry in entries] == ["anna", "bob", "carl"]
+    assert {one.entry: one.reason.split(":")[0] for one in roll.left_out} == {".dan": "hidden", "__eve__": "hidden"}
 
 
 def test_a_name_with_line_ends_stays_in_one_row(folder, output, log):
     (folder / "dan\nanna,100\r\u2028.zip").write_bytes(b"no archive")
-    records = run(folder, output)
-    write_summary(records, output)
+    assert main(["grade-class", str(folder), "--output", str(output)]) == 0
     assert len((output / "summary.csv").read_text().splitlines()) == 5
 
 
 @pytest.mark.parametrize("entry, words", [(None, "expected one folder"), ("layers.py", "grade it with `grade ")])
 def test_what_is_not_a_class_is_said(tmp_path, entry, words, capsys):
+    (tmp_path / "class").mkdir()
     if entry:
-        (tmp_path / entry).touch()
-    assert main(["grade-class", str(tmp_path), "--output", str(tmp_path / "marks")]) == 2
+        (tmp_path / "class" / entry).touch()
+    assert main(["grade-class", str(tmp_path / "class"), "--output", str(tmp_path / "marks")]) == 2
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and words in printed
-    with pytest.raises(ClassError, match="No such file"):
-        entries_of(tmp_path / "nowhere", tmp_path, ASSIGNMENT)
+    with pytest.raises(DownloadError, match="No such file"):
+        take_class(tmp_path / "nowhere", tmp_path, ASSIGNMENT)
 
 
 def test_the_command_writes_records_and_summaries_and_resumes(folder, output, log, capsys):
@@ -300,6 +300,7 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     assert "3 submissions, mean 100.0" in table and "Layer normalisation" in table
     assert sorted(path.name for path in output.iterdir()) == [
         "class.html",
+        "class.json",
         "histogram.png",
         "records",
         "students",
@@ -310,7 +311,8 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     assert main([*arguments, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["submission"] for row in rows] == ["anna", "bob", "carl"] and log() == []
-    assert (output / "summary.csv").read_text().splitlines()[0].startswith("submission,file,score,max_score,bleu,1.1,")
+    heading = "id,name,submission,late,status,reason,score,max_score,bleu,1.1,"
+    assert (output / "summary.csv").read_text().splitlines()[0].startswith(heading)
     assert main([*arguments, "--again", "--jobs", "2"]) == 0 and log() == ["anna", "bob", "carl"]
 
 
@@ -326,15 +328,17 @@ def test_the_summary_tells_all_kinds_apart(folder, output, use):
 
     use(Mixed)
     (folder / "dan.zip").write_bytes(b"no archive")
-    records = run(folder, output)
-    table = as_class_table(records)
-    assert f"{len(records)} submissions" in table and "timeout: anna" in table and "refused: dan.zip" in table
+    run(folder, output)
+    roll, entries = take_class(folder, output, ASSIGNMENT)
+    records = {entry.key: read_record(entry.record) for entry in entries}
+    table = as_class_table(roll, records)
+    assert f"{len(records)} submissions" in table and "timeout: anna" in table and "refused: dan\n" in table
     assert "1 with notes on the grading itself: bob" in table
     assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 120
-    for part in parts_of(records):
+    for part in parts_of(records.values()):
         assert sum(part["states"].values()) == len(records)
-    write_summary(records, output)
-    assert {row["file"]: row["1.4 state"] for row in rows_of(records)}["bob"] == "failed"
+    write_summary(roll, records, output)
+    assert {row["id"]: row["1.4 state"] for row in rows_of(results_of(roll, records))}["bob"] == "failed"
     assert (output / "histogram.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -349,12 +353,11 @@ def test_a_name_is_not_a_formula(text):
 
 
 def test_a_refused_submission_is_looked_at_again(folder, output, log):
-    shutil.rmtree(folder / "bob")
-    (folder / "bob").write_bytes(b"no archive")
-    assert run(folder, output)["bob"].judgement.score == 0
-    recorder = Recorder("bob", read_assignment(), VERSION)
-    write_record(output / "records" / "bob.json", recorder.add_all(refusal(IntakeRefusedError("bob", "because"))))
-    assert "because" not in run(folder, output)["bob"].judgement.parts[0].message
+    (folder / "dan.zip").write_bytes(b"no archive")
+    assert run(folder, output)["dan.zip"].judgement.score == 0
+    recorder = Recorder("dan", read_assignment(), VERSION)
+    write_record(output / "records" / "dan.zip.json", recorder.add_all(refusal(IntakeRefusedError("dan", "because"))))
+    assert "because" not in run(folder, output)["dan.zip"].judgement.parts[0].message
 
 
 def test_a_look_at_an_odd_submission_that_breaks_is_shown_and_regrades(folder, output, log, monkeypatch, capfd):

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.folder import entries_of
+from autograder.classroom.entries import take_class
 from autograder.grading.record import read_record, write_record
 from autograder.grading.seeds import Seeds
 from foundation.whole_files import OutputError
@@ -27,7 +27,7 @@ def test_records_among_the_submissions_are_refused(folder, log, place, capsys):
 def test_submissions_among_the_records_are_refused(folder, output, log):
     run(folder, output)
     with pytest.raises(OutputError, match="holds the records"):
-        entries_of(output / "records", output, ASSIGNMENT)
+        take_class(output / "records", output, ASSIGNMENT)
 
 
 def test_a_record_that_is_not_sealed_is_graded_again_with_a_note(folder, output, log, capsys):
@@ -67,9 +67,13 @@ def test_odd_entries_stop_only_themselves(folder, output, log):
     (folder / "loop").symlink_to("loop")
     (folder / "to itself").symlink_to(folder)
     (folder / "layers.py").write_text("# an entry named like a module\n")
+    (folder / "unreadable").mkdir(mode=0)
     (folder / "attention.py").mkdir()
     os.mkfifo(folder / "pipe.zip")
     records = run(folder, output, n_children=2)
-    assert len(records) == 8 and sorted(log()) == ["anna", "bob", "carl"]
-    for name in ("loop", "to itself", "layers.py", "attention.py", "pipe.zip"):
-        assert {part.state for part in records[name].judgement.parts} == {"refused"}, name
+    assert sorted(log()) == ["anna", "bob", "carl"]
+    assert {part.state for part in records["attention.py"].judgement.parts} == {"refused"}
+    assert len(records["unreadable"].judgement.parts) == len(ASSIGNMENT.tasks)
+    roll, _ = take_class(folder, output, ASSIGNMENT)
+    reasons = {one.entry: one.reason for one in roll.left_out}
+    assert set(reasons) == {"loop", "to itself", "layers.py", "pipe.zip"} and "a link" in reasons["to itself"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.folder import entries_of
+from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_all
 from autograder.classroom.records import hold
 from autograder.classroom.staleness import Conditions
@@ -88,12 +88,12 @@ def class_folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def graded(zygote, references, class_folder, tmp_path_factory) -> dict[str, Record]:
     """The records of the class, by file name."""
-    entries = entries_of(class_folder, tmp_path_factory.mktemp("marks"), read_assignment())
+    _, entries = take_class(class_folder, tmp_path_factory.mktemp("marks"), read_assignment())
     assignment = in_a_hurry(call_seconds=1.5)
     conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
     with hold(entries[0].record.parent), open_grader(assignment, references, zygote=zygote) as grader:
         grade_all(entries, conditions, grader)
-    found = {entry.path.name: read_record(entry.record) for entry in entries}
+    found = {entry.entry: read_record(entry.record) for entry in entries}
     assert None not in found.values()
     return found
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.classroom.roll import Member, Roll
 from autograder.grading.events import Finished, InternalsFound
 from autograder.grading.recording import Recorder
 from autograder.reports.class_summary import as_class_table
@@ -82,6 +83,8 @@ def test_it_stands_in_the_record_and_first_in_the_class():
     record = recorder.record
     assert record.judgement.internals == ("torch._refs.add in layers.py, line 3: x = …",)
     assert "torch._refs.add in layers.py, line 3" in as_table(record)
-    assert "to be read by a person: anna" in as_class_table({"anna": record})
+    member = Member(id="anna", name="Anna Smith", key="anna", entry="anna.zip")
+    roll = Roll(layout="plain", folder="class", has_roster=False, members=(member,), left_out=())
+    assert "to be read by a person: Anna Smith" in as_class_table(roll, {"anna": record})
     (case,) = cases({"anna": record}, {})
     assert "internals: torch._refs.add in layers.py, line 3: x = …" in case.reasons

@@ -22,7 +22,7 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
 
-from autograder.classroom.folder import entries_of
+from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.staleness import Conditions
 from autograder.grading.record import Record, read_record
@@ -203,14 +203,14 @@ def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[S
     limits = dataclasses.replace(LIMITS, call_seconds=1.0, total_seconds=5)
     tasks = tuple(task for task in assignment.tasks if task.number in POINTS)
     assignment = dataclasses.replace(assignment, limits=limits, tasks=tasks)
-    entries = entries_of(folder, output, assignment)
+    _, entries = take_class(folder, output, assignment)
     os.environ["SECRET"] = secret = f"TOKEN-{secrets.token_hex(16)}"
     try:
         grade_class(entries, Conditions(assignment, ROOT / "student", folder, "0" * 16, Seeds(b"hostile")))
     finally:
         del os.environ["SECRET"]
     assert secret not in "".join(entry.record.read_text() for entry in entries)
-    return {entry.path.name: (scenes[entry.path.name], read_record(entry.record)) for entry in entries}
+    return {entry.entry: (scenes[entry.entry], read_record(entry.record)) for entry in entries}
 
 
 @pytest.mark.parametrize("path", HOSTILE, ids=lambda path: path.stem)

@@ -11,7 +11,6 @@ from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 
 ASSIGNMENT = read_assignment()
-CONTRACT = ASSIGNMENT.contract
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ def lay(tmp_path):
 
 
 def read(folder, layout=None):
-    return read_download(folder, CONTRACT, layout)
+    return read_download(folder, ASSIGNMENT, layout)
 
 
 def entries(download):
@@ -173,7 +172,7 @@ def test_nbgrader(lay):
     anna, bob = download.submissions
     assert anna.source == download.folder / "anna" / "hw" and dict(anna.people[0].ids) == {"login": "anna"}
     assert anna.submitted == datetime(2026, 11, 2, 15, 58, 23, 948203, tzinfo=UTC) and bob.submitted is None
-    assert strays(download) == {"carl": "no assignment's folder in it"}
+    assert strays(download) == {"carl": "no assignment's folder in it, or not readable"}
 
 
 def test_nbgrader_with_several_assignments_is_refused(lay):

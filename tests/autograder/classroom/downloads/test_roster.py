@@ -39,7 +39,7 @@ def roster(tmp_path):
 
 def one(*people, entry="entry", day=None):
     submitted = None if day is None else datetime(2026, 11, day, tzinfo=UTC)
-    return HandedIn(entry, Path(entry), people, submitted=submitted)
+    return HandedIn(entry, Path(entry), people, entry, submitted=submitted)
 
 
 def matched(students, *submissions):

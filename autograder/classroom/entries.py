@@ -1,0 +1,138 @@
+"""From a platform's download to what is graded: one entry for each submission that counts, and the roll."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from foundation.assignment_file import Assignment
+from foundation.printable_text import printable
+from foundation.whole_files import OutputError
+
+from ..intake import LooseFiles, name_of
+from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
+from .errors import ClassError
+from .record_names import record_names
+from .records import EARLIER, RECORDS
+from .roll import LeftOut, Member, Roll
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A submission to be graded.
+
+    Attributes:
+        key: unique, and a safe file name; stays when the same students hand in again.
+        entry: its name in the download.
+        source: what intake reads.
+        record: the file of its record.
+    """
+
+    key: str
+    entry: str
+    source: Path | LooseFiles
+    record: Path
+
+    @property
+    def name(self) -> str:
+        """For reports: the entry's name without an archive's ending."""
+        return name_of(Path(self.entry))
+
+
+def take_class(
+    folder: Path, output: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
+) -> tuple[Roll, list[Entry]]:
+    """Takes in a class: who handed in what, and what has to be graded, in the order of the download.
+
+    Args:
+        folder: the unpacked download.
+        output: where the records go.
+        assignment: by whose files submissions are recognised.
+        roster: the platform's list of students; None = they are the people whom the download names.
+        layout: one of `downloads.LAYOUTS`; None = recognised.
+
+    Raises:
+        ClassError: where no submission is anybody's.
+        DownloadError: where there is no submission, or the roster cannot be read.
+        OutputError: where the records would lie among the submissions, or the submissions among the records.
+    """
+    keep_apart(folder, output)
+    download = read_download(folder, assignment, layout)
+    students = read_roster(roster) if roster else ()
+    matched = match(download, students)
+    counting = {*matched.counting.values()}
+    if roster and len(matched.unmatched) == len(download.submissions):
+        example = printable(download.submissions[0].entry, 60)
+        what = f"none of the {len(download.submissions)} submissions, such as {example}, fits one student"
+        raise ClassError(f"{roster}: {what}; expected the list that the same platform exports")
+    to_grade = [one for one in download.submissions if one in counting]
+    if not to_grade:
+        raise ClassError(f"{folder}: no submission counts for any student; `list-class` tells why")
+    keys = keys_of(to_grade)
+    entries = [Entry(keys[one], one.entry, one.source, output / RECORDS / f"{keys[one]}.json") for one in to_grade]
+    members = tuple(member_of(student, matched, keys) for student in matched.roster)
+    roll = Roll(
+        layout=download.layout,
+        folder=str(download.folder),
+        has_roster=bool(roster),
+        members=members,
+        left_out=tuple(left_out(download, matched)),
+    )
+    return roll, entries
+
+
+def keys_of(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
+    """A key for each submission, by its owner where nothing else has that."""
+    times = Counter(one.owner for one in submissions)
+    plain = {one: one.owner if times[one.owner] == 1 else f"{one.entry}/{one.owner}" for one in submissions}
+    names = record_names([*plain.values()])
+    return {one: names[name] for one, name in plain.items()}
+
+
+def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> Member:
+    """A student's line of the roll."""
+    one = matched.counting.get(student)
+    return Member(
+        id=student.id,
+        name=student.name,
+        ids=dict(student.ids),
+        group=student.group,
+        key=keys[one] if one else "",
+        entry=one.entry if one else "",
+        is_late=one.is_late if one else None,
+        submitted=one.submitted if one else None,
+        undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
+    )
+
+
+def left_out(download: Download, matched: Matched) -> list[LeftOut]:
+    """What is not graded: of nobody, of several attempts not the one that counts, and strays."""
+    counting, undecided = {*matched.counting.values()}, {one for group in matched.undecided.values() for one in group}
+    found = []
+    for one in download.submissions:
+        if one in matched.unmatched:
+            what = "no student in the roster, or more than one"
+            found.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
+        elif one in undecided - counting:
+            what = "one of several submissions, and nothing tells which one counts"
+            found.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
+        elif one not in counting:
+            found.append(LeftOut(entry=one.entry, reason="a later submission counts"))
+    return found + [LeftOut(entry=stray.entry, reason=stray.reason) for stray in download.strays]
+
+
+def keep_apart(folder: Path, output: Path) -> None:
+    """Refuses records among the submissions: an entry called `marks` could bring forged ones.
+
+    Raises:
+        OutputError: which says where to put them instead.
+    """
+    above, below = (Path(os.path.realpath(path)) for path in (folder, output))
+    if below.is_relative_to(above):
+        what = "lies in the folder of submissions, where one of them could bring forged records"
+        raise OutputError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
+    if any(above.is_relative_to(below / name) for name in (RECORDS, EARLIER)):
+        raise OutputError(f"{printable(str(folder))}: holds the records of --output {printable(str(output))}")
