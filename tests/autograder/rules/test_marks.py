@@ -2,7 +2,8 @@
 
 import pytest
 
-from autograder.grading.judging import refuse_short_cuts, short_cuts_of
+from autograder.grading import judging
+from autograder.grading.judging import refuse_short_cuts, search_text
 from autograder.grading.marks import TaskResult
 from autograder.grading.states import State
 from autograder.intake import Intake
@@ -32,7 +33,7 @@ def marks(text: str, state: str = "passed", origins: dict | None = None) -> dict
     """Results after the search, by task number, where all tests ended in one state."""
     results = [TaskResult(task, State(state), task.points, "") for task in ASSIGNMENT.tasks if task.components]
     intake = Intake("anna", {"layers": ("layers.py", text)}, origins=origins or {})
-    found = short_cuts_of(intake, ASSIGNMENT, [])
+    found, _, _ = search_text(intake, ASSIGNMENT)
     return {result.task.number: result for result in refuse_short_cuts(results, found, intake)}
 
 
@@ -68,3 +69,15 @@ def test_a_few_lines_are_quoted(n_uses, n_lines):
     message = explain_short_cuts(found.items(), lambda module, line: f"{module} {line}")
     assert len(message.split("\n")) == n_lines
     assert ("… and 2 more" in message) == (n_uses == 5)
+
+
+def test_one_limit_holds_for_all_that_is_looked_for(monkeypatch):
+    def never_ends(*arguments):
+        while True:
+            pass
+
+    monkeypatch.setattr(judging, "SEARCH_SECONDS", 0.3)
+    monkeypatch.setattr(judging, "find_internals", never_ends)
+    short_cuts, internals, notes = search_text(Intake("anna", {"layers": ("layers.py", LAYERS)}), ASSIGNMENT)
+    assert list(short_cuts) == ["layers.LayerNorm"], "what was found before counts"
+    assert internals == [] and notes == ["the search for forbidden short-cuts was stopped after 0.3 s"]
