@@ -21,7 +21,7 @@ from foundation.watchdog import CPU, check_main_thread, time_limit
 
 from ..diagnosis.explaining import Explainer
 from ..intake import Intake
-from ..rules import ShortCut, explain_short_cuts, find_internals, find_short_cuts
+from ..rules import Evaluator, ForbiddenNames, ShortCut, explain_short_cuts, find_internals, find_short_cuts
 from ..sandbox.containment.layers import layers_of
 from ..sandbox.containment.zygote import Zygote
 from ..sandbox.proxy.submission import Sandbox
@@ -35,7 +35,7 @@ from .trainability import Trainability, missing_for, try_training
 from .translations import judge_translations
 
 SEARCH_SECONDS = 30.0
-"""CPU time of the search for forbidden short-cuts, which counts its own steps and needs far less."""
+"""CPU time of the search of the text, which counts its own steps and needs far less."""
 
 DIAGNOSIS_SECONDS = 20.0
 """CPU time of the diagnosis of all tasks, after which no further one begins."""
@@ -123,10 +123,9 @@ def judge(
     check_main_thread()
     yield from map(Noted, submission.notes)
     yield from judge_translations(submission, assignment, grader.references)
-    notes: list[str] = []
-    short_cuts = short_cuts_of(submission, assignment, notes)
+    short_cuts, internals, notes = search_text(submission, assignment)
     yield from map(Noted, notes)
-    if internals := find_internals(submission.sources, submission.submitted, assignment.contract.forbidden):
+    if internals:
         places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in internals)
         yield InternalsFound(places)
     tested = [task for task in assignment.tasks if task.components]
@@ -196,18 +195,29 @@ def try_whole(sandbox: Sandbox, assignment: Assignment, results: list[TaskResult
     )
 
 
-def short_cuts_of(intake: Intake, assignment: Assignment, notes: list[str]) -> dict[str, list[ShortCut]]:
-    """What the judged components use of that which students are to write themselves."""
+def search_text(intake: Intake, assignment: Assignment) -> tuple[dict[str, list[ShortCut]], list[ShortCut], list[str]]:
+    """What the text of a submission tells, as far as the time for it goes.
+
+    Returns:
+        What each judged component uses of that which students are to write themselves; the uses of internals, which
+        a person should read; and notes.
+    """
     judged = dict.fromkeys(component for task in assignment.tasks for component in task.components)
+    forbidden, sources = assignment.contract.forbidden, intake.sources
+    short_cuts: dict[str, list[ShortCut]] = {}
+    internals: list[ShortCut] = []
+    notes: list[str] = []
     struck: list[float] = []
     try:
         with time_limit(SEARCH_SECONDS, CPU) as struck:
-            return find_short_cuts(intake.sources, judged, assignment.contract.forbidden, notes)
+            evaluator = Evaluator(sources, ForbiddenNames(forbidden))
+            short_cuts = find_short_cuts(sources, judged, forbidden, notes, evaluator)
+            internals = find_internals(sources, intake.submitted, forbidden, evaluator)
     except Exception:
         if not struck:
             raise
         notes.append(f"the search for forbidden short-cuts was stopped after {SEARCH_SECONDS:g} s")
-        return {}
+    return short_cuts, internals, notes
 
 
 def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]], intake: Intake) -> list[TaskResult]:

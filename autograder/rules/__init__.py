@@ -20,8 +20,18 @@ built from constants, `exec` of such strings. Better hidden short-cuts are caugh
 Why this is not a library: `docs/decisions/static-evaluator.md`.
 """
 
+from .evaluation import Evaluator
+from .forbidden import ForbiddenNames
 from .internals import find_internals
 from .messages import explain_short_cuts, tell_short_cuts
 from .uses import ShortCut, find_short_cuts
 
-__all__ = ["ShortCut", "explain_short_cuts", "find_internals", "find_short_cuts", "tell_short_cuts"]
+__all__ = [
+    "Evaluator",
+    "ForbiddenNames",
+    "ShortCut",
+    "explain_short_cuts",
+    "find_internals",
+    "find_short_cuts",
+    "tell_short_cuts",
+]

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from foundation.contract import Forbidden
 from foundation.sources import Sources
 
-from ..intake.python_source import parse
 from .evaluation import Evaluator, TooTangledError
 from .forbidden import NOTHING, ForbiddenNames
 from .module_names import DEFINITIONS
@@ -19,15 +18,18 @@ from .values import Library
 MOST = 20
 
 
-def find_internals(sources: Sources, modules: Iterable[str], forbidden: Forbidden) -> list[ShortCut]:
+def find_internals(
+    sources: Sources, modules: Iterable[str], forbidden: Forbidden, evaluator: Evaluator | None = None
+) -> list[ShortCut]:
     """The uses in a submission, one for each line, in the order of the lines; at most `MOST`.
 
     Args:
         sources: all modules of the package.
         modules: those that the submission brings.
         forbidden: whose `internals` are looked for.
+        evaluator: of these modules, where several searches share one; it reads each module once.
     """
-    search = Search(sources, forbidden)
+    search = Search(evaluator or Evaluator(sources, ForbiddenNames(forbidden)), forbidden)
     found = [use for module in sorted(modules) for use in search.uses_in(module)]
     return found[:MOST]
 
@@ -35,15 +37,15 @@ def find_internals(sources: Sources, modules: Iterable[str], forbidden: Forbidde
 class Search:
     """Visits all code of a module, whether any component needs it or not."""
 
-    def __init__(self, sources: Sources, forbidden: Forbidden) -> None:
-        self._sources = sources
+    def __init__(self, evaluator: Evaluator, forbidden: Forbidden) -> None:
         self._pattern = re.compile(forbidden.internals or NOTHING)
-        self._evaluator = Evaluator(sources, ForbiddenNames(forbidden))
+        self._evaluator = evaluator
+        evaluator.n_steps_in_all = 0  # what another search has used is its own
 
     def uses_in(self, module: str) -> list[ShortCut]:
         """The uses in one module; what is too tangled to be followed is left out, as the other search says."""
-        tree = parse(self._sources.get(module, ("", ""))[1])
-        waiting: list[tuple[ast.AST, Scope]] = [(tree, Scope(module))] if isinstance(tree, ast.Module) else []
+        tree = self._evaluator.module(module).tree
+        waiting: list[tuple[ast.AST, Scope]] = [(tree, Scope(module))] if tree else []
         found: dict[int, str] = {}
         self._evaluator.n_steps = 0
         try:

@@ -17,6 +17,7 @@ class ModuleNames:
     Attributes:
         name: of the module.
         lines: of its text.
+        tree: of its text; None where that does not compile.
         statements: statements that bind nothing but may change something, with their position.
         is_tangled: it cannot be read here, though a worker may be able to run it.
         exec_lines: id of a node from an `exec` -> line of that `exec`.
@@ -31,10 +32,12 @@ class ModuleNames:
         self.exec_lines: dict[int, int] = {}
         self._position = 0
         self._has_globals = "global" in text
-        self._trees = [parse(text)]  # kept, so that no id is used twice
-        self.is_tangled = isinstance(self._trees[0], TooNestedError)
-        if isinstance(self._trees[0], ast.Module):
-            self._read(self._trees[0].body)
+        self._trees: list[ast.Module | SyntaxError] = []  # kept, so that no id is used twice
+        tree = parse(text)
+        self.is_tangled = isinstance(tree, TooNestedError)
+        self.tree = tree if isinstance(tree, ast.Module) else None
+        if self.tree:
+            self._read(self.tree.body)
 
     def count(self, name: str) -> int:
         """How many bindings `visible` looks at."""

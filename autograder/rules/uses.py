@@ -47,7 +47,11 @@ class Look:
 
 
 def find_short_cuts(
-    sources: Sources, components: Iterable[str], forbidden: Forbidden, notes: list[str] | None = None
+    sources: Sources,
+    components: Iterable[str],
+    forbidden: Forbidden,
+    notes: list[str] | None = None,
+    evaluator: Evaluator | None = None,
 ) -> dict[str, list[ShortCut]]:
     """The short-cuts that components use.
 
@@ -56,6 +60,7 @@ def find_short_cuts(
         components: "module.Name"; each is judged by itself, and none is charged with the code of another one.
         forbidden: what they must not use.
         notes: takes a line for code that could not be searched completely.
+        evaluator: of these modules, where several searches share one; it reads each module once.
 
     Returns:
         The short-cuts of the components that use any.
@@ -64,7 +69,7 @@ def find_short_cuts(
     found: dict[str, list[ShortCut]] = {}
     tangled: list[str] = []
     try:
-        search = Search(sources, components, ForbiddenNames(forbidden))
+        search = Search(sources, components, evaluator or Evaluator(sources, ForbiddenNames(forbidden)))
     except (TooTangledError, RecursionError):
         tangled = ["the code"]
     else:
@@ -83,8 +88,8 @@ def find_short_cuts(
 class Search:
     """Visits each binding once."""
 
-    def __init__(self, sources: Sources, components: list[str], forbidden: ForbiddenNames) -> None:
-        self.forbidden, self.evaluator = forbidden, Evaluator(sources, forbidden)
+    def __init__(self, sources: Sources, components: list[str], evaluator: Evaluator) -> None:
+        self.forbidden, self.evaluator = evaluator.forbidden, evaluator
         self.roots = {component: self._bindings(component) for component in components}
         self._looks: dict[Binding, Look] = {}
         self._attach_changes(sources)
