@@ -52,13 +52,15 @@ def read_pairs(path: Path | str, most_tokens: int | None = None) -> list[Pair]:
 
     Args:
         path: of the file.
-        most_tokens: pairs with a longer side are left out; None = a side that the model cannot read is an error.
+        most_tokens: pairs with a longer side are left out, and their number is printed; None = a side that the model
+            cannot read is an error.
 
     Raises:
         DataError: if a line does not have exactly two sides, if one is empty or too long, or if no pair is left.
     """
     pairs = []
-    for number, line in enumerate(read_lines(path), start=1):
+    lines = read_lines(path)
+    for number, line in enumerate(lines, start=1):
         sides = [side.split() for side in line.split(SEPARATOR)]
         if len(sides) != 2 or not all(sides):
             raise DataError(f"{path}:{number}: expected `source{SEPARATOR}target`, found {line[:80]!r}")
@@ -70,6 +72,8 @@ def read_pairs(path: Path | str, most_tokens: int | None = None) -> list[Pair]:
         pairs.append((sides[0], sides[1]))
     if not pairs:
         raise DataError(f"{path}: no pair has at most {most_tokens} tokens per side")
+    if len(pairs) < len(lines):
+        print(f"{path}: left out {len(lines) - len(pairs)} pairs with more than {most_tokens} tokens on a side")
     return pairs
 
 

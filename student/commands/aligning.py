@@ -8,8 +8,8 @@ from typing import Any
 from torch import Tensor
 
 from ..data import DataError, Pair, read_pairs
-from ..running.config import ConfigError
 from ..translation.alignment import Gold, Tally, read_alignments, score_heads, token_attention
+from .drawing import check_format
 from .trained_model import add_checkpoint_flag, load_model, note_unknown
 
 CORPUS = Path("data/corpus")
@@ -37,7 +37,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints the table and draws the picture; returns the exit status."""
     if options.output:
-        check_format(options.output)
+        check_format(options.output, "--output")
     pairs = read_pairs(options.pairs)
     gold = read_alignments(options.alignments, pairs)
     pairs = pairs[: len(gold)]
@@ -54,16 +54,6 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         draw(options, tallies, attention[options.line - 1], pairs[options.line - 1], gold[options.line - 1])
     return 0
-
-
-def check_format(output: Path) -> None:
-    """Raises a ConfigError if a picture cannot be written."""
-    try:
-        from ..pictures.saving import FORMATS
-    except ImportError:
-        raise ConfigError("--output: matplotlib is not installed; pip install matplotlib") from None
-    if output.suffix.lower() not in FORMATS:
-        raise ConfigError(f"--output {output}: expected a name that ends in {', '.join(FORMATS)}")
 
 
 def as_rows(tallies: list[list[Tally]]) -> list[dict[str, Any]]:

@@ -53,20 +53,27 @@ class Maps:
 
 def run(options: argparse.Namespace) -> int:
     """Draws the maps; returns the exit status."""
-    try:
-        from ..pictures.saving import FORMATS, save_figure
-    except ImportError:
-        raise ConfigError("attention: matplotlib is not installed; pip install matplotlib") from None
     output = options.output or Path("attention.png")
-    formats = (*FORMATS, ".gif") if options.through_time else FORMATS
-    if output.suffix.lower() not in formats:
-        raise ConfigError(f"--output {output}: expected a name that ends in {', '.join(formats)}")
+    check_format(output, "attention", is_animated=bool(options.through_time))
     if options.through_time:
         return draw_through_time(options, output)
+    from ..pictures.saving import save_figure
+
     figure = draw_sentence(options)
     save_figure(figure, output)
     print(f"{figure.get_suptitle()}: {output}")
     return 0
+
+
+def check_format(output: Path, needed_for: str, is_animated: bool = False) -> None:
+    """Raises a ConfigError if a picture, which may be animated, cannot be written to a file of that name."""
+    try:
+        from ..pictures.saving import FORMATS
+    except ImportError:
+        raise ConfigError(f"{needed_for}: matplotlib is not installed; pip install matplotlib") from None
+    formats = (*FORMATS, ".gif") if is_animated else FORMATS
+    if output.suffix.lower() not in formats:
+        raise ConfigError(f"--output {output}: expected a name that ends in {', '.join(formats)}")
 
 
 def draw_sentence(options: argparse.Namespace) -> "Figure":

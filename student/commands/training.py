@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..data import DataError, Pair, read_lines, read_pairs, read_sources
+from ..data import DataError, Pair, read_pairs, read_sources
 from ..running.building import extra
 from ..running.checkpoint import Checkpoint
 from ..running.config import Config, ConfigError
@@ -187,17 +187,11 @@ def find_split(corpus: Path, split: str) -> Path:
 
 
 def read_split(path: Path, config: Config) -> Sequence[Pair]:
-    """Reads pairs; says how many of them are left out for their length."""
+    """Reads pairs, without those that are longer than the configuration allows."""
     if path.suffix == ".arrow":
         pairs: Sequence[Pair] = extra("arrow_corpus", str(path)).ArrowPairs(path, config.most_tokens or None)
         return pairs
-    if not config.most_tokens:
-        return read_pairs(path)
-    pairs = read_pairs(path, config.most_tokens)
-    left_out = len(read_lines(path)) - len(pairs)
-    if left_out:
-        print(f"{path}: left out {left_out} pairs with more than {config.most_tokens} tokens on a side")
-    return pairs
+    return read_pairs(path, config.most_tokens or None)
 
 
 def how_to_resume(options: argparse.Namespace) -> str:

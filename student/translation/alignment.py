@@ -19,12 +19,11 @@ from tqdm import tqdm
 
 from ..data import Batch, DataError, Pair, read_lines
 from ..model import Transformer
-from ..vocab import Vocabulary
+from ..vocab import CONTINUES, Vocabulary
 from .translate import forced_decode
 
 Links = set[tuple[int, int]]
 BATCH_SIZE = 128
-CONTINUES = "@@"
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from torch import Tensor
 
 from ..decode import beam_decode, greedy_decode
 from ..model import Transformer
+
+if TYPE_CHECKING:
+    from .cached.fused_model import FusedModel
 
 Found = TypeVar("Found")
 
@@ -68,15 +71,12 @@ def has_cache() -> bool:
 
 def find_cached_search(model: Transformer, beam_size: int, length_penalty: float) -> Search[list[int]] | None:
     """Returns the search with the cache; None if this package has none, or the layers are not the reference's."""
-    try:
-        from .cached.beam import cached_beam_decode
-        from .cached.checking import find_fused
-        from .cached.greedy import cached_greedy_decode
-    except ImportError:
-        return None
-    fused = find_fused(model)
+    fused = fuse(model)
     if fused is None:
         return None
+    from .cached.beam import cached_beam_decode
+    from .cached.greedy import cached_greedy_decode
+
     if beam_size == 1:
         return partial(cached_greedy_decode, fused=fused)
     return partial(cached_beam_decode, fused=fused, beam_size=beam_size, length_penalty=length_penalty)
@@ -86,12 +86,18 @@ def find_n_best_search(
     model: Transformer, n_best: int, beam_size: int, length_penalty: float
 ) -> Search[list[Hypothesis]] | None:
     """Returns the search for several hypotheses of each sentence; None where `find_cached_search` returns that."""
+    fused = fuse(model)
+    if fused is None:
+        return None
+    from .cached.beam import cached_beam_search
+
+    return partial(cached_beam_search, beam_size=beam_size, length_penalty=length_penalty, n_best=n_best, fused=fused)
+
+
+def fuse(model: Transformer) -> "FusedModel | None":
+    """Returns the model as the cache needs it; None if this package has no cache, or the layers are not its kind."""
     try:
-        from .cached.beam import cached_beam_search
         from .cached.checking import find_fused
     except ImportError:
         return None
-    fused = find_fused(model)
-    if fused is None:
-        return None
-    return partial(cached_beam_search, beam_size=beam_size, length_penalty=length_penalty, n_best=n_best, fused=fused)
+    return find_fused(model)
