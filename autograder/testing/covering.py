@@ -3,11 +3,21 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import cycle, islice
 from typing import Any
 
 from allpairspy import AllPairs
 
 from .case import Case
+
+
+class Either(tuple[Any, ...]):
+    """Alternatives that count as one level of a factor: the rows that have it take one after the other."""
+
+    def __new__(cls, *alternatives: object) -> "Either":
+        """Takes two or more alternatives."""
+        return super().__new__(cls, alternatives)
+
 
 ROUNDS = 2
 """How often each cell of an array is looked at to even out its levels."""
@@ -23,7 +33,7 @@ class Covering:
         """Makes the array.
 
         Args:
-            factors: levels by name, all of them different within a factor.
+            factors: levels by name, all of them different within a factor; an `Either` is one of them.
             always: further rows, of which only some levels are given; the others are drawn.
         """
         self.factors, self._always = dict(factors), always
@@ -31,13 +41,41 @@ class Covering:
 
     def rows(self, case: Case) -> list[dict[str, Any]]:
         """The rows. Which levels meet beyond pairs, and in which order, differs from case to case."""
-        shuffled = {name: case.shuffle(levels) for name, levels in self.factors.items()}
-        rows = [
-            {name: shuffled[name][level] for name, level in zip(self.factors, row, strict=True)} for row in self._array
-        ]
+        rows = self.drawn(case)
         for some in self._always:
             rows.append({name: case.choose(levels) for name, levels in self.factors.items()} | dict(some))
-        return case.shuffle(rows)
+        rows = case.shuffle(rows)
+        for name in self.factors:
+            take_in_turn(case, name, rows)
+        return rows
+
+    def drawn(self, case: Case) -> list[dict[str, Any]]:
+        """The array's rows."""
+        shuffled = {name: case.shuffle(levels) for name, levels in self.factors.items()}
+        return [
+            {name: shuffled[name][level] for name, level in zip(self.factors, row, strict=True)} for row in self._array
+        ]
+
+
+class Occurring(Covering):
+    """Fewer rows: each level occurs in two of them at least. For what is judged in pairs elsewhere."""
+
+    def drawn(self, case: Case) -> list[dict[str, Any]]:
+        """The rows, before further ones are added."""
+        count = 2 * max(map(len, self.factors.values()))
+        columns = [case.shuffle([*islice(cycle(levels), count)]) for levels in self.factors.values()]
+        return [dict(zip(self.factors, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def take_in_turn(case: Case, name: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Puts alternatives in the place of the levels of a factor that stand for several."""
+    left: dict[Either, list[Any]] = {}
+    for row in rows:
+        level = row[name]
+        if isinstance(level, Either):
+            if not left.get(level):
+                left[level] = case.shuffle(level)
+            row[name] = left[level].pop()
 
 
 @cache

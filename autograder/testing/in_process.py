@@ -72,6 +72,10 @@ class InProcessSubmission:
         """Makes a stand-in, to be passed as an argument."""
         return getattr(self._stand_ins, name)(*args, **kwargs)
 
+    def apply(self, name: str, subject: object, *args: object) -> object:
+        """Calls a stand-in that is a function, with an object or a function of the submission."""
+        return getattr(self._stand_ins, name)(subject, *args)
+
     def parameters(self, module: nn.Module) -> list[nn.Parameter]:
         """The parameters with their current values."""
         return list(module.parameters())

@@ -35,6 +35,13 @@ class SubmissionUnderTest(Protocol):
         """Makes one of the stand-ins, to be passed as an argument."""
         ...
 
+    def apply(self, name: str, subject: Any, *args: Any) -> Any:
+        """Calls a stand-in that is a function, with an object or a function of the submission and other arguments.
+
+        The component of `subject` answers for what happens. Many calls of a component in one cost least that way.
+        """
+        ...
+
     def parameters(self, module: nn.Module) -> list[nn.Parameter]:
         """The parameters of a module with their present values."""
         ...

@@ -11,7 +11,7 @@ from torch import Tensor
 from autograder.assignment.parameter_roles.parts import Network, Norm
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect
-from autograder.testing.covering import Covering
+from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
 from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
@@ -22,6 +22,7 @@ from .situations import (
     LAYOUTS,
     LEARNING,
     LENGTHS,
+    MASKS,
     OF_MODULES,
     OF_SEVERAL,
     SHAPES,
@@ -31,13 +32,11 @@ from .situations import (
     Situation,
     by_object,
     draw_layer_inputs,
-    fewer,
     in_turn,
     judge,
     masks_before,
 )
 
-MASKS = ("none", "(b, h, q, k)", "(q, k)", "(b, 1, 1, k)", "(1, h, q, k)")
 FACTORS: dict[str, Sequence[Any]] = {
     "made": (
         ("few", "float64"),
@@ -63,9 +62,9 @@ SITUATIONS = {
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY, [*EXTREME, FREE, *(LEARNING | {"shape": shape} for shape in SHAPES)]
     ),
-    ("EncoderLayer", True): Covering(fewer(FACTORS), EXTREME[:2]),  # most of it is judged without norm_first
-    ("DecoderLayer", True): Covering(
-        fewer(FACTORS | OF_MEMORY), [*EXTREME[:2], *(LEARNING | {"made": made} for made in FACTORS["made"][:3])]
+    ("EncoderLayer", True): Occurring(FACTORS, EXTREME[:2]),
+    ("DecoderLayer", True): Occurring(
+        FACTORS | OF_MEMORY, [*EXTREME[:2], *(LEARNING | {"made": made} for made in FACTORS["made"])]
     ),
 }
 SETTINGS = {

@@ -1,8 +1,8 @@
 """Judges a component in many situations: sizes, masks, values, mode, precision, gradients, and what came before.
 
-Situations are rows of a covering array, so that any two levels of two factors meet in each grading. All calls of an
-object travel in one request (`stand_ins.InTurn`); what they return is compared by value, in float32 too, and so are the
-gradients.
+Situations are rows of a covering array, so that any two levels of two factors meet in each grading; where one level
+stands for several kinds, each kind occurs. All calls of an object travel in one request (`stand_ins.in_turn`). What
+they return is compared by value, in float32 too, and so are the gradients.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,35 +24,27 @@ from autograder.testing.comparison import (
     expect_parts,
     expect_unchanged,
 )
+from autograder.testing.covering import Either
 from autograder.testing.errors import CheckFailed
 from autograder.testing.under_test import SubmissionUnderTest
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
-GRADIENTS = ("of inputs", "of parameters", "no_grad", "inference_mode")
-OF_SEVERAL = (*GRADIENTS, "of the other inputs")
-OF_MODULES = ("nothing", "same objects", "same shapes", "deep copy", "state dict")
-OF_FUNCTIONS = OF_MODULES[:3]
-LAYOUTS = ("contiguous", "transposed", "with gaps", "expanded")
-MASKS = (
-    "none",
-    "(q, k)",
-    "(b, 1, 1, k)",
-    "(b, 1, q, k)",
-    "(b, h, q, k)",
-    "(1, h, q, k)",
-    "(b, h, 1, k)",
-    "all allowed",
-)
-"""Shapes that the contract allows; `all allowed` forbids nothing."""
-SHAPES = ("few", "one sentence", "one position", "coinciding")
+GRADIENTS = ("of inputs", "of parameters", Either("no_grad", "inference_mode"))
+OF_SEVERAL = ("of inputs", Either("of parameters", "of the other inputs"), Either("no_grad", "inference_mode"))
+OF_MODULES = ("nothing", Either("same objects", "same shapes"), Either("deep copy", "state dict"))
+OF_FUNCTIONS = ("nothing", "same objects", "same shapes")
+LAYOUTS = ("contiguous", "transposed", Either("with gaps", "expanded"))
+MASKS = ("none", "(b, h, q, k)", Either("(q, k)", "(b, 1, 1, k)", "(1, h, q, k)"))
+"""Shapes that the contract allows."""
+SHAPES = ("few", Either("one sentence", "one position"), "coinciding")
 """Of a batch: a long sentence alone, many sentences of one position, as many of both as there are features."""
-LENGTHS = ("one", "few", "many", "t")
+LENGTHS = ("few", Either("one", "many"), "t")
 """Of a memory; `t` is as long as the target."""
-LEARNING = {"gradients": "of inputs", "history": "nothing", "values": "normal"}
+LEARNING: dict[str, Any] = {"gradients": "of inputs", "history": "nothing", "values": "normal"}
 """Levels that show what a gradient is."""
-FREE = {"mask": "none", "src_mask": "none", "s": "t"}
+FREE: dict[str, Any] = {"mask": "none", "src_mask": "none", "s": "t"}
 """Levels of a decoder that may look everywhere, with a memory as long as its input."""
-VALUES = ("normal", "some zeros", "large", "small", "all equal")
+VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 
 HISTORY_IN_WORDS = {
     "same objects": "after a call with the same tensors, which held other values then",
@@ -89,12 +81,12 @@ class Situation:
 
     @property
     def gradients(self) -> str:
-        """One of GRADIENTS."""
+        """What is differentiated, or the mode in which nothing is."""
         return str(self.row.get("gradients", "of parameters"))
 
     @property
     def history(self) -> str:
-        """One of OF_MODULES."""
+        """What came before the call."""
         return str(self.row.get("history", "nothing"))
 
     @property
@@ -108,7 +100,7 @@ class Situation:
         return self.history == "deep copy"
 
     def call(self) -> tuple[Any, ...]:
-        """As `InTurn` takes it."""
+        """As `stand_ins.in_turn` takes it."""
         gradients = "on" if self.gradients.startswith("of") else self.gradients
         return self.method, gradients, self.history, self.training, list(self.inputs), list(self.earlier)
 
@@ -146,7 +138,7 @@ def draw_mask(case: Case, kind: str, b: int, h: int, q: int, k: int) -> Tensor |
     if kind == "none":
         return None
     if kind == "all allowed":
-        return torch.ones(b, 1, q, k, dtype=torch.bool)
+        return torch.ones(b, 1, q, k, dtype=torch.bool)  # forbids nothing
     if kind == "a query without keys":
         mask = case.mask(b, h, q, k)
         mask[0, 0, case.size(0, q - 1)] = False
@@ -158,7 +150,7 @@ def draw_mask(case: Case, kind: str, b: int, h: int, q: int, k: int) -> Tensor |
 
 
 def draw_shape(case: Case, kind: str, d: int) -> tuple[int, int]:
-    """Sentences and positions of a kind from SHAPES."""
+    """Sentences and positions of one of the SHAPES."""
     if kind == "coinciding":
         return (d, d) if d <= 12 else (2, d)
     if kind == "one sentence":
@@ -219,7 +211,7 @@ def draw_layer_inputs(
 
 
 def draw_length(case: Case, kind: str, t: int) -> int:
-    """Positions of a memory, of a kind from LENGTHS; `t` is the length of the target."""
+    """Positions of a memory, one of the LENGTHS; `t` is the length of the target."""
     return {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t}[kind]
 
 
@@ -235,7 +227,7 @@ def is_random_in_training(submission: SubmissionUnderTest, module: Any, *inputs:
 
     The inputs should be large: small ones could come through dropout unharmed.
     """
-    several = submission.stand_in("InTurn", module)([("forward", "no_grad", "nothing", True, list(inputs), [])] * 3)
+    several = submission.apply("in_turn", module, [("forward", "no_grad", "nothing", True, list(inputs), [])] * 3)
     first, *others = (list(flat(result if isinstance(result, (tuple, list)) else [result])) for result in several)
     pairs = [(one, two) for other in others for one, two in zip(first, other, strict=False)]
     return not all(isinstance(one, Tensor) and isinstance(two, Tensor) and torch.equal(one, two) for one, two in pairs)
@@ -245,8 +237,7 @@ def in_turn(submission: SubmissionUnderTest, subject: Any, situations: Sequence[
     """What the subject returns in each situation, from one request."""
     for situation in situations:
         situation.prepare()
-    runner = submission.stand_in("InTurn", subject)
-    results = runner([situation.call() for situation in situations])
+    results = submission.apply("in_turn", subject, [situation.call() for situation in situations])
     expect(isinstance(results, list) and len(results) == len(situations), "all calls", "as many results", "others")
     return list(results)
 
@@ -284,11 +275,6 @@ class Judged:
 
 Expected = Callable[[Situation, tuple[Any, ...]], Parts]
 """What a call in a situation should return, from its arguments in float64."""
-
-
-def fewer(factors: Mapping[str, Sequence[Any]], most: int = 3) -> dict[str, Sequence[Any]]:
-    """The factors with at most so many levels of each, for what is also judged elsewhere."""
-    return {name: levels[:most] for name, levels in factors.items()}
 
 
 def by_object(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[tuple[str, torch.dtype], list[dict[str, Any]]]]:

@@ -108,7 +108,7 @@ def find_attention(
         tolerance: how far weights and output may be from those of the right roles.
     """
     is_known_layout = weights_fit = False
-    for blocks, biases in readings(parameters, inputs[0].size(-1), n_heads):
+    for reading, (blocks, biases) in enumerate(readings(parameters, inputs[0].size(-1), n_heads)):
         is_known_layout = True
         into, out_of = (
             [
@@ -119,19 +119,39 @@ def find_attention(
             ]
             for side in ("into_heads", "out_of_heads")
         )
-        for attend in (look_up, true_attention):
-            pair = _find_query_and_key(into, attend, n_heads, inputs, weights, tolerance)
-            if pair is None:
-                continue
-            weights_fit = True
-            taken = pair[0].block, pair[1].block
-            values, outputs = (
-                [option for option in options if option.block not in taken] for options in (into, out_of)
-            )
-            other_pair = _find_value_and_output(values, outputs, n_heads, inputs, output, weights, finish, tolerance)
-            if other_pair is not None:
-                return Search(FoundAttention(*pair, *other_pair, attend, n_heads), True, True)
+        for options in (_as_before(reading, into, out_of), (into, out_of)):
+            for attend in (look_up, true_attention):
+                pair = _find_query_and_key(options[0], attend, n_heads, inputs, weights, tolerance)
+                if pair is None:
+                    continue
+                weights_fit = True
+                taken = pair[0].block, pair[1].block
+                values, outputs = ([option for option in side if option.block not in taken] for side in options)
+                other_pair = _find_value_and_output(
+                    values, outputs, n_heads, inputs, output, weights, finish, tolerance
+                )
+                if other_pair is not None:
+                    found = FoundAttention(*pair, *other_pair, attend, n_heads)
+                    _latest[reading] = _places(into, (found.query, found.key, found.value)), _places(out_of, other_pair)
+                    return Search(found, True, True)
     return Search(None, is_known_layout, weights_fit)
+
+
+_latest: dict[int, tuple[list[int], list[int]]] = {}
+"""Where the roles were found last, by the reading's number: most likely they are there again in the next object."""
+
+
+def _as_before(
+    reading: int, into: list[Projection], out_of: list[Projection]
+) -> tuple[list[Projection], list[Projection]]:
+    """The few options that fitted last, to be tried before all."""
+    ways_in, ways_out = _latest.get(reading, ([], []))
+    return [into[i] for i in ways_in if i < len(into)], [out_of[i] for i in ways_out if i < len(out_of)]
+
+
+def _places(options: list[Projection], chosen: Sequence[Projection]) -> list[int]:
+    """The numbers of some options."""
+    return [number for number, option in enumerate(options) if any(option is one for one in chosen)]
 
 
 def _find_query_and_key(
@@ -144,6 +164,8 @@ def _find_query_and_key(
 ) -> tuple[Projection, Projection] | None:
     """The two options that give the weights of the first query of the first sentence, all pairs at once."""
     n = len(options)
+    if not n:
+        return None
     query, key = inputs[0].detach()[:1, :1], inputs[1].detach()[:1]
     seen = weights.detach()[:1, :, :1]  # (1, h, 1, k)
     with torch.no_grad():
@@ -166,6 +188,8 @@ def _find_value_and_output(
     tolerance: float,
 ) -> tuple[Projection, Projection] | None:
     """The two options that give the output at the first query of the first sentence, all pairs at once."""
+    if not values or not outputs:
+        return None
     value, seen = inputs[2].detach()[:1], weights.detach()[:1, :, :1]
     target = output.detach()[0, 0]  # (d,)
     with torch.no_grad():

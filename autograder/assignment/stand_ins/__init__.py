@@ -2,7 +2,8 @@
 
 So each component can be judged on its own. Nothing here gives an answer away, and a mistake in what a component passes
 to a stand-in shows in the result. The worker loads this package by itself: it imports torch and nothing else of the
-kit. Any name that it exports can be a test's `submission.stand_in(name)`; those of the contract replace components.
+kit. Any class that it exports can be a test's `submission.stand_in(name)`, any function a `submission.apply(name, …)`;
+those of the contract replace components.
 
     components.py  in place of the components of the contract
     formulas.py    what those compute
@@ -12,15 +13,9 @@ kit. Any name that it exports can be a test's `submission.stand_in(name)`; those
 
 from .arguments import (
     Batch,
-    OldGradients,
     Oracle,
-    TinyTranslator,
     adam,
-    batches,
     cross_entropy,
-    halving,
-    one_shot,
-    sgd,
 )
 from .components import (
     Decoder,
@@ -36,7 +31,7 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from .runners import InTurn
+from .runners import in_turn, search, train_in_turn
 
 __all__ = [
     "Batch",
@@ -45,21 +40,17 @@ __all__ = [
     "Encoder",
     "EncoderLayer",
     "FeedForward",
-    "InTurn",
     "InputEmbedding",
     "LayerNorm",
     "MultiHeadedAttention",
-    "OldGradients",
     "Oracle",
     "PositionalEncoding",
-    "TinyTranslator",
     "adam",
-    "batches",
     "causal_mask",
     "cross_entropy",
-    "halving",
-    "one_shot",
+    "in_turn",
     "padding_mask",
     "scaled_dot_product_attention",
-    "sgd",
+    "search",
+    "train_in_turn",
 ]

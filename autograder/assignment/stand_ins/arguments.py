@@ -1,6 +1,5 @@
 """What tests of training and decoding hand to the submission: a batch, small models, optimizers."""
 
-from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 import torch
@@ -18,16 +17,6 @@ class Batch:
     def to(self, device: torch.device | str) -> "Batch":
         """As the batch of the assignment."""
         return Batch(**{name: tensor.to(device) for name, tensor in vars(self).items()})
-
-
-def batches(several: Iterable[dict[str, Tensor]]) -> list[Batch]:
-    """A list of batches, from their tensors by name."""
-    return [Batch(**tensors) for tensors in several]
-
-
-def one_shot(several: Iterable[Batch]) -> Iterator[Batch]:
-    """An iterator over batches: it can be read only once, and has no length."""
-    return iter(several)
 
 
 class TinyTranslator(nn.Module):
@@ -68,27 +57,9 @@ class TinyTranslator(nn.Module):
         raise NotImplementedError("call encode, decode and get_predictions, not the model itself")
 
 
-class OldGradients:
-    """Leaves gradients behind in a model, as an earlier use of it would."""
-
-    def __init__(self, model: nn.Module) -> None:
-        for parameter in model.parameters():
-            parameter.grad = torch.ones_like(parameter)
-
-
-def sgd(model: nn.Module, rate: float) -> torch.optim.Optimizer:
-    """Plain gradient descent: a step shows the gradient itself."""
-    return torch.optim.SGD(model.parameters(), lr=rate)
-
-
 def adam(model: nn.Module, rate: float) -> torch.optim.Optimizer:
     """The optimizer of the short training run."""
     return torch.optim.Adam(model.parameters(), lr=rate)
-
-
-def halving(optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LRScheduler:
-    """A schedule that halves the learning rate at each step."""
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step)
 
 
 def cross_entropy(pad_id: int, smoothing: float) -> nn.CrossEntropyLoss:

@@ -1,4 +1,7 @@
-"""Calls a component in many situations within one request: what a call costs is mostly the way there and back."""
+"""Calls a component in many situations within one request: what a call costs is mostly the way there and back.
+
+Tests reach these functions by `submission.apply`.
+"""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -7,6 +10,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from .arguments import Batch, Oracle, TinyTranslator
 
 GRADIENTS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "on": nullcontext,
@@ -20,20 +25,94 @@ other tensors of the same shapes; the object was copied, and the original has ot
 that had other weights, was called, and got these from a state dict."""
 
 
-class InTurn:
-    """Calls a module, or a function, in one situation after the other."""
+Call = tuple[str, str, str, bool, Sequence[Any], Sequence[Any]]
+"""The method, a key of GRADIENTS, one of HISTORIES, whether in train mode, the arguments, and what stood in place of
+those that are None in the call before, if there is one."""
+
+
+def in_turn(subject: Any, calls: Sequence[Call]) -> list[Any]:
+    """What a module, or a function, returns in one situation after the other."""
+    return Caller(subject).results(calls)
+
+
+def train_in_turn(train_epoch: Callable[..., Any], runs: Sequence[dict[str, Any]]) -> list[tuple[Any, list[Tensor]]]:
+    """What several trainings end with; each as `train` takes it."""
+    return [train(train_epoch, **run) for run in runs]
+
+
+def train(
+    train_epoch: Callable[..., Any],
+    start: Sequence[Tensor],
+    batches: Sequence[dict[str, Tensor]],
+    rate: float,
+    pad: int,
+    smoothing: float,
+    options: dict[str, Any],
+    epochs: int = 1,
+    is_training: bool = True,
+    schedule: bool = False,
+    stale: bool = False,
+    in_one_pass: bool = False,
+) -> tuple[Any, list[Tensor]]:
+    """What `train_epoch` returns at last, and the model's parameters afterwards.
+
+    Args:
+        train_epoch: of the submission.
+        start: the parameters of a TinyTranslator.
+        batches: their tensors by name.
+        rate: of plain gradient descent, where a step shows the gradient itself.
+        pad: the label that the criterion ignores.
+        smoothing: of the criterion's labels.
+        options: further arguments for `train_epoch`.
+        epochs: how often it is called, with the same objects.
+        is_training: the mode in which it gets the model.
+        schedule: passes a scheduler that halves the rate at each step.
+        stale: leaves gradients behind in the model, as an earlier use of it would.
+        in_one_pass: passes an iterator, which can be read only once and has no length.
+    """
+    (src_size, d_model), tgt_size = start[0].shape, start[1].size(0)
+    model = TinyTranslator(src_size, tgt_size, d_model, start[0].dtype).train(is_training)
+    with torch.no_grad():
+        for parameter, value in zip(model.parameters(), start, strict=True):
+            parameter.copy_(value)
+            parameter.grad = torch.ones_like(parameter) if stale else None
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    if schedule:
+        options = {**options, "scheduler": torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step)}
+    criterion = nn.CrossEntropyLoss(ignore_index=pad, label_smoothing=smoothing)
+    several = [Batch(**tensors) for tensors in batches]
+    loss: Any = None
+    for _ in range(epochs):
+        loss = train_epoch(iter(several) if in_one_pass else several, model, optimizer, criterion, **options)
+    return loss, [parameter.detach() for parameter in model.parameters()]
+
+
+def search(
+    decode: Callable[..., Any], oracle: Sequence[Any], is_training: bool, given: Sequence[Any], options: dict[str, Any]
+) -> tuple[Any, bool]:
+    """What a search finds with an `Oracle` for a model, and whether that is in train mode afterwards.
+
+    Args:
+        decode: of the submission.
+        oracle: arguments that make the model.
+        is_training: the mode in which the search gets it.
+        given: the search's arguments after the model.
+        options: and by keyword.
+    """
+    model = Oracle(*oracle).train(is_training)
+    found = decode(model, *given, **options)
+    return found, model.training
+
+
+class Caller:
+    """Calls a module, or a function; what was called before stays as it was for later calls."""
 
     def __init__(self, subject: Any) -> None:
         self.subject = subject
         self._copies: dict[str, Any] = {}
 
-    def __call__(self, calls: Sequence[tuple[str, str, str, bool, Sequence[Any], Sequence[Any]]]) -> list[Any]:
-        """What the calls return.
-
-        Args:
-            calls: for each the method, a key of GRADIENTS, one of HISTORIES, whether in train mode, the arguments, and
-                what stood in place of those that are None in the call before, if there is one.
-        """
+    def results(self, calls: Sequence[Call]) -> list[Any]:
+        """What the calls return."""
         was_training = isinstance(self.subject, nn.Module) and self.subject.training
         for _, _, history, *_ in calls:
             if history in ("deep copy", "state dict"):

@@ -9,7 +9,6 @@ from torch import Tensor
 from autograder.assignment.checks.situations import (
     DTYPES,
     LAYOUTS,
-    MASKS,
     OF_FUNCTIONS,
     OF_SEVERAL,
     VALUES,
@@ -31,7 +30,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
-from autograder.testing.covering import Covering
+from autograder.testing.covering import Covering, Either
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
@@ -211,12 +210,18 @@ def test_order_of_the_keys_does_not_matter(submission: SubmissionUnderTest, case
 
 SITUATIONS = Covering(
     {
-        "b": ("one", "few", "many", "d"),
+        "b": ("few", Either("one", "many"), "d"),
         "h": ("one", "few"),
-        "q": ("one", "few", "many", "b", "d"),
-        "k": ("one", "few", "many", "q"),
+        "q": ("few", Either("one", "many"), Either("b", "d")),
+        "k": ("few", Either("one", "many"), "q"),
         "d": ("one", "few", "many"),
-        "mask": (*MASKS, "a query without keys"),
+        "mask": (
+            "none",
+            "(b, h, q, k)",
+            Either("(q, k)", "(1, h, q, k)", "(b, 1, q, k)"),
+            Either("(b, 1, 1, k)", "(b, h, 1, k)"),
+            Either("all allowed", "a query without keys"),
+        ),
         "dtype": tuple(DTYPES),
         "gradients": OF_SEVERAL,
         "history": OF_FUNCTIONS,

@@ -16,6 +16,7 @@ from autograder.assignment.checks.situations import (
     DTYPES,
     LAYOUTS,
     LEARNING,
+    MASKS,
     OF_MODULES,
     OF_SEVERAL,
     VALUES,
@@ -47,7 +48,7 @@ from autograder.testing.comparison import (
     fail,
     run_backward,
 )
-from autograder.testing.covering import Covering
+from autograder.testing.covering import Covering, Either
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_3
@@ -268,15 +269,13 @@ SITUATIONS = Covering(
     {
         "made": (
             ("few", "float64"),
-            ("one head", "float32"),
-            ("one feature a head", "float64"),
-            ("one feature", "float64"),
-            ("many", "float32"),
+            Either(("one head", "float32"), ("many", "float32")),
+            Either(("one feature a head", "float64"), ("one feature", "float64")),
         ),
-        "b": ("one", "few", "many", "q"),
-        "q": ("one", "few", "many", "d"),
-        "k": ("one", "few", "many", "q", "the query itself", "the value itself"),
-        "mask": ("none", "(q, k)", "(b, 1, 1, k)", "(b, h, q, k)", "(1, h, q, k)"),
+        "b": ("few", Either("one", "many"), "q"),
+        "q": ("few", Either("one", "many"), "d"),
+        "k": ("few", Either("one", "many"), "q", Either("the query itself", "the value itself")),
+        "mask": MASKS,
         "gradients": OF_SEVERAL,
         "history": OF_MODULES,
         "layout": LAYOUTS,

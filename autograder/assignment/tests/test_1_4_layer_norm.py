@@ -13,6 +13,7 @@ from autograder.assignment.checks.situations import (
     GRADIENTS,
     LAYOUTS,
     OF_MODULES,
+    SHAPES,
     VALUES,
     Judged,
     Situation,
@@ -34,7 +35,7 @@ from autograder.testing.comparison import (
     expect_unchanged,
     run_backward,
 )
-from autograder.testing.covering import Covering
+from autograder.testing.covering import Covering, Either
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_4
@@ -204,13 +205,11 @@ SITUATIONS = Covering(
     {
         "made": (
             ("few", "float64"),
-            ("few", "float32"),
-            ("epsilon", "float64"),
-            ("epsilon 0", "float32"),
-            ("one feature", "float64"),
+            Either(("few", "float32"), ("epsilon 0", "float32")),
+            Either(("epsilon", "float64"), ("one feature", "float64")),
             ("many", "float32"),
         ),
-        "shape": ("one axis", "two axes", "few", "one sentence", "one position", "coinciding", "four axes"),
+        "shape": (*SHAPES, Either("one axis", "two axes", "four axes")),
         "gradients": GRADIENTS,
         "history": OF_MODULES,
         "layout": LAYOUTS,

@@ -1,11 +1,13 @@
 """Extension E.1: the band around the diagonal and random cells."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 
 from autograder.testing.case import Case
-from autograder.testing.comparison import describe, expect
+from autograder.testing.comparison import describe, expect, expect_parts
 from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
@@ -22,11 +24,25 @@ def distance(length: int) -> Tensor:
 
 def draw(submission: SubmissionUnderTest, length: int, *args: object) -> Tensor:
     """The mask, of the right type and shape."""
-    mask: Tensor = submission.call(COMPONENT, length, *args)
+    [mask] = draw_in_turn(submission, [(length, *args)])
+    return mask
+
+
+def draw_in_turn(submission: SubmissionUnderTest, given: list[tuple[Any, ...]]) -> list[Tensor]:
+    """The masks for several arguments."""
+    calls: list[Any] = [("forward", "on", "nothing", False, list(arguments), []) for arguments in given]
+    masks = submission.apply("in_turn", submission.function(COMPONENT), calls)
+    several = expect_parts(masks, [f"mask {number + 1}" for number in range(len(given))], "what comes back")
+    return [checked(mask, length) for mask, (length, *_) in zip(several, given, strict=True)]
+
+
+def checked(mask: Any, length: int) -> Tensor:
+    """A mask of the right type and shape."""
     good = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (length, length)
     got = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
     expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", got)
-    return mask
+    found: Tensor = mask
+    return found
 
 
 @pytest.mark.core
@@ -106,25 +122,32 @@ SITUATIONS = Covering(
 
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    for row in SITUATIONS.rows(case):
+    rows, given = SITUATIONS.rows(case), []
+    for row in rows:
         length, probability = int(row["length"]), float(row["random_prob"])
-        width = length if row["width"] == "length" else int(row["width"])
-        seeds = [case.size(0, 10**6)] * 2 + [10**6 + 1]
-        masks = []
-        for seed in seeds:
+        row["width"] = length if row["width"] == "length" else int(row["width"])
+        for seed in [case.size(0, 10**6)] * 2 + [10**6 + 1]:
             generator = torch.Generator().manual_seed(seed) if row["generator"] else None
-            masks.append(draw(submission, length, width, probability, generator))
-        what = f"the mask for length {length}, width {width}, random_prob {probability}"
-        band = distance(length) < width
-        for mask in masks:
-            expect(bool(mask[band].all()), what, "True within the band", "some False")
-            if probability in (0.0, 1.0):
-                wrong = int((mask != (band | (probability == 1.0))).sum())
-                expect(wrong == 0, what, "no other cell at 0, every other cell at 1", f"{wrong} wrong cells")
-        if probability in (0.0, 1.0) or length < 70 or bool(band.all()):
-            continue
-        check_random_cells(masks[0], band, probability)
-        is_repeated = torch.equal(masks[0], masks[1])
-        drawn = "the same mask from equal generators" if row["generator"] else "another mask each time"
-        expect(is_repeated is row["generator"], what, drawn, "another" if row["generator"] else "the same")
-        expect(not torch.equal(masks[0], masks[2]), what, "another mask from another seed", "the same")
+            given.append((length, row["width"], probability, generator))
+    drawn = iter(draw_in_turn(submission, given))
+    for row in rows:
+        check_masks(row, [next(drawn) for _ in range(3)])
+
+
+def check_masks(row: dict[str, Any], masks: list[Tensor]) -> None:
+    """Three masks of one situation, the first two from the same seed."""
+    length, width, probability = row["length"], row["width"], row["random_prob"]
+    what = f"the mask for length {length}, width {width}, random_prob {probability}"
+    band = distance(length) < width
+    for mask in masks:
+        expect(bool(mask[band].all()), what, "True within the band", "some False")
+        if probability in (0.0, 1.0):
+            wrong = int((mask != (band | (probability == 1.0))).sum())
+            expect(wrong == 0, what, "no other cell at 0, every other cell at 1", f"{wrong} wrong cells")
+    if probability in (0.0, 1.0) or length < 70 or bool(band.all()):
+        return
+    check_random_cells(masks[0], band, probability)
+    is_repeated = torch.equal(masks[0], masks[1])
+    wanted = "the same mask from equal generators" if row["generator"] else "another mask each time"
+    expect(is_repeated is row["generator"], what, wanted, "another" if row["generator"] else "the same")
+    expect(not torch.equal(masks[0], masks[2]), what, "another mask from another seed", "the same")

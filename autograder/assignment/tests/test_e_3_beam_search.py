@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from autograder.testing.case import Case
-from autograder.testing.comparison import describe, expect, expect_parts, expect_shape, fail
+from autograder.testing.comparison import describe, expect, expect_parts, fail
 from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
@@ -27,7 +27,7 @@ class Tables:
         self.pad, self.bos, self.eos = special
         self.table[..., self.eos] = 2 * ALMOST_NEVER  # a sentence that strays from the tables does not end
         self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in special]
-        self.model: Any = None
+        self.is_training: Any = None  # after a search
 
     def say(self, sentence: int, position: int, after: int, **probabilities: float) -> None:
         """Sets the probabilities of what follows the token `after` at a position, by name: `eos` or `w0`, `w1`, …."""
@@ -65,14 +65,16 @@ class Tables:
         if masks is None:
             masks = torch.ones(self.table.size(0), 1, 1, length, dtype=torch.bool)
         expected_masks = masks if encoder_masks is None else encoder_masks
-        self.model = submission.stand_in("Oracle", self.table, self.words[-1], expected_masks, masks)
-        self.model.train(is_training)
+        oracle = self.table, self.words[-1], expected_masks, masks
         src = torch.tensor([[sentence, 3, 4][:length] for sentence in sentences])
         if encoder_masks is not None:
             options["encoder_mask"] = encoder_masks[sentences]
         ids: dict[str, Any] = {"bos_id": self.bos, "eos_id": self.eos, "pad_id": self.pad}
-        found = submission.call(COMPONENT, self.model, src, masks[sentences], **ids, max_length=max_length, **options)
-        return read_lines(found, len(sentences))
+        options = {**ids, "max_length": max_length, **options}
+        given = src, masks[sentences]
+        found = submission.apply("search", submission.function(COMPONENT), oracle, is_training, given, options)
+        lines, self.is_training = expect_parts(found, ("translations", "mode"), "what comes back")
+        return read_lines(lines, len(sentences))
 
     def ids(self, *numbers: int) -> list[int]:
         """The ids of the words w0, w1, … with these numbers."""
@@ -206,20 +208,15 @@ def test_encoder_mask_is_handed_on(submission: SubmissionUnderTest, case: Case) 
 def test_mode_is_restored(submission: SubmissionUnderTest, case: Case, is_training: bool) -> None:
     tables = Tables(1)
     garden_path(tables, 0)
-    tables.search(submission, [0], is_training, beam_size=2)  # in train mode the model predicts the last word
-    src, everything = torch.tensor([[0, 3, 4]]), torch.ones(1, 1, 1, 3, dtype=torch.bool)
-    what = "what the model predicts after the search"
-    memory, _ = expect_parts(tables.model.encode(src, everything), ("memory", "weights"), what)
-    start, causal = torch.tensor([[BOS]]), torch.ones(1, 1, dtype=torch.bool)
-    names = ("output", "self_weights", "cross_weights")
-    output, *_ = expect_parts(tables.model.decode(start, memory, everything, causal), names, what)
-    said = tables.model.get_predictions(output)
-    expect_shape(said, (1, 1, VOCAB), what)
-    is_now = int(said[0, -1].argmax()) == tables.words[-1]
+    tables.search(submission, [0], is_training, beam_size=2)
+    expect_mode(tables, is_training, "the mode of the model after the search")
+
+
+def expect_mode(tables: Tables, was_training: bool, what: str) -> None:
+    """Fails unless the model is in the mode in which the search got it."""
     modes = {True: "train", False: "eval"}
-    look_at = "model.training, before model.eval()"
-    what = "the mode of the model after the search"
-    expect(is_now == is_training, what, f"{modes[is_training]}, as it was before", modes[is_now], look_at)
+    now = modes.get(tables.is_training, describe(tables.is_training))
+    expect(now == modes[was_training], what, f"{modes[was_training]}, as it was", now, "model.training, before eval()")
 
 
 USUAL = {"beam_size": 3, "sentences": [2, 0, 1], "max_length": 7}
@@ -258,7 +255,4 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         named = {name: value for name, value in row.items() if name not in ("special", "sentences")}
         what = f"{len(sentences)} sentences with " + ", ".join(f"{name} = {value}" for name, value in named.items())
         expect(found == wanted, what, f"{wanted}", f"{found}", "each setting acts as the other tests say")
-        submission.parameters(tables.model)
-        modes = "in train mode", "in eval mode"
-        was, now = (modes[0] if mode else modes[1] for mode in (row["is_training"], tables.model.training))
-        expect(was == now, f"the model after {what}", f"{was}, as before", now, "model.training, before model.eval()")
+        expect_mode(tables, row["is_training"], f"the mode of the model after {what}")

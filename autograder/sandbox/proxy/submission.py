@@ -104,6 +104,15 @@ class Sandbox:
         target = {"function": component, "isolated": isolated}
         return self._caller.call(self._supervisor.session(component), component, target, [], args, kwargs)
 
+    def apply(self, name: str, subject: RemoteModule | RemoteObject, *args: object) -> object:
+        """Calls a stand-in that is a function, with an object or a function of the submission.
+
+        The component of `subject` is blamed if the worker dies.
+        """
+        handle = subject._handle
+        target = {"stand_in": name, "subject": handle.number}
+        return self._caller.call(handle.session, handle.component, target, [], (subject, *args), {})
+
     def parameters(self, module: RemoteModule) -> list[nn.Parameter]:
         """The parameters with their current values in the worker, which training there may have changed."""
         self._caller.refresh(module)

@@ -92,7 +92,7 @@ class Executor:
         return self._introduce(Held(value), encoder)
 
     def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
-        """Calls a function, or a method of an object."""
+        """Calls a function, a method of an object, or a stand-in that is a function of an object."""
         inputs = self._connect(decoder)
         args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
         before = [(tensor, tensor._version, tensor.detach().clone()) for tensor in decoder.tensors]
@@ -159,9 +159,11 @@ class Executor:
         if "function" in target:
             self._components.isolate(target["function"] if target["isolated"] else None)
             return self._components.get(target["function"])
-        held = self.objects[target["object"]]
+        held = self.objects[target["subject" if "stand_in" in target else "object"]]
         if held.is_submitted:
             self._components.isolate(held.isolated)
+        if "stand_in" in target:
+            return getattr(self._stand_ins, target["stand_in"])
         return held.value if target["method"] == "forward" else getattr(held.value, target["method"])
 
 

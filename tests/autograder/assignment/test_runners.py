@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.assignment.stand_ins import InTurn
+from autograder.assignment.stand_ins import in_turn
 
 
 class Kept(nn.Module):
@@ -34,7 +34,7 @@ X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
 def result(way, history, gradients="no_grad", earlier=None):
     module = Kept(way)
-    [found] = InTurn(module)([("forward", gradients, history, False, [X, None], [None, earlier])])
+    [found] = in_turn(module, [("forward", gradients, history, False, [X, None], [None, earlier])])
     return found, module
 
 
@@ -64,7 +64,7 @@ def test_arguments_and_their_graph_stay():
     x = X.clone().requires_grad_()
     module = Kept("nothing")
     calls = [("forward", "on", history, True, [x], []) for history in ("nothing", "deep copy", "same shapes")]
-    results = InTurn(module)(calls)
+    results = in_turn(module, calls)
     torch.stack(results).sum().backward()
     assert torch.equal(x.grad, 3 * torch.tensor([[2.0, 3.0]] * 2)) and torch.equal(x, X)
 
@@ -74,5 +74,5 @@ def test_what_cannot_be_copied_is_called_itself():
         def __deepcopy__(self, memo):
             raise TypeError("there is only one")
 
-    [found] = InTurn(Alone("nothing"))([("forward", "on", "deep copy", False, [X], [])])
+    [found] = in_turn(Alone("nothing"), [("forward", "on", "deep copy", False, [X], [])])
     assert torch.equal(found, X * torch.tensor([2.0, 3.0]))
