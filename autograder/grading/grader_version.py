@@ -1,6 +1,7 @@
-"""The version of everything that decides marks: a record of another version is out of date.
+"""Two versions that a record keeps: of what decides the outcomes of tests, and of what outcomes are worth.
 
-Reports, class pages and the command line are left out: a change to them regrades nobody.
+After a change of the first a submission has to run again; after a change of the second its stored outcomes are
+weighed anew. Reports, class pages and the command line are left out: a change to them concerns no mark.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.places import ASSIGNMENT, REFERENCE, ROOT
+from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 
 ROOMS = (
     "foundation",
@@ -27,6 +28,8 @@ PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors")
 
 def grader_version(assignment: Assignment, release: Path, references: Path) -> str:
     """Sixteen hex digits for the grader, its tests, the limits in force, these paths, Python and the packages.
+
+    Points, thresholds and titles are left out; see `weighting_of`.
 
     Args:
         assignment: as it is used; its limits may differ from its file's.
@@ -52,13 +55,21 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
             add("reference", path.name, _hash_of(path))
     for path in sorted(release.rglob("*.py")):
         add("release", path.relative_to(release).as_posix(), _hash_of(path))
-    add("assignment", "file", _hash_of(assignment.path))
-    add("assignment", "limits", json.dumps(asdict(assignment.limits), sort_keys=True))
+    add("assignment", "limits", _as_text(asdict(assignment.limits)))
+    add("assignment", "contract", _as_text(asdict(assignment.contract)))
+    add("assignment", "tasks", _as_text([(task.number, task.components) for task in assignment.tasks]))
     add("references", "file", _hash_of(references))
     add("python", "version", platform.python_version())
     for package in PACKAGES:
         add("package", package, _version(package))
     return digest.hexdigest()[:16]
+
+
+def weighting_of(assignment: Assignment) -> str:
+    """Sixteen hex digits for all of the assignment that decides what outcomes are worth, and how parts are called."""
+    tasks = [(t.number, t.title, t.points, t.threshold, t.extension, t.visibility) for t in assignment.tasks]
+    content = _as_text([assignment.title, assignment.credit, assignment.thresholds, tasks])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def _deciding_files(root: Path) -> Iterator[Path]:
@@ -70,7 +81,12 @@ def _deciding_files(root: Path) -> Iterator[Path]:
 
 
 def _deciding_files_in(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in KINDS)
+    found = sorted(path for path in folder.rglob("*") if path.suffix in KINDS)
+    return [path for path in found if path.name != ASSIGNMENT_FILE.name]  # whose content is told apart
+
+
+def _as_text(content: object) -> str:
+    return json.dumps(content, sort_keys=True, default=sorted)  # the contract has sets
 
 
 def _hash_of(path: Path) -> str:

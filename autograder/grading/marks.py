@@ -67,17 +67,20 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
     missed = sorted((one for one in outcomes if one.state != State.PASSED), key=lambda outcome: not outcome.is_core)
     if not missed:
         return TaskResult(task, State.PASSED, task.points, "", tuple(outcomes))
-    share = 1 - len(missed) / len(outcomes)
-    if credit == "all" or any(outcome.is_core for outcome in missed):
-        share = 0.0
     return TaskResult(
         task,
         state=worst(outcome.state for outcome in missed),
-        score=round(task.points * share, 2),
+        score=partial(task.points, credit, len(missed), len(outcomes), any(outcome.is_core for outcome in missed)),
         message=explain(missed, len(outcomes)),
         outcomes=tuple(outcomes),
         traceback=next((outcome.traceback for outcome in missed if outcome.traceback), ""),
     )
+
+
+def partial(points: float, credit: str, n_missed: int, n_tests: int, misses_core: bool) -> float:
+    """What a task earns of which some tests do not pass; see `judge_task`."""
+    share = 0.0 if credit == "all" or misses_core else 1 - n_missed / n_tests
+    return round(points * share, 2)
 
 
 def explain(missed: list[Outcome], total: int, most: int = 4) -> str:

@@ -121,7 +121,10 @@ class Judgement(Model):
     ]
     files: Annotated[dict[Name, Sha256], Field(max_length=MAX_FILES, description="File name to hash of its content.")]
     grader_version: Annotated[
-        str, Field(pattern="^[0-9a-f]{16}$", description="Version of everything that decides marks.")
+        str, Field(pattern="^[0-9a-f]{16}$", description="Version of everything that decides outcomes.")
+    ]
+    weighting: Annotated[
+        str, Field(pattern="^[0-9a-f]{16}$", description="Version of points, thresholds, credit and titles.")
     ]
     seed_id: Annotated[
         str, Field(pattern="^([0-9a-f]{12})?$", description="Names the seed of the inputs; empty where no test ran.")

@@ -31,6 +31,7 @@ from .events import (
     TrainingTried,
     TranslationsScored,
 )
+from .grader_version import weighting_of
 from .marks import Outcome, TaskResult
 from .record import (
     MAX_FILES,
@@ -112,6 +113,7 @@ def blank(assignment: Assignment, grader_version: str) -> Judgement:
         content_hash="",
         files={},
         grader_version=grader_version,
+        weighting=weighting_of(assignment),
         seed_id="",
         score=0.0,
         max_score=assignment.max_score,
@@ -225,9 +227,9 @@ def diagnosis_of(found: Finding) -> Diagnosis:
 def bleu_of(score: Score) -> Bleu:
     """BLEU as it stands in the record."""
     return Bleu(
-        value=round(score.bleu, 6),
-        low=round(score.low, 6),
-        high=round(score.high, 6),
+        value=score.bleu,
+        low=score.low,
+        high=score.high,
         sentences=score.n,
         signature=score.signature,
     )

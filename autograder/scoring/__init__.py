@@ -12,7 +12,7 @@ the one exception that all of them raise. BLEU and
 chrF are sacreBLEU's; there is no metric of our own.
 """
 
-from .bleu import SAMPLES, SEED, Score, score
+from .bleu import SAMPLES, SEED, Measured, Score, score
 from .errors import ScoringError
 from .reading import parse_translations, read_references, read_translations, undo_bpe
 from .report import as_json, as_text, explain
@@ -25,6 +25,7 @@ __all__ = [
     "SAMPLES",
     "SEED",
     "TOKENIZATIONS",
+    "Measured",
     "Score",
     "ScoringError",
     "Verdict",

@@ -43,15 +43,28 @@ MAX_ORDER = 4
 
 
 @dataclass(frozen=True)
-class Score:
-    """The quality of the translations, and how it was computed. All qualities are between 0 and 1.
+class Measured:
+    """What a verdict needs to know. All qualities are between 0 and 1.
 
     Attributes:
         bleu: corpus BLEU, rounded to ten decimals.
         low: the lower end of BLEU's 95% bootstrap interval.
         high: the upper end.
-        chrf: chrF2, which gives credit for parts of words.
         n: the number of sentences.
+    """
+
+    bleu: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Score(Measured):
+    """The quality of the translations, and how it was computed.
+
+    Attributes:
+        chrf: chrF2, which gives credit for parts of words.
         signature: sacreBLEU's record of every choice behind BLEU.
         chrf_signature: the same for chrF.
         precisions: p_1 to p_4.
@@ -63,11 +76,7 @@ class Score:
         tokenize: the name of sacreBLEU's tokenization.
     """
 
-    bleu: float
-    low: float
-    high: float
     chrf: float
-    n: int
     signature: str
     chrf_signature: str
     precisions: tuple[float, float, float, float]

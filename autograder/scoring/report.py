@@ -28,7 +28,7 @@ from typing import Any
 
 from foundation.printable_text import printable
 
-from .bleu import DECIMALS, LEVEL, Score
+from .bleu import DECIMALS, LEVEL, Measured, Score
 from .reading import counted
 from .verdicts import Verdict
 
@@ -95,7 +95,7 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
     return "\n".join(lines) + "\n"
 
 
-def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) -> str:
+def explain(verdict: Verdict, score: Measured, verdicts: Sequence[Verdict] = ()) -> str:
     """A verdict as a sentence without its full stop, with enough digits to be true.
 
     Args:
@@ -114,7 +114,7 @@ def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) ->
     return f"{threshold} lies within {span}: BLEU {value} {side}, but {doubt}"
 
 
-def figures(score: Score, verdicts: Sequence[Verdict]) -> tuple[str, str, str]:
+def figures(score: Measured, verdicts: Sequence[Verdict]) -> tuple[str, str, str]:
     """BLEU and the ends of its interval, all with the same number of decimals; none is rounded across a threshold."""
     values = (score.bleu, score.low, score.high)
     for decimals in range(2, DECIMALS + 1):

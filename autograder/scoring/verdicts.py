@@ -17,7 +17,7 @@ from typing import Literal
 from foundation.places import ASSIGNMENT_FILE
 from foundation.printable_text import printable
 
-from .bleu import Score
+from .bleu import Measured
 from .errors import ScoringError
 from .reading import read_bounded_text
 
@@ -42,7 +42,7 @@ class Verdict:
     is_reached: bool
 
 
-def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:
+def judge(score: Measured, thresholds: Mapping[str, float]) -> list[Verdict]:
     """Compares a score with every threshold, in their order.
 
     Raises:
@@ -127,7 +127,7 @@ def parse_thresholds(arguments: Iterable[str], known: Collection[str] = ()) -> d
     return thresholds
 
 
-def _verdict(score: Score, name: str, threshold: float) -> Verdict:
+def _verdict(score: Measured, name: str, threshold: float) -> Verdict:
     is_reached = score.bleu >= threshold
     # With very few sentences the value may be outside its own interval; that is doubt as well.
     if min(score.low, score.bleu) >= threshold:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from autograder.grading import grader_version as module
-from autograder.grading.grader_version import PACKAGES, ROOMS, grader_version
+from autograder.grading.grader_version import PACKAGES, ROOMS, grader_version, weighting_of
 from foundation.assignment_file import read_assignment
-from foundation.places import ROOT
+from foundation.places import ASSIGNMENT_FILE, ROOT
 
 
 @pytest.fixture
@@ -75,3 +75,45 @@ def test_a_room_that_has_moved_is_no_silent_gap(copy):
     (copy / "autograder" / "rules").rename(copy / "autograder" / "laws")
     with pytest.raises(FileNotFoundError, match="rules"):
         version(copy)
+
+
+def changed_file(tmp_path, old: str, new: str):
+    text = ASSIGNMENT_FILE.read_text()
+    assert old in text
+    path = tmp_path / "assignment.toml"
+    path.write_text(text.replace(old, new, 1))
+    return read_assignment(path)
+
+
+@pytest.mark.parametrize(
+    "old, new, is_weighed_anew",
+    [
+        ("points = 14", "points = 15", True),
+        ("beginner = 0.30", "beginner = 0.31", True),
+        ('credit = "share"', 'credit = "all"', True),
+        ('title = "Layer normalisation"', 'title = "LayerNorm"', True),
+        ('due = ""', 'due = "on Monday"', False),
+        ("# The assignment", "# Our assignment", False),
+    ],
+)
+def test_what_outcomes_are_worth_needs_no_run(tmp_path, old, new, is_weighed_anew):
+    before, after = read_assignment(), changed_file(tmp_path, old, new)
+    versions = {grader_version(one, ROOT / "student", tmp_path / "references") for one in (before, after)}
+    assert len(versions) == 1, "outcomes are the same"
+    assert (weighting_of(before) != weighting_of(after)) == is_weighed_anew
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("call_seconds = 5", "call_seconds = 4"),
+        ('"model.Encoder", "model.Decoder"]', '"model.Decoder"]'),
+        ('methods = ["encode"', 'methods = ["encode_all", "encode"'),
+        ("classes = [", "classes = ['Bilinear',"),
+        ('number = "1.5"', 'number = "1.6"'),
+    ],
+)
+def test_what_decides_outcomes_needs_a_run(tmp_path, old, new):
+    before, after = read_assignment(), changed_file(tmp_path, old, new)
+    versions = {grader_version(one, ROOT / "student", tmp_path / "references") for one in (before, after)}
+    assert len(versions) == 2
