@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .contract import Contract, Forbidden
+from .late_policy import LatePolicy
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE
 from .submission_limits import Limits
 
@@ -61,6 +62,7 @@ class Assignment:
     path: Path
     due: str = ""
     contact: str = ""
+    late: LatePolicy | None = None
 
     @property
     def folder(self) -> Path:
@@ -109,7 +111,7 @@ def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     words = ["title", "name", "due", "contact", "package"]
-    _table(content, [*words, "credit", "thresholds", "limits", "release", "contract", "tasks"], "the file")
+    _table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
     own_name = content.get("name", "assignment")
     if not isinstance(own_name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", own_name):
         raise AssignmentError(f"name = {own_name!r}: expected letters, digits, - and _ only, such as 'transformer'")
@@ -147,6 +149,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         path=path,
         due=str(content.get("due", "")),
         contact=str(content.get("contact", "")),
+        late=_late(content["late"]) if "late" in content else None,
     )
 
 
@@ -156,6 +159,16 @@ def _limits(content: object) -> Limits:
     if missing := [key for key in keys if key not in table]:
         raise AssignmentError(f"[limits]: expected every limit; missing: {', '.join(missing)}")
     return Limits(**table)
+
+
+def _late(content: object) -> LatePolicy:
+    table = _table(content, [item.name for item in fields(LatePolicy)], "[late]")
+    if "due" not in table:
+        raise AssignmentError("[late]: due is missing; write, for example, due = 2026-12-18T23:59:00+01:00")
+    try:
+        return LatePolicy(**table)
+    except ValueError as error:
+        raise AssignmentError(f"[late] {error}") from None
 
 
 def _contract(content: object) -> Contract:

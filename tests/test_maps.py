@@ -11,6 +11,7 @@ PACKAGES = [
     "autograder",
     "autograder/assignment",
     "autograder/classroom",
+    "autograder/classroom/store",
     "autograder/commands",
     "autograder/diagnosis",
     "autograder/grading",

@@ -139,6 +139,12 @@ class Judgement(Model):
         Notes, Field(description="Uses of PyTorch's and Python's internals, which a person should read.")
     ] = ()
 
+    @property
+    def mark(self) -> float | None:
+        """The score; None where the grader failed at a part that has points: such a submission needs review."""
+        is_marked = all(part.state.has_mark or part.points == 0 for part in self.parts)
+        return self.score if is_marked else None
+
 
 class Run(Model):
     """How one grading went: when, where, how long; another run of the same judgement may differ in all of it."""
@@ -201,8 +207,8 @@ def read_record(path: Path) -> Record | None:
 class NotWrittenError(RuntimeError):
     """A result could not be written while grading: the disk is full, or the folder is not what it was before."""
 
-    def __init__(self, path: Path, error: OSError) -> None:
-        super().__init__(f"{printable(str(path))}: cannot be written: {error.strerror or error}")
+    def __init__(self, place: Path | str, error: Exception) -> None:
+        super().__init__(f"{printable(str(place))}: cannot be written: {getattr(error, 'strerror', None) or error}")
 
 
 def write_record(path: Path, record: Record) -> None:

@@ -36,6 +36,23 @@ def test_the_default_assignment_adds_up():
         ('name = "transformer"', 'name = "../x"', "name = '../x': expected letters, digits, - and _ only"),
         ('credit = "share"', 'credit = "half"', "credit = 'half': expected 'share' or 'all'"),
         ("[thresholds]", "[thresholds", "Expected ']'"),
+        (
+            "[release]",
+            "[late]\n[release]",
+            "[late]: due is missing; write, for example, due = 2026-12-18T23:59:00+01:00",
+        ),
+        ("[release]", "[late]\ndue = 'x'\n[release]", "[late] due = x: expected a time with its zone, such as 2026-"),
+        ("[release]", "[late]\ndue = 2026-12-18\n[release]", "[late] due = 2026-12-18: expected a time with its zone"),
+        (
+            "[release]",
+            "[late]\ngrace_hour = 3\n[release]",
+            "[late]: unknown key 'grace_hour'; did you mean 'grace_hours'?",
+        ),
+        (
+            "[release]",
+            "[late]\ndue = 2026-12-18T23:59:00Z\nmost_percent = 200\n[release]",
+            "most_percent = 200: expected",
+        ),
         ("nn_modules = [", "nn_module = [", "[contract]: unknown key 'nn_module'; did you mean 'nn_modules'?"),
         ('"FeedForward", "EncoderLayer",\n', '"FeedForwrd",', "unknown component 'FeedForwrd'; did you mean"),
         ("vocab = []", 'vocab = ["Batch"]', "[contract.components] 'Batch' occurs twice: each component needs its own"),

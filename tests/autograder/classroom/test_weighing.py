@@ -38,7 +38,7 @@ def score(bleu: float) -> Score:
 
 
 def outcomes(states: str) -> list[Outcome]:
-    """p passed, f failed, t timeout, n not attempted, g grader error; a capital one is of a core test."""
+    """States by letter: p passed, f failed, t timeout, n not attempted, g grader error; a capital for a core test."""
     kinds = {state.value[0]: state for state in State if state not in (State.PENDING, State.REFUSED)}
     return [Outcome(f"test {n}", kinds[one.lower()], "why", is_core=one.isupper()) for n, one in enumerate(states)]
 

@@ -1,0 +1,129 @@
+"""A student's mark: what the grader found out, what people decided, and what lateness costs.
+
+Only the first is stored with a result. The other two are applied here, whenever marks are shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from foundation.late_policy import LatePolicy
+
+from ..grading.record import Judgement, Part
+from .store.by_hand import WHOLE, Decision, Decisions
+
+
+@dataclass(frozen=True)
+class PartMark:
+    """One task's mark.
+
+    Attributes:
+        part: as graded.
+        by_hand: points that a person gave; None = nobody did.
+        comment: by a person; None = none.
+    """
+
+    part: Part
+    by_hand: Decision | None = None
+    comment: Decision | None = None
+
+    @property
+    def score(self) -> float | None:
+        """Points; None where the grader failed and nobody has decided."""
+        if self.by_hand is not None:
+            return self.by_hand.value
+        return self.part.score if self.part.state.has_mark else None
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late a submission was, and what that costs.
+
+    Attributes:
+        days: late days; 0 where nobody knows.
+        waived: those that cost nothing.
+        percent: of the points earned that are taken off.
+        waiver: who decided so; None = nobody.
+        is_unknown: the platform calls it late, but does not say when it was handed in: a person has to decide.
+    """
+
+    days: int = 0
+    waived: int = 0
+    percent: float = 0.0
+    waiver: Decision | None = None
+    is_unknown: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """All that decides a student's mark.
+
+    Attributes:
+        parts: in the assignment's order.
+        max_score: the sum of the points of all parts that are not extensions.
+        lateness: likewise for the whole.
+        comment: by a person, on the whole; None = none.
+    """
+
+    parts: tuple[PartMark, ...]
+    max_score: float
+    lateness: Lateness
+    comment: Decision | None = None
+
+    @property
+    def earned(self) -> float | None:
+        """Points before lateness; None where a part with points has none yet."""
+        scores = [one.score if one.part.points else one.score or 0.0 for one in self.parts]
+        return None if None in scores else round(sum(filter(None, scores)), 2)
+
+    @property
+    def score(self) -> float | None:
+        """What counts; None where a person has to decide first."""
+        return None if self.earned is None else round(self.earned * (1 - self.lateness.percent / 100), 2)
+
+    @property
+    def needs_review(self) -> tuple[str, ...]:
+        """Why a person has to decide something; empty where nobody has to."""
+        reasons = [f"{one.part.number}: {one.part.state}" for one in self.parts if one.score is None]
+        if self.lateness.is_unknown:
+            reasons.append("late, but nobody knows by how much: decide, and enter it with `waive`")
+        return tuple(reasons)
+
+
+def mark_of(
+    judgement: Judgement,
+    decisions: Decisions | None = None,
+    policy: LatePolicy | None = None,
+    submitted: datetime | None = None,
+    is_late: bool | None = None,
+) -> Mark:
+    """A student's mark.
+
+    Args:
+        judgement: the result that counts.
+        decisions: by hand; None = none.
+        policy: on late submissions; None = lateness costs nothing.
+        submitted: when; None = unknown.
+        is_late: what the platform says; None where it does not say.
+    """
+    decisions = decisions or Decisions()
+    parts = tuple(
+        PartMark(part, decisions.points.get(part.number), decisions.comments.get(part.number))
+        for part in judgement.parts
+    )
+    lateness = lateness_of(policy, submitted, is_late, decisions.waiver)
+    return Mark(parts, judgement.max_score, lateness, decisions.comments.get(WHOLE))
+
+
+def lateness_of(
+    policy: LatePolicy | None, submitted: datetime | None, is_late: bool | None, waiver: Decision | None
+) -> Lateness:
+    """What lateness costs; see `mark_of`."""
+    if policy is None:
+        return Lateness()
+    if submitted is None:
+        return Lateness(waiver=waiver, is_unknown=bool(is_late) and waiver is None)
+    days = policy.days_late(submitted)
+    waived = 0 if waiver is None else days if waiver.value is None else min(days, int(waiver.value))
+    return Lateness(days, waived, policy.percent(days - waived), waiver)

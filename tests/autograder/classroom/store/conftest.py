@@ -1,0 +1,74 @@
+"""Results and decisions in SQLite, and, where a test is slow, in PostgreSQL."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.classroom.store import ByHand, Database, Owner, Received, Results, url_of
+from autograder.grading.events import Finished, GivenUp, TakenIn, TasksJudged
+from autograder.grading.marks import Outcome, judge_task
+from autograder.grading.record import Record
+from autograder.grading.recording import Recorder
+from autograder.grading.seeds import Seeds
+from autograder.grading.states import State
+from foundation.assignment_file import Assignment, read_assignment
+
+VERSION = "0123456789abcdef"
+SEEDS = Seeds(b"a secret")
+
+
+def received(name: str = "anna", **details: object) -> Received:
+    return Received(name, name, (Owner(name, name.title(), f"{name}@example.org"),), **details)
+
+
+def graded(
+    failed: str = "",
+    content: str = "a",
+    version: str = VERSION,
+    assignment: Assignment | None = None,
+    state: State = State.FAILED,
+    gives_up: bool = False,
+) -> Record:
+    """A record in which each part has two tests, of which the second of `failed` ends in a state."""
+    assignment = assignment or read_assignment()
+    recorder = Recorder("anna", assignment, version)
+    recorder.add(TakenIn({"layers.py": content * 64}, "0" * 12))
+    if gives_up:
+        return recorder.add(GivenUp("a bug of ours"))
+    results = []
+    for task in assignment.tasks:
+        ends = state if task.number == failed else State.PASSED
+        outcomes = [
+            Outcome(f"{task.name}_{n}", one, nodeid=f"test_{task.name}.py::{n}")
+            for n, one in enumerate((State.PASSED, ends))
+        ]
+        results.append(judge_task(task, outcomes, assignment.credit))
+    recorder.add(TasksJudged(tuple(results)))
+    return recorder.add(Finished())
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def url(request, tmp_path) -> str | None:
+    """Of an empty database; None = the file in the output folder."""
+    if request.param == "sqlite":
+        return None
+    return request.getfixturevalue("postgresql").create(f"store_{abs(hash(tmp_path))}")
+
+
+@pytest.fixture
+def database(url, tmp_path) -> Iterator[Database]:
+    with Database(url_of(url, tmp_path), "transformer") as opened:
+        yield opened
+
+
+@pytest.fixture
+def results(database) -> Results:
+    """With Anna and Bob enrolled."""
+    found = Results(database, SEEDS)
+    found.enrol([received("anna"), received("bob")])
+    return found
+
+
+@pytest.fixture
+def by_hand(database, results) -> ByHand:
+    return ByHand(database)
