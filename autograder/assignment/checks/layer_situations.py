@@ -14,6 +14,7 @@ from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
+from .judging import Expected, Judged, in_turn, judge
 from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
 from .layers import find_sublayers
 from .situations import (
@@ -27,13 +28,9 @@ from .situations import (
     OF_SEVERAL,
     SHAPES,
     VALUES,
-    Expected,
-    Judged,
     Situation,
     by_object,
     draw_layer_inputs,
-    in_turn,
-    judge,
     masks_before,
 )
 

@@ -9,20 +9,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, nearest
 from autograder.assignment.checks.situations import (
     GRADIENTS,
     LAYOUTS,
     OF_MODULES,
     SHAPES,
-    Judged,
     Situation,
     by_object,
     draw_shape,
-    in_turn,
-    is_random_in_training,
-    judge,
     lay_out,
-    nearest,
 )
 from autograder.testing.case import Case
 from autograder.testing.comparison import (

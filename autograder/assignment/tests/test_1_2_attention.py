@@ -6,18 +6,16 @@ import pytest
 import torch
 from torch import Tensor
 
+from autograder.assignment.checks.judging import Judged, in_turn, judge
 from autograder.assignment.checks.situations import (
     DTYPES,
     LAYOUTS,
     OF_FUNCTIONS,
     OF_SEVERAL,
     VALUES,
-    Judged,
     Situation,
     draw_mask,
     draw_values,
-    in_turn,
-    judge,
     lay_out,
 )
 from autograder.assignment.parameter_roles.projections import true_attention

@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge
 from autograder.assignment.checks.situations import (
     DTYPES,
     LAYOUTS,
@@ -20,14 +21,10 @@ from autograder.assignment.checks.situations import (
     OF_MODULES,
     OF_SEVERAL,
     VALUES,
-    Judged,
     Situation,
     by_object,
     draw_mask,
     draw_values,
-    in_turn,
-    is_random_in_training,
-    judge,
     lay_out,
 )
 from autograder.assignment.parameter_roles.laws import check_weights

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.assignment.checks.judging import Judged, in_turn, judge, nearest
 from autograder.assignment.checks.situations import (
     DTYPES,
     GRADIENTS,
@@ -15,15 +16,11 @@ from autograder.assignment.checks.situations import (
     OF_MODULES,
     SHAPES,
     VALUES,
-    Judged,
     Situation,
     by_object,
     draw_shape,
     draw_values,
-    in_turn,
-    judge,
     lay_out,
-    nearest,
 )
 from autograder.assignment.parameter_roles.parts import learned
 from autograder.testing.case import Case

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, nearest
 from autograder.assignment.checks.situations import (
     DTYPES,
     GRADIENTS,
@@ -14,16 +15,11 @@ from autograder.assignment.checks.situations import (
     OF_MODULES,
     SHAPES,
     VALUES,
-    Judged,
     Situation,
     by_object,
     draw_shape,
     draw_values,
-    in_turn,
-    is_random_in_training,
-    judge,
     lay_out,
-    nearest,
 )
 from autograder.assignment.parameter_roles.parts import Network, formula_readings
 from autograder.testing.case import Case

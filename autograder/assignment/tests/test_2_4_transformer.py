@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.assignment.checks import models, stack_situations
+from autograder.assignment.checks import model_situations, models
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import (
     copies,
@@ -125,4 +125,4 @@ def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case)
 
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    stack_situations.check_model(submission, case)
+    model_situations.check_model(submission, case)

@@ -1,0 +1,218 @@
+"""Judges a component in many situations: calls it, and compares by value what it returns and its gradients.
+
+All calls of an object travel in one request (`stand_ins.in_turn`). float32 is judged by value, too.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.testing.case import Case
+from autograder.testing.comparison import (
+    TOLERANCE,
+    TOLERANCE_OF_FLOAT32,
+    difference,
+    expect,
+    expect_close,
+    expect_parts,
+    expect_unchanged,
+)
+from autograder.testing.errors import CheckFailed
+from autograder.testing.under_test import SubmissionUnderTest
+
+from .situations import Situation
+
+DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
+
+Parts = Sequence[Any]
+"""What a call returns: tensors, or lists of tensors."""
+
+Expected = Callable[[Situation, tuple[Any, ...]], Parts]
+"""What a call in a situation should return, from its arguments in float64."""
+
+
+@dataclass
+class Judged:
+    """What is judged: the names of its arguments and of what it returns, and what it should return.
+
+    Attributes:
+        what: "the output of the layer", for messages.
+        arguments, parts: names.
+        expected: what the inputs, in float64, should give.
+        parameters: of the submission, paired with those that `expected` computes with.
+        look_at: a hint.
+        dtype: of results whose arguments have no floats.
+    """
+
+    what: str
+    arguments: Sequence[str]
+    parts: Sequence[str]
+    expected: Expected
+    parameters: Sequence[tuple[Tensor, Tensor]] = ()
+    look_at: str = ""
+    dtype: torch.dtype = torch.float64
+
+
+def in_turn(submission: SubmissionUnderTest, subject: Any, situations: Sequence[Situation]) -> list[Any]:
+    """What the subject returns in each situation, from one request."""
+    for situation in situations:
+        situation.prepare()
+    results = submission.apply("in_turn", subject, [situation.call() for situation in situations])
+    expect(isinstance(results, list) and len(results) == len(situations), "all calls", "as many results", "others")
+    return list(results)
+
+
+def is_random_in_training(submission: SubmissionUnderTest, module: Any, *inputs: Tensor) -> bool:
+    """Whether the module draws random numbers in train mode, as its own dropout would: then values there are its own.
+
+    The inputs should be large: small ones could come through dropout unharmed.
+    """
+    several = submission.apply("in_turn", module, [("forward", "no_grad", "nothing", True, list(inputs), [])] * 3)
+    first, *others = (list(flat(result if isinstance(result, (tuple, list)) else [result])) for result in several)
+    pairs = [(one, two) for other in others for one, two in zip(first, other, strict=False)]
+    return not all(isinstance(one, Tensor) and isinstance(two, Tensor) and torch.equal(one, two) for one, two in pairs)
+
+
+def nearest(candidates: Sequence[Expected], situations: Sequence[Situation], results: Sequence[Any]) -> Expected:
+    """The reading of the parameters that comes nearest to what was returned; random values tell readings apart."""
+    if len(candidates) == 1:
+        return candidates[0]
+
+    def distance(expected: Expected) -> float:
+        total = 0.0
+        for situation, result in list(zip(situations, results, strict=True))[:5]:
+            parts = result if isinstance(result, (tuple, list)) else [result]
+            with torch.no_grad():
+                wanted = expected(situation, tuple(map(in_float64, situation.inputs)))
+            for one, other in zip(flat(parts), flat(wanted), strict=False):
+                if not isinstance(one, Tensor) or one.shape != other.shape:
+                    return float("inf")
+                total += min(1.0, difference(one, other))
+        return total
+
+    return min(candidates, key=distance)
+
+
+def judge(case: Case, judged: Judged, situations: Sequence[Situation], results: Sequence[Any]) -> None:
+    """Compares what was returned with what is expected, and the gradients of both."""
+    own, of_copies = Ends(), Ends()
+    for situation, result in zip(situations, results, strict=True):
+        leaf_of = {id(tensor): in_float64(tensor) for tensor in situation.inputs}  # the same object may come twice
+        leaves = tuple(leaf_of[id(tensor)] for tensor in situation.inputs)
+        with torch.set_grad_enabled(situation.is_differentiated):
+            expected = list(judged.expected(situation, leaves))
+        with told(judged, situation):
+            expect_unchanged(situation.inputs, situation.before, judged.arguments)
+            first = compare(judged, situation, result, expected)
+            if situation.is_differentiated:
+                kinds = "a result that leads back to them", "one that does not"
+                same = situation.is_of_copy or first.requires_grad is expected[0].requires_grad
+                expect(same, "parameters and inputs that need a gradient", *kinds, DETACHED)
+        if situation.is_differentiated and expected[0].requires_grad and first.requires_grad:
+            direction = case.normal(*first.shape) * counted(situation, 0)
+            ends = of_copies if situation.is_of_copy else own
+            ends.got.append((first * direction.to(first.dtype)).sum().double())
+            ends.wanted.append((expected[0] * direction).sum())
+            for name, tensor, leaf in zip(judged.arguments, situation.inputs, leaves, strict=True):
+                if tensor is not None and leaf is not None and tensor.requires_grad:
+                    ends.inputs.append((situation, name, tensor, leaf))
+    compare_gradients(judged, own, judged.parameters)
+    compare_gradients(judged, of_copies, ())
+
+
+@dataclass
+class Ends:
+    """Where backward passes begin, what was returned and what is expected, and the inputs where they end."""
+
+    got: list[Tensor] = field(default_factory=list)
+    wanted: list[Tensor] = field(default_factory=list)
+    inputs: list[tuple[Situation, str, Tensor, Tensor]] = field(default_factory=list)
+
+
+@contextmanager
+def told(judged: Judged, situation: Situation) -> Iterator[None]:
+    """A check that fails inside says in which situation."""
+    try:
+        yield
+    except CheckFailed as error:
+        what, *rest = str(error).split("\n")
+        lines = [f"{what}, called with {situation.describe(judged.arguments)}", *rest]
+        raise CheckFailed("\n".join(lines)) from None
+
+
+def compare(judged: Judged, situation: Situation, result: Any, expected: Parts) -> Tensor:
+    """Compares by value; returns the first part."""
+    is_single = len(judged.parts) == 1
+    parts = [result] if is_single else expect_parts(result, judged.parts, "what comes back")
+    kinds = (tensor.dtype for tensor in situation.inputs if tensor is not None and tensor.is_floating_point())
+    dtype = next(kinds, judged.dtype)
+    tolerance = TOLERANCE_OF_FLOAT32 if dtype == torch.float32 else TOLERANCE
+    for number, (name, part, wanted) in enumerate(zip(judged.parts, parts, expected, strict=True)):
+        what = judged.what if number == 0 else name
+        pairs = [(part, wanted)]
+        if isinstance(wanted, (list, tuple)):
+            layers = [f"{name} of layer {layer + 1}" for layer in range(len(wanted))]
+            pairs = list(zip(expect_parts(part, layers, what), wanted, strict=True))
+        for one, other in pairs:
+            other = other.detach()
+            if number < len(situation.counted) and isinstance(one, Tensor) and one.shape == other.shape:
+                factors = counted(situation, number)
+                one, other = one * factors.to(one.dtype), other * factors
+            expect_close(one, other.to(dtype), what, judged.look_at, tolerance)
+    first: Tensor = parts[0]
+    return first
+
+
+def counted(situation: Situation, number: int) -> Tensor:
+    """What counts of a part, as factors."""
+    factors = situation.counted[number] if number < len(situation.counted) else None
+    return torch.ones((), dtype=torch.float64) if factors is None else factors.double()
+
+
+def compare_gradients(judged: Judged, ends: Ends, parameters: Sequence[tuple[Tensor, Tensor]]) -> None:
+    """Gradients of the inputs, situation by situation, and of the parameters over all situations."""
+    found = [tensor for _, _, tensor, _ in ends.inputs] + [tensor for tensor, _ in parameters if tensor.requires_grad]
+    wanted = [leaf for *_, leaf in ends.inputs] + [leaf for tensor, leaf in parameters if tensor.requires_grad]
+    if not ends.got or not found:
+        return
+    for tensor in (*found, *wanted):
+        tensor.grad = None
+    torch.autograd.backward(torch.stack(ends.got).sum(), inputs=found)
+    torch.autograd.backward(torch.stack(ends.wanted).sum(), inputs=wanted)
+    for situation, name, tensor, leaf in ends.inputs:
+        if leaf.grad is not None:
+            with told(judged, situation):
+                compare_gradient(tensor, leaf.grad, f"the gradient of {name}")
+    for parameter, leaf in parameters:
+        if leaf.grad is not None and parameter.requires_grad:
+            compare_gradient(parameter, leaf.grad, "the gradient of a parameter, over several calls")
+
+
+def compare_gradient(tensor: Tensor, wanted: Tensor, what: str) -> None:
+    """The gradient of a tensor, and what it should be, in float64."""
+    found = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
+    if tensor.dtype == torch.float32:  # rounding shows where large terms cancel
+        size = max(1.0, float(wanted.abs().max()))
+        expect_close(found / size, (wanted / size).float(), what, DETACHED, 5 * TOLERANCE_OF_FLOAT32)
+        return
+    expect_close(found, wanted, what, DETACHED)
+
+
+def flat(parts: Parts) -> Iterator[Tensor]:
+    """The tensors among the parts, in order."""
+    for part in parts:
+        if isinstance(part, (list, tuple)):
+            yield from flat(part)
+        else:
+            yield part
+
+
+def in_float64(tensor: Tensor | None) -> Tensor | None:
+    """A copy to compute with; floats as leaves."""
+    if tensor is None or not tensor.is_floating_point():
+        return tensor
+    return tensor.detach().double().requires_grad_(tensor.requires_grad)

@@ -1,0 +1,167 @@
+"""Encode and decode of the Transformer in many situations; see `situations`. Everything inside is a stand-in."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.assignment.stand_ins.formulas import name_tokens, place, trace
+from autograder.testing.case import Case
+from autograder.testing.comparison import expect
+from autograder.testing.covering import Covering
+from autograder.testing.under_test import SubmissionUnderTest
+
+from .judging import Judged, in_turn, judge, nearest
+from .models import DECODE, ENCODE
+from .situations import (
+    FREE,
+    LEARNING,
+    LENGTHS,
+    MASKS,
+    SHAPES,
+    Situation,
+    by_object,
+    draw_length,
+    draw_mask,
+    draw_shape,
+    lay_out,
+    masks_before,
+)
+from .stack_situations import FACTORS, SETTINGS, Layer, distance, layers_of, randomise
+
+SITUATIONS = Covering(
+    {
+        **{name: levels for name, levels in FACTORS.items() if name != "values"},
+        "method": ("encode", "decode"),
+        "ids": ("any", "the last"),
+        "s": LENGTHS,
+        "src_mask": MASKS,
+    },
+    [
+        *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
+        *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
+        FREE | {"method": "decode"},
+        *(LEARNING | {"method": "decode", "shape": shape} for shape in SHAPES),
+    ],
+)
+VOCABULARIES = {"few": (9, 13), "one feature": (12, 8), "many": (290, 300)}
+"""Of equal size in all other cases."""
+NAMES = {
+    "encode": (("src", "encoder_mask"), ("memory", "weights"), ENCODE),
+    "decode": (("tgt", "memory", "src_mask", "tgt_mask"), ("output", "self_weights", "cross_weights"), DECODE),
+}
+
+
+def check_model(submission: SubmissionUnderTest, case: Case) -> None:
+    """Encode and decode of the Transformer in situations in which any two levels of two factors meet."""
+    for (made, dtype), rows in by_object(SITUATIONS.rows(case)):
+        n_heads, d_head, d_ff, n_layers, dropout = SETTINGS[made]
+        d_model, sizes = n_heads * d_head, VOCABULARIES.get(made, (11, 11))
+        model = submission.build("model.Transformer", *sizes, d_model, n_heads, d_ff, n_layers, dropout, dtype=dtype)
+        parameters = randomise(case, model.eval(), d_model)
+        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        situations = [model_situation(case, row, d_model, n_heads, sizes, dropout, dtype) for row in rows]
+        results = in_turn(submission, model, situations)
+        extra = trace(d_ff, dropout, False, n_layers)
+        check_predictions(submission, case, model, leaves, (sizes[1], d_model), dtype)
+        for method, (arguments, parts, look_at) in NAMES.items():
+            chosen = [number for number, situation in enumerate(situations) if situation.method == method]
+            own, got = [situations[number] for number in chosen], [results[number] for number in chosen]
+            side = 0 if method == "encode" else 1
+            layers = layers_of(leaves, d_model, n_heads, extra, "Decoder" if side else "Encoder")
+            tables = [leaf for leaf in leaves if tuple(leaf.shape) == (sizes[side], d_model)]
+            found = [model_of(table, layer, n_layers) for table in tables for layer in layers]
+            what = f"{parts[0]} for vocabularies of {sizes[0]} and {sizes[1]}, d_model = {d_model}, d_ff = {d_ff}"
+            expect(bool(found), what, "parameters of an embedding and a stack", "none", look_at)
+            if own:
+                pairs = list(zip(parameters, leaves, strict=True))
+                expected = closest(found, own, got)
+                judge(case, Judged(what, arguments, parts, expected, pairs, look_at, dtype), own, got)
+
+
+def check_predictions(
+    submission: SubmissionUnderTest,
+    case: Case,
+    model: Any,
+    leaves: Sequence[Tensor],
+    sizes: tuple[int, int],
+    dtype: torch.dtype,
+) -> None:
+    """Log-probabilities of the target vocabulary, in each mode."""
+    weights = [leaf.detach() for leaf in leaves if tuple(leaf.shape) == sizes]
+    biases = [leaf.detach() for leaf in leaves if tuple(leaf.shape) == sizes[:1]]
+    biases.append(torch.zeros(sizes[0], dtype=torch.float64))
+    rows = [{"gradients": gradients} for gradients in ("of inputs", "no_grad", "inference_mode")]
+    outputs = [case.normal(*shape, sizes[1]).to(dtype) for shape in ((2, 3), (1, 13), (9, 1))]
+    pairs = zip(outputs, rows, strict=True)
+    situations = [Situation((output,), row, method="get_predictions") for output, row in pairs]
+    results = in_turn(submission, model, situations)
+    candidates = [predictions_of(weight, bias) for weight in weights for bias in biases]
+    what = f"the predictions for a vocabulary of {sizes[0]} and d_model = {sizes[1]}"
+    expect(bool(candidates), what, "a projection to the vocabulary", "no such parameter")
+    judged = Judged(what, ("output",), ("predictions",), nearest(candidates, situations, results))
+    judge(case, judged, situations, results)
+
+
+def predictions_of(weight: Tensor, bias: Tensor) -> Any:
+    """What get_predictions should return."""
+
+    def expected(situation: Situation, inputs: tuple[Any, ...]) -> list[Tensor]:
+        return [torch.log_softmax(inputs[0] @ weight.T + bias, -1)]
+
+    return expected
+
+
+def closest(found: Sequence[Any], situations: Sequence[Situation], results: Sequence[Any]) -> Any:
+    """What explains the first parts of most results."""
+
+    def explained(expected: Any) -> int:
+        count = 0
+        for situation, result in zip(situations, results, strict=True):
+            inputs = tuple(t.double() if t is not None and t.is_floating_point() else t for t in situation.inputs)
+            with torch.no_grad():
+                wanted = expected(situation, inputs)[0]
+            first = result[0] if isinstance(result, (tuple, list)) and result else None
+            count += distance(first, wanted) < 1e-3
+        return count
+
+    return found[0] if len(found) == 1 else max(found, key=explained)
+
+
+def model_of(table: Tensor, layer: Layer, n_layers: int) -> Any:
+    """What encode or decode should return."""
+
+    def expected(situation: Situation, inputs: tuple[Any, ...]) -> list[Any]:
+        ids, *others = inputs
+        x, *weights = layer(place(name_tokens(ids, table)), *others)
+        return [x, *([one] * n_layers for one in weights)]
+
+    return expected
+
+
+def model_situation(
+    case: Case,
+    row: dict[str, Any],
+    d_model: int,
+    n_heads: int,
+    sizes: tuple[int, int],
+    dropout: float,
+    dtype: torch.dtype,
+) -> Situation:
+    """A call as a row of the covering array says."""
+    is_decoder = row["method"] == "decode"
+    b, t = draw_shape(case, row["shape"], d_model)
+    vocabulary = sizes[is_decoder]
+    ids = case.tokens(vocabulary, b, t)
+    if row["ids"] == "the last":
+        ids[:, -1] = vocabulary - 1
+    ids = lay_out(ids, row["layout"])
+    mask = draw_mask(case, row["mask"], b, n_heads, t, t)
+    inputs: tuple[Tensor | None, ...] = (ids, mask)
+    if is_decoder:
+        s = draw_length(case, row["s"], t)
+        memory = lay_out(case.normal(b, s, d_model).to(dtype), row["layout"])
+        inputs = (ids, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask)
+    training = row["training"] and dropout == 0
+    return Situation(inputs, row, method=row["method"], training=training, earlier=masks_before(case, inputs))
