@@ -25,11 +25,11 @@ from autograder.grading.marks import Outcome
 from autograder.grading.states import State
 from autograder.sandbox.worker.loading import MissingComponentError
 from autograder.testing import comparison
-from autograder.testing.collection import Collection
 from autograder.testing.errors import CollectionError
 from autograder.testing.in_process import InProcessSubmission
-from autograder.testing.outcomes import classify
-from autograder.testing.sandboxed_outcomes import classify_sandboxed
+from autograder.testing.running.collection import Collection
+from autograder.testing.running.outcomes import classify
+from autograder.testing.running.sandboxed_outcomes import classify_sandboxed
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, run_forked

@@ -23,7 +23,7 @@ from .episodes import describe_inputs
 from .findings import Counterexample, Finding, Misconception
 
 if TYPE_CHECKING:
-    from ..testing.collected_tests import CollectedTests
+    from ..testing.running.collected_tests import CollectedTests
     from .matching import Diagnostician, Match
 
 EXPLAINED = ("failed", "error")

@@ -26,7 +26,7 @@ from ..sandbox.containment.layers import layers_of
 from ..sandbox.containment.zygote import Zygote
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.tape import Tape
-from ..testing.collected_tests import CollectedTests
+from ..testing.running.collected_tests import CollectedTests
 from .events import Contained, Event, Finished, InternalsFound, Noted, TasksJudged, TrainingTried
 from .marks import TaskResult, judge_task
 from .record import Training

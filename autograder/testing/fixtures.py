@@ -25,8 +25,7 @@ from ..rules import tell_short_cuts
 from .case import Case
 from .in_process import InProcessSubmission, read_sources
 from .options import folder_of
-from .stash import SEED, SUBMISSION
-from .under_test import SubmissionUnderTest
+from .under_test import SEED, SUBMISSION, SubmissionUnderTest
 
 
 def pytest_configure(config: pytest.Config) -> None:

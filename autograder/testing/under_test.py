@@ -2,6 +2,7 @@
 
 from typing import Any, Protocol
 
+import pytest
 import torch
 from torch import nn
 
@@ -45,3 +46,10 @@ class SubmissionUnderTest(Protocol):
     def parameters(self, module: nn.Module) -> list[nn.Parameter]:
         """The parameters of a module with their present values."""
         ...
+
+
+SUBMISSION = pytest.StashKey[SubmissionUnderTest]()
+"""The submission that is judged, in pytest's stash."""
+
+SEED = pytest.StashKey[int]()
+"""The seed of all random inputs, in pytest's stash."""

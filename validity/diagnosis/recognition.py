@@ -17,8 +17,8 @@ from autograder.grading.marks import tests_of
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.tape import Tape
-from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
+from autograder.testing.running.collected_tests import CollectedTests
 from foundation.assignment_file import Assignment, Task
 from foundation.sources import Sources
 

@@ -15,8 +15,8 @@ from ...grading.marks import Outcome, TaskResult, explain, judge_task
 from ...grading.states import State
 from ...rules import tell_short_cuts
 from ..in_process import InProcessSubmission
-from ..outcomes import classify
-from ..stash import SEED, SUBMISSION
+from ..running.outcomes import classify
+from ..under_test import SEED, SUBMISSION
 
 MAX_PRINTED = 4000
 

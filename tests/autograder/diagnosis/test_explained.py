@@ -13,8 +13,8 @@ from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.tape import MAX_BYTES, Tape
 from autograder.sandbox.worker import shortcuts
 from autograder.testing.case import Case, small_cases
-from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
+from autograder.testing.running.collected_tests import CollectedTests
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 from validity.run_tests import Version, run_versions

@@ -7,7 +7,7 @@ import torch
 
 from autograder.grading.states import State
 from autograder.testing.case import Case
-from autograder.testing.collection import Collection, run_items
+from autograder.testing.running.collection import Collection, run_items
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 

@@ -9,8 +9,8 @@ from autograder.grading.marks import tests_of as results_of
 from autograder.grading.states import State
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox
-from autograder.testing import collected_tests
-from autograder.testing.collected_tests import CollectedTests
+from autograder.testing.running import collected_tests
+from autograder.testing.running.collected_tests import CollectedTests
 from foundation.assignment_file import read_assignment
 
 DAMAGE = """

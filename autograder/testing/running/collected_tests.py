@@ -15,13 +15,13 @@ from tqdm import tqdm
 
 from foundation.assignment_file import Assignment, Task
 
-from ..grading.marks import Outcome
-from ..grading.states import State
-from ..sandbox.proxy.submission import Sandbox
+from ...grading.marks import Outcome
+from ...grading.states import State
+from ...sandbox.proxy.submission import Sandbox
+from ..under_test import SubmissionUnderTest
 from .checking_time import TOO_LONG, CheckingTime
 from .collection import Collection, run_items
 from .sandboxed_outcomes import classify_sandboxed
-from .under_test import SubmissionUnderTest
 
 
 class SandboxedCollection(Collection):

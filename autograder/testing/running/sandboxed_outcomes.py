@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..grading.states import State
-from ..sandbox.errors import (
+from ...grading.states import State
+from ...sandbox.errors import (
     SubmissionDiedError,
     SubmissionError,
     SubmissionOutOfMemoryError,

@@ -6,8 +6,8 @@ import pytest
 
 from foundation.todo_wording import told_by
 
-from ..grading.states import State
-from .errors import CheckFailed
+from ...grading.states import State
+from ..errors import CheckFailed
 
 
 def classify(error: BaseException | None, other: Callable[[BaseException], tuple[State, str]]) -> tuple[State, str]:

@@ -13,12 +13,11 @@ from _pytest.runner import runtestprotocol
 
 from foundation.assignment_file import Assignment
 
-from ..assignment_code import where_to_collect
-from ..grading.marks import Outcome
-from ..grading.states import State
-from .errors import CollectionError
-from .stash import SEED, SUBMISSION
-from .under_test import SubmissionUnderTest
+from ...assignment_code import where_to_collect
+from ...grading.marks import Outcome
+from ...grading.states import State
+from ..errors import CollectionError
+from ..under_test import SEED, SUBMISSION, SubmissionUnderTest
 
 UNUSED = (
     "terminal",
