@@ -53,8 +53,7 @@ class InProcessSubmission:
         self.package.isolate(component if isolated else None)
         make = cast("Callable[..., nn.Module]", self.package.get(component))
         made = make(*args, **kwargs)
-        if isinstance(made, nn.Module):
-            watch(made)
+        watch(made)
         return made if dtype is None else made.to(dtype)
 
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
@@ -101,8 +100,10 @@ def watched(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-def watch(module: nn.Module) -> None:
+def watch(made: object) -> None:
     """Has the arguments spoilt that a module's forward pass changes; see `watched`."""
+    if not isinstance(made, nn.Module):
+        return
     before: list[Kept] = []
 
     def note(module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
@@ -111,8 +112,8 @@ def watch(module: nn.Module) -> None:
     def compare(module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object], result: object) -> None:
         spoil_changed(before.pop())
 
-    module.register_forward_pre_hook(note, with_kwargs=True)
-    module.register_forward_hook(compare, with_kwargs=True, always_call=True)
+    made.register_forward_pre_hook(note, with_kwargs=True)
+    made.register_forward_hook(compare, with_kwargs=True, always_call=True)
 
 
 def kept(*values: object) -> Kept:
