@@ -4,7 +4,7 @@
     stand_ins/         run in the worker beside a submission; the worker loads them by itself
     diagnosis_layouts/ other layouts of the same computation: for the diagnosis and its proof
     training_check.py  does the whole learn?
-    conditions.py      under which known faults are tried
+    proof/conditions.py  under which known faults are tried
 
 All else that an assignment has is data: `foundation.assignment_file`, and files below `Assignment.folder`.
 """
@@ -90,7 +90,7 @@ class TrainingCheck(Protocol):
 
 
 class Conditions(Protocol):
-    """What `conditions.py` offers.
+    """What `proof/conditions.py` offers.
 
     Attributes:
         CONDITIONS: by what holds; each has a kind, the names of the components that it makes sense for, and `holds`.
@@ -118,7 +118,7 @@ def training_check_of(assignment: Assignment) -> TrainingCheck | None:
 
 def conditions_of(assignment: Assignment) -> Conditions | None:
     """The conditions under which known faults are tried, if there are any."""
-    return cast("Conditions | None", part_of(assignment, "conditions"))
+    return cast("Conditions | None", part_of(assignment, "proof.conditions"))
 
 
 def where_to_collect(assignment: Assignment) -> list[str]:
@@ -133,9 +133,10 @@ def where_to_collect(assignment: Assignment) -> list[str]:
 
 
 def part_of(assignment: Assignment, name: str) -> ModuleType | None:
-    """A module or package of the assignment; None where it has none of that name."""
+    """A module or package of the assignment, by its dotted name there; None where it has none."""
     folder = assignment.folder
-    if not (folder / name / "__init__.py").is_file() and not (folder / f"{name}.py").is_file():
+    path = folder.joinpath(*name.split("."))
+    if not (path / "__init__.py").is_file() and not path.with_suffix(".py").is_file():
         return None
     return importlib.import_module(f"{claim_package(folder)}.{name}")
 

@@ -30,7 +30,7 @@ States = dict[str, bool]
 def submissions() -> dict[str, Sources]:
     """The reference, its faults, its variants, and the harmless part of the hostile corpus."""
     reference, assignment = read_sources(REFERENCE, SKELETON), read_assignment()
-    variants = read_variants(assignment.folder / "variants", reference, assignment.contract)
+    variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
     found: dict[str, Sources] = {"reference": reference}
     found |= {f"fault {fault.id}": apply(fault, reference) for fault in read_catalogue()}
     found |= {f"variant {variant.name}": variant.sources for variant in variants}

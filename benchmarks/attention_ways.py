@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from foundation.places import ASSIGNMENT, REFERENCE
 
-VARIANTS = ASSIGNMENT / "variants" / "attention"
+VARIANTS = ASSIGNMENT / "proof" / "variants" / "attention"
 FILES = {
     "one matrix a role": REFERENCE / "attention.py",
     "a module for each head": VARIANTS / "head_modules_with_bias.py",

@@ -1,18 +1,15 @@
 """This assignment: all that another one would replace. The rest of `autograder` could judge any assignment.
 
-    assignment.toml    tasks, points, thresholds, limits, the contract
-    tests/             the component tests, one file per task
-    checks/            what several of them share
-    stand_ins/         what runs in the worker beside submitted code
-    parameter_roles/   find out which parameter plays which part
-    misconceptions/    known faults, as patches of the reference
-    conditional_faults/ likewise, wrong only under a condition that nobody can generate
-    diagnosis_layouts/ other layouts of the same computation, for the diagnosis
-    variants/          correct code that looks different
-    equivalents.toml   mutants that are not faults
-    handout.md         what students read first
-    conditions.py      under which known faults are tried
-    training_check.py  does the whole learn?
+    assignment.toml      tasks, points, thresholds, limits, the contract
+    handout.md           what students read first
+    tests/               the component tests, one file per task
+    checks/              what several of them share
+    stand_ins/           what runs in the worker beside submitted code
+    parameter_roles/     find out which parameter plays which part
+    training_check.py    does the whole learn?
+    misconceptions/      known faults, as patches of the reference
+    diagnosis_layouts/   other layouts of the same computation, for the diagnosis
+    proof/               what proves the tests: correct variants, faults under conditions
     sample_arguments.py  for calling each TODO when a release is made
 
 The engine reads data from here and reaches code only through `autograder.assignment_code`; `docs/another-assignment.md`

@@ -27,7 +27,7 @@ ENTRY = f"{GRADER}/reports/gradescope/__main__.py"
 
 TRAINING_CHECK = f"{GRADER}/assignment/training_check.py"
 CATALOGUE = f"{GRADER}/assignment/misconceptions/"
-EQUIVALENTS = f"{GRADER}/assignment/equivalents.toml"
+EQUIVALENTS = f"{GRADER}/assignment/proof/equivalents.toml"
 HANDOUT = f"{GRADER}/assignment/handout.md"
 """Quotes the reference, so neither travels: failures are not named there, and a smallest case stands in their place."""
 

@@ -71,7 +71,8 @@ def test_heads_must_divide_the_width(name):
 
 def test_each_way_is_judged_in_the_proof_and_shown_on_the_page(reference):
     variants = {
-        variant.name for variant in read_variants(ASSIGNMENT / "variants", reference, read_assignment().contract)
+        variant.name
+        for variant in read_variants(ASSIGNMENT / "proof" / "variants", reference, read_assignment().contract)
     }
     page = (ROOT / "docs/four-attentions.md").read_text(encoding="utf-8")
     for name, path in FILES.items():

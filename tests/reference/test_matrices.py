@@ -126,7 +126,7 @@ def test_further_arguments_are_passed_on(monkeypatch):
     assert caught[0].weights.sum() == 18 and caught[0].scores is None
 
 
-VARIANTS = sorted((ROOT / "autograder/assignment/variants/attention").glob("*.py"))
+VARIANTS = sorted((ROOT / "autograder/assignment/proof/variants/attention").glob("*.py"))
 WITHOUT_THE_FUNCTION = {"folded_heads", "inline"}
 
 

@@ -106,7 +106,7 @@ def test_a_list_that_cannot_be_used_is_an_error(tmp_path, text, message):
 
 
 def test_every_listed_mutant_has_a_reason_and_is_listed_once():
-    entries = read_equivalents(ASSIGNMENT / "equivalents.toml")
+    entries = read_equivalents(ASSIGNMENT / "proof" / "equivalents.toml")
     assert len({entry.key for entry in entries}) == len(entries)
 
 

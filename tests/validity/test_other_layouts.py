@@ -64,7 +64,7 @@ def lost(reference, assignment):
     """Points that each version loses in its task, by seed."""
 
     def version(module, variant, task, name):
-        path = ASSIGNMENT / "variants" / module / f"{variant}.py"
+        path = ASSIGNMENT / "proof" / "variants" / module / f"{variant}.py"
         text = path.read_text()
         if name != "intact":
             old, new = FAULTS[module, variant, task][name]

@@ -192,7 +192,7 @@ def test_errors_are_shown_as_powers_of_ten(error, up, down):
 
 
 def test_there_are_variants_of_every_component(reference, assignment):
-    variants = read_variants(ASSIGNMENT / "variants", reference, assignment.contract)
+    variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     assert len(variants) >= 40
     assert all(variant.what for variant in variants)
     changed = {component for variant in variants if not variant.is_same_code for component in variant.components}
@@ -283,6 +283,6 @@ def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     listed = [line.split("`")[1] for line in (docs / "faults.md").read_text().splitlines() if line.startswith("| `")]
     assert listed == [fault.id for fault in read_catalogue(assignment=assignment)], "make proof"
     proof = (docs / "README.md").read_text()
-    variants = read_variants(ASSIGNMENT / "variants", reference, assignment.contract)
+    variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     assert all(f"| `{variant.name}` |" in proof for variant in variants), "make proof"
     assert "wrongly rejected: 0" in proof and "too near" not in proof

@@ -32,7 +32,7 @@ def add_mutate(commands: "argparse._SubParsersAction[Parser]") -> None:
     mutate.add_argument("--json", action="store_true", help="print the results as JSON instead of text")
     mutate.add_argument("--output", type=Path, help="folder for the report's page (default: no page)")
     mutate.add_argument("--reference", type=Path, default=REFERENCE, help="default: reference/")
-    mutate.add_argument("--equivalents", type=Path, help="default: autograder/assignment/equivalents.toml")
+    mutate.add_argument("--equivalents", type=Path, help="default: autograder/assignment/proof/equivalents.toml")
     mutate.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: this repository's")
 
 

@@ -78,7 +78,7 @@ def mutate(options: argparse.Namespace) -> Mutation:
     assignment = read_assignment(options.assignment)
     reference = read_sources(options.reference, options.reference)
     mutants = make_mutants(reference, assignment, options.task)
-    equivalents = read_equivalents(options.equivalents or assignment.folder / "equivalents.toml")
+    equivalents = read_equivalents(options.equivalents or assignment.folder / "proof" / "equivalents.toml")
     mutation = run_mutants(choose(mutants, options), reference, assignment, options)
     mutation.stale = without_mutant(equivalents, mutants) if options.task is None else []
     mutation.reasons = {entry.key: entry.reason for entry in equivalents}

@@ -15,7 +15,7 @@ from .reading_variants import Variant, read_variants
 from .result import Proof
 from .verdicts import verdict_of
 
-CONDITIONAL = "conditional_faults"
+CONDITIONAL = "proof/conditional_faults"
 """The assignment's folder of faults that show only under a condition, in the form of its misconceptions."""
 
 
@@ -91,7 +91,9 @@ def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[F
 
 def choose_variants(options: argparse.Namespace, reference: Sources, assignment: Assignment) -> list[Variant]:
     """The variants that the options ask for."""
-    variants = read_variants(options.variants or assignment.folder / "variants", reference, assignment.contract)
+    variants = read_variants(
+        options.variants or assignment.folder / "proof" / "variants", reference, assignment.contract
+    )
     if options.component:
         name = options.component.split(".")[-1]
         variants = [v for v in variants if any(component.split(".")[1] == name for component in v.components)]

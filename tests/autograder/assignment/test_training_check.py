@@ -95,7 +95,7 @@ def test_reference_learns_with_every_seed(norm_first):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 def test_correct_variants_learn(name):
-    variants = read_variants(places.ASSIGNMENT / "variants", REFERENCE, read_assignment().contract)
+    variants = read_variants(places.ASSIGNMENT / "proof" / "variants", REFERENCE, read_assignment().contract)
     [variant] = (variant for variant in variants if variant.name == name)
     assert [train(variant.sources, seed).state for seed in range(2)] == ["passed"] * 2
 

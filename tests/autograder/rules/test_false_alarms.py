@@ -14,7 +14,7 @@ FORBIDDEN = read_assignment().contract.forbidden
 
 REFERENCE = read_sources(ROOT / "reference", ROOT / "student")
 FAULTS = read_catalogue()
-VARIANTS = read_variants(places.ASSIGNMENT / "variants", REFERENCE, read_assignment().contract)
+VARIANTS = read_variants(places.ASSIGNMENT / "proof" / "variants", REFERENCE, read_assignment().contract)
 JUDGED = list(dict.fromkeys(component for task in read_assignment().tasks for component in task.components))
 
 

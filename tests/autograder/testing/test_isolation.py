@@ -93,7 +93,7 @@ def test_a_part_that_cannot_be_built_or_called_costs_its_own_tasks(judge, refere
 
 
 def test_a_part_that_is_bound_as_a_default_or_attribute_costs_its_own_task(judge, reference):
-    variant = (ASSIGNMENT / "variants" / "layers" / "norm_as_default.py").read_text()
+    variant = (ASSIGNMENT / "proof" / "variants" / "layers" / "norm_as_default.py").read_text()
     text, _ = splice(reference["layers"][1], variant, REFERENCE)
     text = text.replace("torch.sqrt(variance + self.epsilon)", "(variance + self.epsilon)")
     [results] = judge({"faulty norm": {"layers": text}}).values()
