@@ -5,6 +5,7 @@
     training.py    dev BLEU with a part missing     grading.py         the cost of grading
     tables/        the course's report again        stability.py       the same marks with any seed
     kills.py       marks when processes die         agreement.py       own run and grading
+    memory.py      on corpora of several sizes      processes.py       below a process, and what they use
     __main__.py    the command line
 
 No measurement needs anything but a fresh clone: a missing model is trained first.

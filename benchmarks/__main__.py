@@ -12,8 +12,10 @@ from reference.data import DataError
 from reference.running.checkpoint import CheckpointError
 from reference.running.config import PRESETS, ConfigError
 
-from . import agreement, attention_ways, decoding, grading, kills, speed, stability, to_bleu, training
+from . import agreement, attention_ways, decoding, grading, kills, memory, speed, stability, to_bleu, training
 from .tables import command as tables
+
+TRAIN, DEV = Path("data/corpus/fren.train.bpe"), Path("data/corpus/fren.dev.bpe")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,7 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(
         required=True,
-        metavar="decoding | speed | quick | attention | ablations | tables | grading | stability | kills | agreement",
+        metavar="decoding | speed | quick | attention | ablations | tables | memory | grading | stability | kills "
+        "| agreement",
     )
 
     sub = commands.add_parser(
@@ -31,12 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
         epilog="example: python -m benchmarks decoding",
     )
     sub.add_argument("--checkpoint", type=Path, help="default: a model that is trained first, in runs/bench")
-    sub.add_argument(
-        "--input", type=Path, default=Path("data/corpus/fren.dev.bpe"), help="sources, or `source|||target` lines"
-    )
-    sub.add_argument(
-        "--train", type=Path, default=Path("data/corpus/fren.train.bpe"), help="pairs to train that model on"
-    )
+    sub.add_argument("--input", type=Path, default=DEV, help="sources, or `source|||target` lines")
+    sub.add_argument("--train", type=Path, default=TRAIN, help="pairs to train that model on")
     sub.set_defaults(run=lambda options: decoding.measure(options.checkpoint, options.train, options.input))
 
     sub = commands.add_parser(
@@ -44,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
         help="tokens a second in training, share of the peak, and against torch.nn.Transformer",
         epilog="example: python -m benchmarks speed --presets course fast",
     )
-    sub.add_argument("--train", type=Path, default=Path("data/corpus/fren.train.bpe"), help="`source|||target` lines")
+    sub.add_argument("--train", type=Path, default=TRAIN, help="`source|||target` lines")
     names = ["course", "fast"]
     sub.add_argument("--presets", nargs="+", choices=PRESETS, default=names, help="sizes (default: course fast)")
     sub.add_argument("--batches", type=int, default=40, help="batches of each round (default: 40)")
@@ -55,8 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
         help="seconds of CPU and memory that a whole training run takes, and its dev BLEU",
         epilog="example: python -m benchmarks quick --seeds 3 --ablation",
     )
-    sub.add_argument("--train", type=Path, default=Path("data/corpus/fren.train.bpe"), help="`source|||target` lines")
-    sub.add_argument("--dev", type=Path, default=Path("data/corpus/fren.dev.bpe"), help="likewise")
+    sub.add_argument("--train", type=Path, default=TRAIN, help="`source|||target` lines")
+    sub.add_argument("--dev", type=Path, default=DEV, help="likewise")
     sub.add_argument("--preset", choices=PRESETS, default="quick", help="what to train (default: quick)")
     sub.add_argument("--seeds", type=int, default=1, help="runs of each row (default: 1)")
     sub.add_argument("--ablation", action="store_true", help="also take back each setting that `course` does not have")
@@ -79,8 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     sub.add_argument("--seeds", type=int, default=5, help="runs of the intact model (default: 5)")
     sub.add_argument("--epochs", type=int, help="default: the preset's")
-    sub.add_argument("--train", type=Path, default=Path("data/corpus/fren.train.bpe"))
-    sub.add_argument("--dev", type=Path, default=Path("data/corpus/fren.dev.bpe"))
+    sub.add_argument("--train", type=Path, default=TRAIN)
+    sub.add_argument("--dev", type=Path, default=DEV)
     sub.add_argument(
         "--output", type=Path, default=Path("runs/ablations"), help="folder for results; finished runs are not repeated"
     )
@@ -94,6 +93,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
     tables.add_flags(sub)
     sub.set_defaults(run=tables.run)
+    sub = commands.add_parser(
+        "memory",
+        help="the most memory that preparing and training on made-up corpora of several sizes take",
+        epilog="example: python -m benchmarks memory --pairs 250000 500000 1000000",
+    )
+    sizes = [250_000, 500_000, 1_000_000]
+    sub.add_argument("--pairs", type=int, nargs="+", default=sizes, metavar="N", help="default: 250000 500000 1000000")
+    sub.add_argument("--steps", type=int, default=200, help="of training (default: 200)")
+    sub.add_argument("--folder", type=Path, help="for the made-up text, some GB (default: the system's)")
+    sub.set_defaults(run=lambda options: memory.measure(options.pairs, options.steps, options.folder))
     sub = commands.add_parser(
         "grading",
         help="CPU time of grading one submission alone and in a class, and of the tests without a sandbox",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,8 +27,25 @@ LENGTH_PENALTY = 0.6
 REPEATS = 3  # of the fast ways in each round
 
 
+def one_at_a_time(search: Search[list[int]]) -> Search[list[int]]:
+    """The search, with one sentence a time and without its padding."""
+
+    def found(
+        model: Transformer, src: Tensor, src_mask: Tensor, encoder_mask: Tensor | None = None, **options: Any
+    ) -> list[list[int]]:
+        encoder_mask = src_mask if encoder_mask is None else encoder_mask
+        lines = []
+        for row in range(src.size(0)):
+            length = int((src[row] != options["pad_id"]).sum())
+            one, masks = slice(row, row + 1), [mask[row : row + 1, ..., :length] for mask in (src_mask, encoder_mask)]
+            lines += search(model, src[one, :length], *masks, **options)
+        return lines
+
+    return found
+
+
 @torch.no_grad()
-def plain_decode(
+def decode_by_prefix(
     model: Transformer,
     src: Tensor,
     src_mask: Tensor,
@@ -38,68 +56,24 @@ def plain_decode(
     pad_id: int,
     max_length: int,
 ) -> list[list[int]]:
-    """Decodes like the original course; same arguments and result as `greedy_decode`."""
-    found = []
-    encoder_mask = src_mask if encoder_mask is None else encoder_mask
-    for row in range(src.size(0)):
-        length = int((src[row] != pad_id).sum())
-        one = slice(row, row + 1)
-        memory, _ = model.encode(src[one, :length], encoder_mask[one, ..., :length])
-        ids = [bos_id]
-        while len(ids) <= max_length:
-            output, _, _ = model.decode(torch.tensor([ids]), memory, src_mask[one, ..., :length], causal_mask(len(ids)))
-            token = int(model.get_predictions(output)[0, -1].argmax())
-            if token == eos_id:
-                break
-            ids.append(token)
-        found.append(ids[1:])
-    return found
-
-
-def plain_beam_decode(
-    model: Transformer,
-    src: Tensor,
-    src_mask: Tensor,
-    encoder_mask: Tensor | None = None,
-    *,
-    bos_id: int,
-    eos_id: int,
-    pad_id: int,
-    max_length: int,
-) -> list[list[int]]:
-    """Decodes one sentence at a time with `beam_decode`; its arguments and result."""
-    found = []
-    encoder_mask = src_mask if encoder_mask is None else encoder_mask
-    for row in range(src.size(0)):
-        length = int((src[row] != pad_id).sum())
-        one = slice(row, row + 1)
-        found += beam_decode(
-            model,
-            src[one, :length],
-            src_mask[one, ..., :length],
-            encoder_mask[one, ..., :length],
-            bos_id=bos_id,
-            eos_id=eos_id,
-            pad_id=pad_id,
-            max_length=max_length,
-            beam_size=BEAM_SIZE,
-            length_penalty=LENGTH_PENALTY,
-        )
-    return found
+    """Decodes one sentence as the original course does; arguments and result of `greedy_decode`."""
+    memory, _ = model.encode(src, encoder_mask)
+    ids = [bos_id]
+    while len(ids) <= max_length:
+        output, _, _ = model.decode(torch.tensor([ids]), memory, src_mask, causal_mask(len(ids)))
+        token = int(model.get_predictions(output)[0, -1].argmax())
+        if token == eos_id:
+            break
+        ids.append(token)
+    return [ids[1:]]
 
 
 PLAIN = "one sentence at a time"
 # For each kind of search its size of the beam and the ways to do it, the plain one first; None = what the kit chooses.
+BEAM = partial(beam_decode, beam_size=BEAM_SIZE, length_penalty=LENGTH_PENALTY)
 WAYS: dict[str, tuple[int, dict[str, Search[list[int]] | None]]] = {
-    "greedy": (1, {PLAIN: plain_decode, "batched": greedy_decode, "batched, cache": None}),
-    f"beam {BEAM_SIZE}": (
-        BEAM_SIZE,
-        {
-            PLAIN: plain_beam_decode,
-            "batched": partial(beam_decode, beam_size=BEAM_SIZE, length_penalty=LENGTH_PENALTY),
-            "batched, cache": None,
-        },
-    ),
+    "greedy": (1, {PLAIN: one_at_a_time(decode_by_prefix), "batched": greedy_decode, "batched, cache": None}),
+    f"beam {BEAM_SIZE}": (BEAM_SIZE, {PLAIN: one_at_a_time(BEAM), "batched": BEAM, "batched, cache": None}),
 }
 
 

@@ -1,7 +1,6 @@
 """What grading costs in CPU seconds: one submission alone, one in a class, and the same tests without a sandbox."""
 
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -26,26 +25,15 @@ from foundation.assignment_file import read_assignment
 from foundation.child_processes import Ended, run_forked
 from validity.run_tests import Version, run_versions
 
+from .processes import asked, family
+
 SUBMISSION, RELEASE = Path("reference"), Path("student")
 COLD = "from benchmarks.grading import cold; cold()"
 
 
-def tree(pid: int) -> list[int]:
-    """Returns the ids of a process and all its descendants."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    return [pid, *(one for child in children for one in tree(int(child)))]
-
-
 def cpu_of(zygote: Zygote) -> float:
     """Returns the CPU seconds of a zygote and of all its workers, living or ended."""
-    ticks = 0
-    for pid in tree(zygote._process.pid):
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(asked(one.pid, lambda process: sum(process.cpu_times()[:4]), 0.0) for one in family(zygote._process.pid))
 
 
 def points_of(grader: Grader) -> float:

@@ -30,6 +30,8 @@ from autograder.grading.record import read_record
 from autograder.intake.python_source import read_modules
 from foundation.places import REFERENCE, ROOT
 
+from .processes import children_of, command_of, family, parent_of
+
 FAULTS = (
     "embedding-not-scaled",
     "attention-mask-of-first-sentence",
@@ -103,7 +105,7 @@ class Victim:
         graders = [pid for pid in below if "grade-class" in command_of(pid)]
         if kind == "grader":
             return graders
-        zygotes = [pid for root in below if root not in graders for pid in tree(root) if is_python(pid)]
+        zygotes = [one.pid for root in below if root not in graders for one in family(root) if is_python(one.pid)]
         tops = [pid for pid in zygotes if parent_of(pid) not in zygotes]
         return tops if kind == "zygote" else [pid for pid in zygotes if pid not in tops]
 
@@ -237,36 +239,7 @@ def living_below(pid: int) -> list[int]:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    return tree(pid)[1:]
-
-
-def tree(pid: int) -> list[int]:
-    """The ids of a process and all its descendants."""
-    return [pid, *(one for child in children_of(pid) for one in tree(child))]
-
-
-def children_of(pid: int) -> list[int]:
-    """The ids of a process's children."""
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
-
-
-def parent_of(pid: int) -> int:
-    """The id of a process's parent; 0 where it has ended."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def command_of(pid: int) -> str:
-    """The command line of a process; empty where it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return [process.pid for process in family(pid)[1:]]
 
 
 def is_python(pid: int) -> bool:

@@ -1,19 +1,15 @@
-"""The memory that preparing a corpus and training on it take: it must not grow with the number of pairs.
+"""The memory that preparing a corpus and training on it take: it must not grow with the number of pairs."""
 
-example: python -m benchmarks.memory --pairs 250000 500000 1000000
-"""
-
-import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 
-from foundation.command_line import Parser
+from .processes import asked, family
 
 WORDS = 20_000  # of each made-up language, as frequent as Zipf's law has it
 MEAN_LENGTH = 20  # words of a sentence
@@ -21,7 +17,6 @@ DEV = 200  # pairs
 AT_ONCE = 10_000  # pairs that are made up together
 SECONDS = 0.05  # between two looks at a process
 MIB = 2**20
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def measure(sizes: list[int], steps: int, folder: Path | None) -> int:
@@ -95,30 +90,6 @@ def peak(*words: object) -> tuple[float, float, float]:
     return most[0] / MIB, most[1] / MIB, (time.perf_counter() - start) / 60
 
 
-def family(pid: int) -> Iterator[int]:
-    """Yields a process and all below it."""
-    yield pid
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:  # it has ended
-        return
-    for child in children:
-        yield from family(int(child))
-
-
-def resident(pid: int) -> tuple[int, int]:
+def resident(process: psutil.Process) -> tuple[int, int]:
     """Returns the bytes of memory that a process occupies now, and how many of them are files."""
-    try:
-        fields = Path(f"/proc/{pid}/statm").read_text().split()
-    except OSError:
-        return 0, 0
-    return int(fields[1]) * PAGE, int(fields[2]) * PAGE
-
-
-if __name__ == "__main__":
-    parser = Parser(prog="python -m benchmarks.memory", description=__doc__)
-    parser.add_argument("--pairs", type=int, nargs="+", default=[250_000, 500_000, 1_000_000], metavar="N")
-    parser.add_argument("--steps", type=int, default=200, help="of training (default: 200)")
-    parser.add_argument("--folder", type=Path, help="for the made-up text, some GB (default: the system's)")
-    options = parser.parse_args()
-    sys.exit(measure(options.pairs, options.steps, options.folder))
+    return asked(process.pid, lambda one: (one.memory_info().rss, one.memory_info().shared), (0, 0))

@@ -90,12 +90,7 @@ def tricks(preset: str) -> dict[str, list[str]]:
     course, found = PRESETS["course"], {}
     for item in fields(Config):
         value = getattr(course, item.name)
-        if value != getattr(PRESETS[preset], item.name) and item.name not in (
-            "epochs",
-            "max_steps",
-            "report_every",
-            "report_epochs",
-        ):
+        if value != getattr(PRESETS[preset], item.name) and item.name not in LENGTHS:
             flag = "--" + item.name.replace("_", "-")
             if isinstance(value, bool):
                 found[item.name] = [flag if value else f"--no-{flag.removeprefix('--')}"]

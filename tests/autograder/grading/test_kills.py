@@ -16,7 +16,8 @@ from autograder.intake import take_in
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.errors import SandboxUnavailableError, SubmissionOutOfMemoryError, WorkerKilledError
 from autograder.sandbox.proxy.submission import Sandbox
-from benchmarks.kills import kill_at_random, tree
+from benchmarks.kills import kill_at_random
+from benchmarks.processes import family
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import run_forked
 
@@ -35,7 +36,7 @@ def own_zygote():
 
 def last_below(zygote: Zygote) -> int:
     """The process id of the worker, or of the zygote itself where there is none."""
-    return tree(zygote._process.pid)[-1]
+    return family(zygote._process.pid)[-1].pid
 
 
 def grade(folder: Path, zygote: Zygote, references: Path, strike) -> Record:
