@@ -102,7 +102,7 @@ mutate: $(READY)  ## mutants of the solutions are found: a tenth, or all: make m
 	$(PY) -m validity mutate --jobs $(JOBS) --every $(EVERY)
 
 proof: $(READY)  ## write docs/proof/ anew: more seeds, all mutants (three quarters of an hour)
-	$(PY) -m validity prove --jobs $(JOBS) --seeds 5 --variant-seeds 200 --output docs/proof
+	$(PY) -m validity prove --jobs $(JOBS) --whole --seeds 5 --variant-seeds 200 --output docs/proof
 	$(PY) -m validity prove --jobs $(JOBS) --conditions 2000 --output docs/proof
 	$(PY) -m validity mutate --jobs $(JOBS) --output docs/proof
 

@@ -34,6 +34,9 @@ def add_prove(commands: "argparse._SubParsersAction[Parser]") -> None:
     prove.add_argument("--seeds", type=positive, default=1, help="seeds per fault and variant (default: 1)")
     prove.add_argument("--variant-seeds", type=positive, help="seeds per variant (default: as --seeds)")
     prove.add_argument("--first-seed", type=int, default=0, help="default: 0")
+    prove.add_argument(
+        "--whole", action="store_true", help="run all tests on every fault, not only those that the fault can reach"
+    )
     prove.add_argument("--jobs", type=positive, default=1, help="processes at a time (default: 1)")
     prove.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
     prove.add_argument("--verbose", action="store_true", help="show every fault, not only those that escape")

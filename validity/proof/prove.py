@@ -1,4 +1,9 @@
-"""Runs the component tests on all faults and variants."""
+"""Runs the component tests on all faults and variants.
+
+With the first seed, every fault gets the tests of its own task and all others that it can reach (`reach`); what the
+rest of the tests do with it is known from the reference. As a check of that, one fault in ten gets all tests;
+with `--whole` every fault does. Variants get all tests. With further seeds, both get the tests of their own tasks.
+"""
 
 import argparse
 import time
@@ -15,6 +20,8 @@ from .reading_variants import Variant, read_variants
 from .result import Proof
 from .verdicts import verdict_of
 
+WHOLE_EVERY = 10
+"""One fault in so many gets all tests."""
 CONDITIONAL = "proof/conditional_faults"
 """The assignment's folder of faults that show only under a condition, in the form of its misconceptions."""
 
@@ -37,11 +44,12 @@ def run_proof(options: argparse.Namespace) -> Proof:
     seeds, further = (range(options.first_seed, options.first_seed + n) for n in (options.seeds, variant_seeds))
     markers = {task.number: (task.marker,) for task in assignment.tasks}
     versions = [Version("reference", reference, further)]
-    for fault in faults:
-        versions += all_tests_once(f"fault {fault.id}", apply(fault, reference), seeds, markers[fault.task])
+    for number, fault in enumerate(faults):
+        is_whole = options.whole or number % WHOLE_EVERY == 0
+        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), seeds, markers[fault.task], is_whole)
     for variant in variants:
         only = seeds[:1] if variant.is_same_code else further
-        versions += all_tests_once(f"variant {variant.name}", variant.sources, only, variant.markers(assignment))
+        versions += with_seeds(f"variant {variant.name}", variant.sources, only, variant.markers(assignment), True)
     runs: dict[str, list[Run]] = {version.name: [] for version in versions}
     margins = Margins()
     start = time.perf_counter()
@@ -72,10 +80,12 @@ def run_proof(options: argparse.Namespace) -> Proof:
     )
 
 
-def all_tests_once(name: str, sources: Sources, seeds: range, markers: tuple[str, ...]) -> list[Version]:
-    """All tests with the first seed, those of its own tasks with the others."""
-    versions = [Version(name, sources, seeds[:1])]
-    return versions + ([Version(name, sources, seeds[1:], markers)] if len(seeds) > 1 else [])
+def with_seeds(name: str, sources: Sources, seeds: range, markers: tuple[str, ...], is_whole: bool) -> list[Version]:
+    """All tests with the first seed, or those that it can reach; those of its own tasks with the others."""
+    first = (
+        Version(name, sources, seeds[:1]) if is_whole else Version(name, sources, seeds[:1], markers, also_reached=True)
+    )
+    return [first] + ([Version(name, sources, seeds[1:], markers)] if len(seeds) > 1 else [])
 
 
 def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[Fault]:
