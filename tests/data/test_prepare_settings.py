@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -214,18 +215,31 @@ def test_text_that_is_not_named(
     assert not (tmp_path / "out").exists()
 
 
-def test_one_command_from_the_dataset_to_the_model(tmp_path: Path) -> None:
-    """`make setting`: what it prints says which commands it runs."""
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
+def test_one_command_from_the_dataset_to_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make setting`: the commands that it would run are run here."""
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     kit = Path(command_line.__file__).resolve().parent.parent
     small_dataset(tmp_path / "wmt", ("de", "en"))
-    for folder in ("data", "foundation", "reference"):
-        (tmp_path / folder).symlink_to(kit / folder)
-    command = ["make", "--no-print-directory", "-f", kit / "Makefile", f"PY={sys.executable}", "READY=", "setting"]
+    command = [
+        "make",
+        "--dry-run",
+        "--no-print-directory",
+        "-f",
+        str(kit / "Makefile"),
+        "PY=python",
+        "READY=",
+        "setting",
+    ]
     text = "TEXT=--dataset wmt --vocabulary 90 --dev 6 --test 4"
     command += ["PRESET=wmt14-de-en", text, "OPTIONS=--max-steps 2 --report-every 2"]
-    home = {**os.environ, "HF_HOME": str(tmp_path / "cache")}
-    done = subprocess.run(list(map(str, command)), cwd=tmp_path, env=home, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    [prepare, train] = [shlex.split(line) for line in done.stdout.splitlines()]
+    assert prepare[:3] == ["python", "-m", "data"] and train[:3] == ["python", "-m", "reference"]
+    monkeypatch.chdir(tmp_path)
+    assert run(*prepare[3:]) == 0 and reference(train[3:]) == 0
     assert (tmp_path / "corpora/wmt14-de-en/train.arrow").is_file()
     assert (tmp_path / "runs/wmt14-de-en/tokenizer.json").is_file()
     assert Checkpoint.load(tmp_path / "runs/wmt14-de-en/last.pt").step == 2

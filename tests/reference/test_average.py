@@ -1,5 +1,6 @@
 """Averages of weights: over time within a run, and of a run's last checkpoints."""
 
+import shutil
 import signal
 from dataclasses import replace
 
@@ -57,9 +58,17 @@ def test_dev_is_measured_with_the_average_and_training_goes_on_without(monkeypat
     assert run.history[0]["dev_loss"] != plain.history[0]["dev_loss"]
 
 
-def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_path):
+@pytest.fixture(scope="module")
+def averaged(tmp_path_factory):
+    """An undisturbed run with an average, and its folder."""
+    folder = tmp_path_factory.mktemp("averaged")
     whole = Experiment(SMALL, PAIRS, PAIRS[:4])
-    whole.run(tmp_path / "whole", progress=False)
+    whole.run(folder, progress=False)
+    return whole, folder
+
+
+def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_path, averaged):
+    whole, folder = averaged
     first = Experiment(SMALL, PAIRS, PAIRS[:4])
     first.run_epoch(progress=False)
     first.checkpoint().save(tmp_path / "last.pt")
@@ -68,12 +77,12 @@ def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_pa
     for one, other in zip(whole.average.tensors, resumed.average.tensors, strict=True):
         assert torch.equal(one, other)
     assert whole.average.n_updates == resumed.average.n_updates == 9
-    options = type("Options", (), {"checkpoint": tmp_path / "whole" / "last.pt", "device": "cpu"})
+    options = type("Options", (), {"checkpoint": folder / "last.pt", "device": "cpu"})
     _, model = load_model(options)
     assert all(torch.equal(tensor, whole.average.state()[name]) for name, tensor in model.state_dict().items())
 
 
-def test_ctrl_c_while_the_average_is_measured_keeps_the_weights(tmp_path, monkeypatch):
+def test_ctrl_c_while_the_average_is_measured_keeps_the_weights(tmp_path, averaged, monkeypatch):
     translate = Development.translate
 
     def stop(self, model, count=None):
@@ -85,19 +94,25 @@ def test_ctrl_c_while_the_average_is_measured_keeps_the_weights(tmp_path, monkey
     with pytest.raises(KeyboardInterrupt):
         Experiment(SMALL, PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     monkeypatch.undo()
-    whole = Experiment(SMALL, PAIRS, PAIRS[:4])
-    whole.run(tmp_path / "whole", progress=False)
+    whole, _ = averaged
     resumed = Experiment.resume(tmp_path / "last.pt", PAIRS, PAIRS[:4])
     resumed.run(tmp_path, progress=False)
     for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
         assert torch.equal(one, other)
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
     run = Experiment(replace(SMALL, ema=0.0), PAIRS, PAIRS[:4])
-    run.run(tmp_path, progress=False, keep_epochs=True)
-    return tmp_path
+    run.run(folder, progress=False, keep_epochs=True)
+    return folder
+
+
+@pytest.fixture
+def folder(trained, tmp_path):
+    """A run that a test may change."""
+    return shutil.copytree(trained, tmp_path / "run")
 
 
 def test_the_last_checkpoints_are_averaged(folder, capsys):

@@ -1,6 +1,7 @@
 """The measurements run on a fresh clone, and a user's error is one line."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -26,11 +27,14 @@ def small(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(decoding, "read_pairs", lambda path: PAIRS)
     monkeypatch.setitem(PRESETS, "course", PRESETS["tiny"])
+    monkeypatch.setattr(speed, "SIDE", 64)
     (tmp_path / "dev").write_text("".join(f"{' '.join(src)}|||{' '.join(tgt)}\n" for src, tgt in PAIRS))
     return tmp_path
 
 
 def test_decoding_trains_its_model_once(small, capsys, monkeypatch):
+    monkeypatch.setattr(decoding, "REPEATS", 1)
+    monkeypatch.setattr(decoding, "measure", partial(decoding.measure, rounds=1))
     assert main(["decoding", "--input", "dev"]) == 0
     rows = [line for line in capsys.readouterr().out.splitlines() if "sentences/s" in line]
     assert len(rows) == sum(len(ways) for _, ways in decoding.WAYS.values()) and all(

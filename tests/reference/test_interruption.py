@@ -1,5 +1,6 @@
 """Training by steps, Ctrl-C, resuming within an epoch, prolonging a run."""
 
+import functools
 import signal
 from dataclasses import replace
 
@@ -57,6 +58,22 @@ def interrupt_at(monkeypatch, batch, epoch=0, times=1):
     monkeypatch.setattr(BatchLoader, "epoch", epoch_of)
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """Runs that nothing has stopped, with their folders; one of each configuration."""
+
+    @functools.cache
+    def run(config):
+        folder = tmp_path_factory.mktemp("undisturbed")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(RunFolder, "_draw_curves", lambda folder, history: None)
+            whole = Experiment(config, PAIRS, DEV)
+            whole.run(folder, progress=False)
+        return whole, folder
+
+    return run
+
+
 @pytest.mark.parametrize("batch, epoch", [(0, 0), (3, 0), (7, 0), (4, 1)])
 @pytest.mark.parametrize(
     "settings",
@@ -68,10 +85,11 @@ def interrupt_at(monkeypatch, batch, epoch=0, times=1):
         {"report_every": 5, "max_steps": 11, "accumulate": 2},
     ],
 )
-def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(tmp_path, monkeypatch, settings, batch, epoch):
+def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(
+    tmp_path, undisturbed, monkeypatch, settings, batch, epoch
+):
     config = replace(SMALL, **settings)
-    whole = Experiment(config, PAIRS, DEV)
-    whole.run(tmp_path / "whole", progress=False)
+    whole, folder = undisturbed(config)
     before = signal.getsignal(signal.SIGINT)
     interrupt_at(monkeypatch, batch, epoch)
     with pytest.raises(KeyboardInterrupt):
@@ -84,12 +102,11 @@ def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(tmp_path, mon
     resumed = Experiment.resume(tmp_path / "run" / "last.pt", PAIRS, DEV)
     resumed.run(tmp_path / "run", progress=False)
     assert_same(resumed, whole)
-    assert Checkpoint.load(tmp_path / "run" / "best.pt").step == Checkpoint.load(tmp_path / "whole" / "best.pt").step
+    assert Checkpoint.load(tmp_path / "run" / "best.pt").step == Checkpoint.load(folder / "best.pt").step
 
 
-def test_ctrl_c_while_dev_is_translated_acts_at_once_and_loses_no_step(tmp_path, monkeypatch):
-    whole = Experiment(SMALL, PAIRS, DEV)
-    whole.run(tmp_path / "whole", progress=False)
+def test_ctrl_c_while_dev_is_translated_acts_at_once_and_loses_no_step(tmp_path, undisturbed, monkeypatch):
+    whole, _ = undisturbed(SMALL)
     translate = Development.translate
 
     def stop(self, model, count=None):
@@ -144,9 +161,8 @@ def test_reports_within_an_epoch_change_nothing_but_the_history(tmp_path):
         assert torch.equal(one, other)
 
 
-def test_a_finished_run_is_prolonged(tmp_path):
-    whole = Experiment(SMALL, PAIRS, DEV)
-    whole.run(tmp_path / "whole", progress=False)
+def test_a_finished_run_is_prolonged(tmp_path, undisturbed):
+    whole, _ = undisturbed(SMALL)
     Experiment(replace(SMALL, epochs=2), PAIRS, DEV).run(tmp_path / "run", progress=False)
     longer = Experiment.resume(tmp_path / "run" / "last.pt", PAIRS, DEV, longer={"epochs": 3})
     longer.run(tmp_path / "run", progress=False)
@@ -211,9 +227,8 @@ def test_early_stopping_by_dev_bleu(tmp_path, monkeypatch, capsys):
     assert Checkpoint.load(tmp_path / "best.pt").epoch == 6
 
 
-def test_saving_between_reports_loses_less_to_a_power_failure(tmp_path, monkeypatch):
-    whole = Experiment(SMALL, PAIRS, DEV)
-    whole.run(tmp_path / "whole", progress=False)
+def test_saving_between_reports_loses_less_to_a_power_failure(tmp_path, undisturbed, monkeypatch):
+    whole, _ = undisturbed(SMALL)
     fetch = BatchLoader.epoch
 
     def fail(self, number, start=0):

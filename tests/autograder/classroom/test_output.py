@@ -28,14 +28,14 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(folder, output, log,
             raise OSError(number, os.strerror(number))
         fsync(descriptor)
 
-    monkeypatch.setattr(os, "fsync", full)
     arguments = ["grade-class", str(folder), "--output", str(output), "--jobs", "1"]
-    assert main(arguments) == 1
+    with monkeypatch.context() as on_a_full_disk:
+        on_a_full_disk.setattr(os, "fsync", full)
+        assert main(arguments) == 1
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and os.strerror(number) in printed and "bob.json" in printed
     assert "finished results are kept" in printed and finished(output) == ["anna"]
     assert [path.name for path in (output / "records").iterdir()] == ["anna.json"]
-    monkeypatch.undo()
     assert main(arguments) in (0, 1) and len(finished(output)) == 3
 
 

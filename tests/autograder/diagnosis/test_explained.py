@@ -33,6 +33,8 @@ HOSTILE = {
 @pytest.fixture(scope="module")
 def judge(zygote):
     """Judges a LayerNorm whose last line is another one: the result as it was and as it is explained."""
+    [task] = (task for task in read_assignment().tasks if task.number == "1.4")
+    tests = CollectedTests(read_assignment(), [task])
 
     def run(formula: str, notes: list[str] | None = None):
         notes = [] if notes is None else notes
@@ -40,8 +42,7 @@ def judge(zygote):
         path, text = sources["layers"]
         assert text.count(ROOT_FORMULA) == 1
         sources["layers"] = path, text.replace(ROOT_FORMULA, formula)
-        [task] = (task for task in assignment.tasks if task.number == "1.4")
-        tests, tape = CollectedTests(assignment, [task]), Tape()
+        tape = Tape()
         with (
             Explainer(tests, tape, assignment, notes.append) as explainer,
             Sandbox(sources, assignment, zygote=zygote, tape=tape) as submission,

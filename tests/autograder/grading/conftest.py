@@ -89,10 +89,13 @@ def class_folder(tmp_path_factory) -> Path:
 def graded(zygote, references, class_folder, tmp_path_factory) -> dict[str, Record]:
     """The records of the class, by file name."""
     _, entries = take_class(class_folder, tmp_path_factory.mktemp("marks"), read_assignment())
-    assignment = in_a_hurry(call_seconds=1.5)
-    conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
-    with hold(entries[0].record.parent), open_grader(assignment, references, zygote=zygote) as grader:
-        grade_all(entries, conditions, grader)
+    patient, hurried = read_assignment(), in_a_hurry(call_seconds=1.5)  # one of them waits for the limit
+    with hold(entries[0].record.parent):
+        for assignment in (patient, hurried):
+            some = [entry for entry in entries if (entry.path.name == "trouble") is (assignment is hurried)]
+            conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
+            with open_grader(assignment, references, zygote=zygote) as grader:
+                grade_all(some, conditions, grader)
     found = {entry.entry: read_record(entry.record) for entry in entries}
     assert None not in found.values()
     return found

@@ -49,49 +49,61 @@ def grade(folder: Path, zygote: Zygote, references: Path, strike) -> Record:
             recorder.add(event)
             if type(event).__name__ == "Contained" and blows:
                 blows.popleft()()
-        grader.zygote.close()
+        if grader.zygote is not zygote:
+            grader.zygote.close()
         return recorder.record
 
 
+@pytest.fixture(scope="module")
+def zygote_of_workers():
+    """One whose workers a test may kill."""
+    with Zygote(read_assignment()) as started:
+        assert started.is_alive()
+        yield started
+
+
+@pytest.fixture(scope="module")
+def undisturbed(zygote_of_workers, references, tmp_path_factory) -> Record:
+    """The record of a grading in which nothing dies."""
+    folder = write_submission(tmp_path_factory.mktemp("undisturbed") / "anna")
+    return grade(folder, zygote_of_workers, references, lambda: None)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(own_zygote, references, tmp_path, number):
-    folder = write_submission(tmp_path / "anna")
-    undisturbed = grade(folder, own_zygote, references, lambda: None)
-    with Zygote(read_assignment()) as second:
-        assert second.is_alive()
-        pid = last_below(second)
-        record = grade(folder, second, references, lambda: os.kill(pid, number))
+def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(own_zygote, undisturbed, references, tmp_path, number):
+    pid = last_below(own_zygote)
+    record = grade(write_submission(tmp_path / "anna"), own_zygote, references, lambda: os.kill(pid, number))
     assert record.judgement == undisturbed.judgement and record.is_finished
     assert any("judged again" in note for note in record.run.notes)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_worker_that_something_outside_has_killed_is_no_fault_of_the_submission(
-    own_zygote, references, tmp_path, number
+    zygote_of_workers, references, tmp_path, number
 ):
     folder = write_submission(tmp_path / "anna")
 
     def strike() -> None:
-        assert last_below(own_zygote) != zygote_itself
-        os.kill(last_below(own_zygote), number)
+        assert last_below(zygote_of_workers) != zygote_itself
+        os.kill(last_below(zygote_of_workers), number)
 
-    zygote_itself = last_below(own_zygote)
-    record = grade(folder, own_zygote, references, strike)
+    zygote_itself = last_below(zygote_of_workers)
+    record = grade(folder, zygote_of_workers, references, strike)
     assert record.is_finished and {part.state for part in record.judgement.parts if part.components} == {"passed"}
 
 
-def test_a_worker_that_is_killed_over_the_same_component_again_has_used_too_much_memory(own_zygote, reference):
-    with Sandbox(reference, read_assignment(), zygote=own_zygote) as submission:
+def test_a_worker_that_is_killed_over_the_same_component_again_has_used_too_much_memory(zygote_of_workers, reference):
+    with Sandbox(reference, read_assignment(), zygote=zygote_of_workers) as submission:
         submission.build(NORM, 4)
-        os.kill(last_below(own_zygote), signal.SIGKILL)
+        os.kill(last_below(zygote_of_workers), signal.SIGKILL)
         with pytest.raises(WorkerKilledError) as raised:
             submission.build(NORM, 4)
         with pytest.raises(WorkerKilledError):
             submission.build("layers.FeedForward", 4, 8)
         assert submission.failure is not None and raised.value.component == NORM
-    with Sandbox(reference, read_assignment(), zygote=own_zygote, killed_before={NORM}) as submission:
+    with Sandbox(reference, read_assignment(), zygote=zygote_of_workers, killed_before={NORM}) as submission:
         submission.build(NORM, 4)
-        os.kill(last_below(own_zygote), signal.SIGKILL)
+        os.kill(last_below(zygote_of_workers), signal.SIGKILL)
         with pytest.raises(SubmissionOutOfMemoryError):
             submission.build(NORM, 4)
         assert submission.failure is None and submission.build(NORM, 4)

@@ -164,12 +164,12 @@ def test_a_task_without_tests_is_the_graders_error(grade_folder, tmp_path):
     assert not record.is_finished and record.needs_the_grader, "it is graded again"
 
 
-def test_the_same_submission_and_seed_give_the_same_judgement(grade_folder, tmp_path):
-    change = ("layers", "torch.sqrt(variance + self.epsilon)", "(torch.sqrt(variance) + self.epsilon)")
-    folder = write_submission(tmp_path / "anna", change, ("train", "        optimizer.zero_grad()\n", ""))
-    first, second = (grade_folder(folder) for _ in range(2))
+def test_the_same_submission_and_seed_give_the_same_judgement(graded, class_folder, grade_folder):
+    """By itself as in a class."""
+    first = graded["faulty"]
+    second = grade_folder(class_folder / "faulty")
     assert first.judgement.model_dump_json() == second.judgement.model_dump_json()
-    assert first.judgement.score < 90 and first.judgement.parts[3].diagnosis is not None
+    assert first.judgement.score < 90 and any(part.diagnosis for part in first.judgement.parts)
 
 
 def test_nothing_is_printed_to_and_nothing_is_taken_from_the_callers_streams(grade_folder, tmp_path, capsys):

@@ -1,6 +1,7 @@
 """One policy for seeds: every mark can be replayed, and no seed foretold or guessed from its id."""
 
 import json
+import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +16,7 @@ from autograder.grading.seeds import Seeds, content_hash
 from autograder.grading.states import State
 from foundation.term_secret import REFERENCES, SECRET, SecretError, term_secret
 
-from .conftest import FAULTS, write_submission
+from .conftest import SEEDS
 
 
 def test_a_seed_follows_from_secret_and_content():
@@ -71,13 +72,13 @@ def test_a_secret_that_cannot_be_used_is_one_line(tmp_path):
 
 
 @pytest.fixture
-def disputed(tmp_path, grade_folder, zygote, monkeypatch):
-    """A submission and its record, as `grade --record` has written it; the secret is the test's own."""
-    folder = write_submission(tmp_path / "anna", FAULTS["1.4"])
-    seeds = Seeds(b"of this term")
-    path = tmp_path / "anna.json"
-    write_record(path, grade_folder(folder, seeds=seeds))
-    monkeypatch.setattr(replay, "seeds_of_term", lambda root, fixed: Seeds(seeds.secret, fixed))
+def disputed(tmp_path, graded, class_folder, zygote, monkeypatch):
+    """A submission and its record, as `grade --record` writes it; the secret is the test's own."""
+    folder = tmp_path / "faulty"
+    shutil.copytree(class_folder / "faulty", folder)
+    path = tmp_path / "faulty.json"
+    write_record(path, graded["faulty"])
+    monkeypatch.setattr(replay, "seeds_of_term", lambda root, fixed: Seeds(SEEDS.secret, fixed))
     monkeypatch.setattr(replay, "open_grader", lambda *arguments: open_grader(*arguments, zygote))
     return path, folder
 

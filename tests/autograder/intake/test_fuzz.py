@@ -20,7 +20,7 @@ from foundation.assignment_file import read_assignment
 
 from .conftest import LAYERS, answer, as_notebook, code
 
-fuzz = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fuzz = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COMPONENTS = ("layers.LayerNorm", "attention.MultiHeadedAttention")
 
 

@@ -326,11 +326,11 @@ def test_large_outputs_are_skipped(tmp_path, take):
 @pytest.mark.parametrize(
     "content",
     [
-        b'{"cells": [{"outputs": ' + b"[" * 9_000_000,
-        b'"outputs":' * 5_000_000,
-        b'"\\' * 9_000_000,
-        b'"' * 9_000_001,
-        b"[]" * 5_000_000,
+        b'{"cells": [{"outputs": ' + b"[" * 2_000_000,
+        b'"outputs":' * 500_000,
+        b'"\\' * 1_000_000,
+        b'"' * 2_000_001,
+        b"[]" * 1_000_000,
         b'{"outputs": null, "cells": 1}',
         b'{"cells": [], "outputs": [1, "]", {"a": [}]}]}',
     ],
@@ -339,4 +339,4 @@ def test_odd_outputs_end_soon(content):
     started = time.process_time()
     with pytest.raises(RefusedError):
         read_notebook(content, "work.ipynb")
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 3

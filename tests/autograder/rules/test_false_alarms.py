@@ -30,8 +30,8 @@ def alarms(versions: dict[str, dict]) -> dict[str, object]:
 
 
 def test_a_few_faults_and_variants_raise_no_alarm():
-    assert alarms({fault.id: apply(fault, REFERENCE) for fault in FAULTS[::80]}) == {}
-    assert alarms({variant.name: variant.sources for variant in VARIANTS[::9]}) == {}
+    assert alarms({fault.id: apply(fault, REFERENCE) for fault in FAULTS[::200]}) == {}
+    assert alarms({variant.name: variant.sources for variant in VARIANTS[::25]}) == {}
 
 
 @pytest.mark.slow
