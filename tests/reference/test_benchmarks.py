@@ -78,6 +78,7 @@ def test_the_rival_computes_the_same_function_of_its_input(norm_first):
     torch.testing.assert_close(scores[0][0, :3], scores[1][0])
 
 
+@pytest.mark.slow
 def test_the_cost_of_a_whole_run(small, capsys):
     (small / "train").write_text((small / "dev").read_text())
     arguments = ["--train", "train", "--dev", "dev", "--preset", "tiny"]

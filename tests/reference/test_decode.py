@@ -165,6 +165,7 @@ def all_translations(n_tokens, max_length):
                 yield ids
 
 
+@pytest.mark.slow
 def test_many_sentences_leave_the_batch_one_after_another():
     """So many that rows are dropped, and oneDNN computes instead of MKL: float32, as in earnest."""
     model = random_model(False).float()

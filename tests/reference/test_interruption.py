@@ -74,7 +74,10 @@ def undisturbed(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("batch, epoch", [(0, 0), (3, 0), (7, 0), (4, 1)])
+@pytest.mark.parametrize(
+    "batch, epoch",
+    [(3, 0), (4, 1), *(pytest.param(batch, 0, marks=pytest.mark.slow) for batch in (0, 7))],
+)
 @pytest.mark.parametrize(
     "settings",
     [

@@ -119,6 +119,7 @@ def test_a_tokenizer_that_is_none(corpus):
         TextTokenizer.load(folder)
 
 
+@pytest.mark.slow  # a process of its own, which imports PyTorch
 def test_training_needs_no_tokenizers(corpus, tmp_path):
     """Students train without the libraries of raw text."""
     folder = corpus("--joint")

@@ -65,6 +65,7 @@ def curve(folder):
     return [[line[name] for name in ("train_loss", "dev_loss", "dev_bleu")] for line in history]
 
 
+@pytest.mark.slow
 def test_two_processes_train_as_one_with_twice_the_batch(files, tmp_path):
     assert main(["train", *files, *SETTINGS, "--batch-size", "10", "--output", str(tmp_path / "one")]) == 0
     status, output = torchrun(*files, *SETTINGS, "--batch-size", "5", "--output", str(tmp_path / "two"))

@@ -1,6 +1,8 @@
-"""A class of submissions, graded once for all tests, and what single tests grade by themselves."""
+"""A class of submissions, each graded once for all tests, and what single tests grade by themselves."""
 
+import functools
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +23,9 @@ from foundation.places import ROOT
 
 REFERENCE, SKELETON = ROOT / "reference", ROOT / "student"
 GRADED = ("embedding", "attention", "layers", "model", "masks", "train", "decode")
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("trouble", "broken")]
+CLASS = ["good", "faulty", "attention only", "skeleton", "no archive.zip", *SLOW]
+"""The submissions of the class, for tests of each of them."""
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"a secret")
 PERFECT = "".join(f"the cat number {i} sleeps on the mat .\n" for i in range(4))
@@ -86,19 +91,23 @@ def class_folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def graded(zygote, references, class_folder, tmp_path_factory) -> dict[str, Record]:
-    """The records of the class, by file name."""
-    _, entries = take_class(class_folder, tmp_path_factory.mktemp("marks"), read_assignment())
-    patient, hurried = read_assignment(), in_a_hurry(call_seconds=1.5)  # one of them waits for the limit
-    with hold(entries[0].record.parent):
-        for assignment in (patient, hurried):
-            some = [entry for entry in entries if (entry.path.name == "trouble") is (assignment is hurried)]
-            conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
-            with open_grader(assignment, references, zygote=zygote) as grader:
-                grade_all(some, conditions, grader)
-    found = {entry.entry: read_record(entry.record) for entry in entries}
-    assert None not in found.values()
-    return found
+def graded(zygote, references, class_folder, tmp_path_factory) -> Callable[[str], Record]:
+    """The record of a submission in the class, which is graded when it is asked for first."""
+    _, taken = take_class(class_folder, tmp_path_factory.mktemp("marks"), read_assignment())
+    entries = {entry.entry: entry for entry in taken}
+
+    @functools.cache
+    def grade(name: str) -> Record:
+        entry = entries[name]
+        assignment = in_a_hurry(call_seconds=1.5) if name == "trouble" else read_assignment()
+        conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
+        with hold(entry.record.parent), open_grader(assignment, references, zygote=zygote) as grader:
+            grade_all([entry], conditions, grader)
+        record = read_record(entry.record)
+        assert record is not None
+        return record
+
+    return grade
 
 
 @pytest.fixture

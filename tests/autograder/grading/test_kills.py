@@ -24,6 +24,7 @@ from foundation.child_processes import run_forked
 from .conftest import SEEDS, SKELETON, VERSION, write_submission
 
 NORM = "layers.LayerNorm"
+SIGNALS = [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def undisturbed(zygote_of_workers, references, tmp_path_factory) -> Record:
     return grade(folder, zygote_of_workers, references, lambda: None)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(own_zygote, undisturbed, references, tmp_path, number):
     pid = last_below(own_zygote)
     record = grade(write_submission(tmp_path / "anna"), own_zygote, references, lambda: os.kill(pid, number))
@@ -77,7 +78,7 @@ def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(own_zygote, undisturb
     assert any("judged again" in note for note in record.run.notes)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_worker_that_something_outside_has_killed_is_no_fault_of_the_submission(
     zygote_of_workers, references, tmp_path, number
 ):

@@ -77,7 +77,7 @@ def disputed(tmp_path, graded, class_folder, zygote, monkeypatch):
     folder = tmp_path / "faulty"
     shutil.copytree(class_folder / "faulty", folder)
     path = tmp_path / "faulty.json"
-    write_record(path, graded["faulty"])
+    write_record(path, graded("faulty"))
     monkeypatch.setattr(replay, "seeds_of_term", lambda root, fixed: Seeds(SEEDS.secret, fixed))
     monkeypatch.setattr(replay, "open_grader", lambda *arguments: open_grader(*arguments, zygote))
     return path, folder
