@@ -107,7 +107,7 @@ def test_what_all_parts_are_told_is_printed_once(graded):
     table = as_table(graded("no archive.zip"))
     reason = graded("no archive.zip").judgement.parts[0].message
     assert [line.strip() for line in table.splitlines()].count(reason) == 1
-    assert f"and {len(graded['no archive.zip'].judgement.parts) - 1} more" in table
+    assert f"and {len(graded('no archive.zip').judgement.parts) - 1} more" in table
 
 
 @pytest.mark.parametrize("name", ["good", "faulty", "no archive.zip"])
