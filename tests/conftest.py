@@ -1,13 +1,20 @@
 """For all of the kit's own tests."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 import release  # noqa: F401  first, because it makes the import of jsonschema quick
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadFileScheduling
 
 from .postgresql import Server
 
@@ -16,6 +23,22 @@ collect_ignore = ["example"]  # an assignment of its own, whose tests judge subm
 # Before torch is imported: two threads on a busy machine run ten times slower than one.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+
+TOGETHER = ("tests/autograder/grading/",)
+"""Folders whose files share a fixture that takes long to make."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer | None) -> LoadFileScheduling:
+    """Where several processes share the work, the tests of a file stay in one, and so do those of some folders."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFixtures(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+
+    return ByFixtures(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -77,6 +77,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
         variant_seeds=len(further),
         cpu_seconds=sum(run.cpu_seconds for done in runs.values() for run in done),
         wall_seconds=time.perf_counter() - start,
+        is_whole=options.whole or options.sandboxed,
     )
 
 

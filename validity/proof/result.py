@@ -22,6 +22,7 @@ class Proof:
         close: faults that were found only narrowly.
         seeds, variant_seeds: with how many seeds each fault and each variant was tried.
         cpu_seconds, wall_seconds: the time that all runs took.
+        is_whole: whether every fault was given all tests, or only those that it can reach.
     """
 
     assignment: Assignment
@@ -34,6 +35,7 @@ class Proof:
     variant_seeds: int
     cpu_seconds: float
     wall_seconds: float
+    is_whole: bool = True
 
     @property
     def bad(self) -> list[Verdict]:

@@ -18,7 +18,8 @@ def report_lines(proof: Proof, show_all: bool) -> list[str]:
         shown = proof.verdicts if show_all else proof.bad
         lines += fault_lines(shown, proof.assignment) + ([""] if shown else [])
         lines += [*matrix_lines(proof.verdicts, proof.assignment), ""]
-        lines += [*summary_lines(proof.verdicts, proof.assignment), f"seeds: {proof.seeds}", ""]
+        tests = "all on every fault" if proof.is_whole else "those that a fault can reach; all on one in ten"
+        lines += [*summary_lines(proof.verdicts, proof.assignment), f"seeds: {proof.seeds}; tests: {tests}", ""]
     for name, messages in proof.wrong.items():
         lines.append(f"REJECTED {name} ({len(messages)} times): {messages[0]}")
     if proof.variants:
