@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.contract import Contract
 from foundation.sources import Sources, file_of
 from foundation.watchdog import time_limit
 
@@ -15,11 +14,13 @@ from .assignment_folder import (
     FAR,
     SHOWN_FILES,
     Place,
+    all_places,
     find_place,
     find_translations,
     has_modules,
     is_notebook,
     level_of,
+    some,
 )
 from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
 from .files.folders import Folder
@@ -159,7 +160,7 @@ def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, h
     place = find_place(tree.sizes, assignment)
     translations = find_translations(tree.sizes, place, assignment.package)
     if place is None and translations is None:
-        raise RefusedError(nothing_here(tree, assignment.contract))
+        raise RefusedError(nothing_here(tree, assignment))
     origins: dict[str, list[str]] = {}
     if place is None or has_modules(place, assignment.contract):
         selection = select_modules(tree, place or Place("", frozenset()), release, assignment)
@@ -228,13 +229,20 @@ def refuse_odd_entries(folder: Folder | LooseFiles, package: str) -> None:
             raise RefusedError(f"{quote(path)} is {kind}; hand in ordinary files")
 
 
-def nothing_here(tree: Tree, contract: Contract) -> str:
-    """Why a folder or an archive without any file that counts cannot be graded."""
+def nothing_here(tree: Tree, assignment: Assignment) -> str:
+    """Why a folder or an archive without any file that counts cannot be graded: what there is instead, and where."""
+    contract = assignment.contract
     wanted = ", ".join(contract.files[:SHOWN_FILES])
     reason = f"none of the assignment's files ({wanted}, …, {TRANSLATIONS}) is in it"
     inner = [path for path in sorted(tree.sizes) if path.lower().endswith((*ARCHIVES, ".rar", ".7z"))]
+    if len(inner) > 1:
+        return f"it holds {len(inner)} archives, such as {quote(inner[0])} and {quote(inner[1])}; hand in one of them"
     if inner:
         return f"{reason}; {quote(inner[0])} is another archive: hand in the files themselves"
+    tree.look_deeper()
+    for place in all_places(tree.sizes):
+        if files := [file for file in place.files if file in contract.files or is_notebook(file)]:
+            return f"its files are too deep in it, in {place} ({some(files)}); hand in that folder"
     for path in sorted(path for path in tree.sizes if path.endswith(".py")):
         if meant := misnamed(path.rpartition("/")[2], frozenset(), contract):
             return f"{reason}; there is {quote(path)}: did you mean {meant}?"

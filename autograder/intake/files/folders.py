@@ -37,21 +37,30 @@ class Folder:
             RefusedError: for a link, or too many entries.
             IntakeError: where it cannot be listed.
         """
-        self.path = path
+        self.path, self._package = path, package
         self.sizes: dict[str, int] = {}
         self.others: dict[str, str] = {}
         self._n_entries = 0
         self._listed: set[str] = set()
+        self._deeper: list[str] = []
         for name in self._list(""):
             for inner in self._list(name):
                 if inner.rpartition("/")[2] == package:
-                    self._list(inner)
+                    self._deeper += self._list(inner)
+                else:
+                    self._deeper.append(inner)
 
     def look_into(self, folder: str) -> None:
         """Lists one more folder; one that is not there, or is a link, has no files."""
         if folder not in self._listed:
             with suppress(IntakeError, RefusedError):
                 self._list(folder)
+
+    def look_deeper(self) -> None:
+        """Lists the folders below those that were listed at first, and the package's folder in each."""
+        for folder in self._deeper:
+            self.look_into(folder)
+            self.look_into(f"{folder}/{self._package}")
 
     def read(self, name: str, limit: int | None = None) -> bytes:
         """The content of a file, of at most `limit` bytes; see `tree.Tree`."""

@@ -36,6 +36,9 @@ class LooseFiles:
     def look_into(self, folder: str) -> None:
         """Does nothing: there are no folders."""
 
+    def look_deeper(self) -> None:
+        """Does nothing: there are no folders."""
+
     def read(self, name: str, limit: int | None = None) -> bytes:
         """The content of a file, of at most `limit` bytes; see `tree.Tree`."""
         return read_file(self.folder / dict(self.members)[name], limit or limit_of(name))

@@ -73,6 +73,9 @@ class Tar:
     def look_into(self, folder: str) -> None:
         """Does nothing: `sizes` is complete."""
 
+    def look_deeper(self) -> None:
+        """Does nothing: `sizes` is complete."""
+
     def read(self, name: str) -> bytes:
         """The content of a member; see `tree.Tree`."""
         if name not in self._contents:

@@ -21,6 +21,10 @@ class Tree(Protocol):
         """Completes `sizes` with the files of a folder, if it is there and has not been listed yet."""
         ...
 
+    def look_deeper(self) -> None:
+        """Completes `sizes` by one level of folders too deep to count, so that a message can name what is there."""
+        ...
+
     def read(self, name: str) -> bytes:
         """The content of a file of at most `bounds.limit_of(name)` bytes.
 

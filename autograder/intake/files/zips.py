@@ -54,6 +54,9 @@ class Zip:
     def look_into(self, folder: str) -> None:
         """Does nothing: `sizes` is complete."""
 
+    def look_deeper(self) -> None:
+        """Does nothing: `sizes` is complete."""
+
     def read(self, name: str) -> bytes:
         """The content of a member; see `tree.Tree`."""
         entry, limit = self._entries[name], limit_of(name)

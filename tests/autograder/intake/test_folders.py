@@ -126,13 +126,21 @@ def test_a_folder_around_an_archive(write_folder, write_zip, take, reason, other
     intake = take(folder)
     assert intake.name == "anna" and intake.submitted == {"layers"} and "work.zip" in intake.hashes
     (folder / "second.zip").write_bytes(content)
-    assert "'second.zip' is another archive: hand in the files themselves" in reason(folder)
+    assert "2 archives, such as 'second.zip' and 'work.zip'; hand in one of them" in reason(folder)
     (folder / "second.zip").unlink()
     (folder / "masks.py").write_text("")
     assert take(folder).submitted == {"masks"}
     (folder / "masks.py").unlink()
     (folder / "work.zip").write_bytes(write_zip([("work.zip", content)]).read_bytes())
     assert "'work.zip' is another archive" in reason(folder)
+
+
+@pytest.mark.parametrize("place", ["a/b", "a/student/c", "a/b/student"])
+def test_files_too_deep_are_found_and_named(write_folder, write_zip, reason, place):
+    where = f"too deep in it, in '{place}/' (layers.py, model.py); hand in that folder"
+    files = {f"{place}/layers.py": LAYERS, f"{place}/model.py": "", "a/notes.txt": ""}
+    assert where in reason(write_folder(files))
+    assert where in reason(write_zip([*files.items()]))
 
 
 def test_an_empty_folder(tmp_path, reason):
