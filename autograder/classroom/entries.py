@@ -102,10 +102,16 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
         group=student.group,
         key=keys[one] if one else "",
         entry=one.entry if one else "",
+        file=file_of(one.source) if one else "",
         is_late=one.is_late if one else None,
         submitted=one.submitted if one else None,
         undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
     )
+
+
+def file_of(source: Path | LooseFiles) -> str:
+    """The name of a submission in the download, or of one of its loose files."""
+    return source.members[0][1] if isinstance(source, LooseFiles) else source.name
 
 
 def left_out(download: Download, matched: Matched) -> list[LeftOut]:

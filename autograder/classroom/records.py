@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from foundation.whole_files import make_folder
@@ -66,6 +66,12 @@ def store(path: Path, record: Record, seeds: Seeds) -> None:
     if present is not None and present.is_finished and seeds.has_sealed(present):
         write_record(earlier(path), present)
     write_record(path, seeds.seal(record))
+
+
+def stored_records(keys: Iterable[str], output: Path, seeds: Seeds) -> dict[str, Record]:
+    """The records of these submissions that this term's grader has sealed, by key."""
+    found = {key: read_record(output / RECORDS / f"{key}.json") for key in keys}
+    return {key: record for key, record in found.items() if record is not None and seeds.has_sealed(record)}
 
 
 def earlier(path: Path) -> Path:

@@ -36,6 +36,7 @@ class Member(Model):
         group: whose marks the student shares; "" = none.
         key: names the record of the submission that counts; "" = none counts.
         entry: that submission's name in the download.
+        file: the name of one of its files there; feedback for Canvas has to begin with it.
         is_late: what the platform says; None where it does not say.
         submitted: when; None where the platform does not say.
         undecided: submissions of which nothing tells which one counts.
@@ -47,6 +48,7 @@ class Member(Model):
     group: Line = ""
     key: Line = ""
     entry: Line = ""
+    file: Line = ""
     is_late: bool | None = None
     submitted: datetime | None = None
     undecided: tuple[Line, ...] = ()

@@ -25,7 +25,7 @@ from ..grading.seeds import seeds_of_term
 from ..intake import Intake, IntakeError, take_in
 from ..reports.class_summary import as_class_table, rows_of, write_summary
 from ..reports.gradebook import Gradebook
-from ..reports.pages import Graded, write_pages
+from ..reports.pages import write_pages
 from .arguments import Commands, add_class, add_gradebook, check_references, shared_arguments, status_of, version_of
 
 
@@ -81,9 +81,7 @@ def run(options: argparse.Namespace) -> int:
     write_books(books, entries, records, options.release, assignment)
     write_roll(roll, options.output)
     write_summary(roll, records, options.output)
-    names = roll.names()
-    graded = [Graded(key, names[key], record) for key, record in records.items()]
-    write_pages(graded, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
+    write_pages(roll, records, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if options.json:
         print(json.dumps(rows_of(results_of(roll, records)), indent=2, ensure_ascii=False))
     else:

@@ -10,17 +10,8 @@ from pathlib import Path
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
 from foundation.printable_text import printable
 
-from ..classroom.downloads import Download, HandedIn, Matched, match, read_download, read_roster
+from ..classroom.downloads import PLATFORM_NAMES, Download, HandedIn, Matched, match, read_download, read_roster
 from .arguments import Commands, add_class
-
-PLATFORMS = {
-    "canvas": "Canvas",
-    "github": "GitHub Classroom",
-    "gradescope": "Gradescope",
-    "moodle": "Moodle",
-    "nbgrader": "nbgrader",
-    "plain": "no platform: one entry per submission",
-}
 
 
 def add_command(commands: Commands) -> None:
@@ -54,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
     """The list for people."""
     submissions = download.submissions
-    lines = [f"{download.folder}: {PLATFORMS[download.layout]}", f"{len(submissions)} submissions"]
+    lines = [f"{download.folder}: {PLATFORM_NAMES[download.layout]}", f"{len(submissions)} submissions"]
     if n_students:
         lines[-1] += f", from {len(matched.counting)} of {n_students} students"
     width = max(len(printable(one.entry, 60)) for one in submissions)

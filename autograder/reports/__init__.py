@@ -2,7 +2,8 @@
 
     terminal.py  one submission, as a table         class_summary.py  a class: table, CSV, JSON, histogram
     gradescope/  in Gradescope's container          gradebook/        nbgrader's gradebook and feedback
-    pages/       web pages: the class, and each student
+    pages/       web pages: the class, and each student  exports/        what learning platforms import
+    spreadsheets.py tables in which nothing is computed
 
 Nothing here judges: everything that is shown stands in the record.
 """

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,13 +15,10 @@ from ..classroom.results import Result, results_of
 from ..classroom.roll import Roll
 from ..grading.record import Record, write_json, write_result
 from ..grading.states import State
+from .spreadsheets import Cell, as_csv
 from .terminal import containment_of
 
-Cell = str | float | None
-
 MOST_NAMES = 8
-FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
-"""The place before what a spreadsheet would compute: at the beginning, or after what may separate cells."""
 
 
 class PartSummary(TypedDict):
@@ -73,11 +68,7 @@ def write_summary(roll: Roll, records: Mapping[str, Record], output: Path) -> No
     left_out = [one.model_dump(include={"entry", "reason"}) for one in roll.left_out]
     about = {"layout": roll.layout, "parts": parts_of(records.values()), "students": rows, "left_out": left_out}
     write_json(output / "summary.json", about)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: harmless(value) for key, value in row.items()} for row in rows)
-    write_result(output / "summary.csv", text.getvalue())
+    write_result(output / "summary.csv", as_csv([*rows[0]], rows))
     top = max(record.judgement.max_score for record in records.values())
     write_result(output / "histogram.png", histogram(scores_of(records.values()), top))
 
@@ -85,11 +76,6 @@ def write_summary(roll: Roll, records: Mapping[str, Record], output: Path) -> No
 def scores_of(records: Iterable[Record]) -> list[float]:
     """The scores of the submissions that have one."""
     return [record.judgement.score for record in records if not record.needs_the_grader]
-
-
-def harmless(value: Cell) -> Cell:
-    """Text that a spreadsheet takes for no formula, whichever character it reads as the end of a cell."""
-    return FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
 
 
 def parts_of(records: Iterable[Record]) -> list[PartSummary]:

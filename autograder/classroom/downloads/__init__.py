@@ -16,11 +16,12 @@ Nothing is guessed: an entry that fits no rule of the layout is a stray, and is 
 
 from .handed_in import Download, DownloadError, HandedIn, Person, Stray
 from .matching import Matched, match
-from .recognition import LAYOUTS, read_download
+from .recognition import LAYOUTS, PLATFORM_NAMES, read_download
 from .roster import Student, read_roster
 
 __all__ = [
     "LAYOUTS",
+    "PLATFORM_NAMES",
     "Download",
     "DownloadError",
     "HandedIn",

@@ -38,6 +38,16 @@ LAYOUTS: Mapping[str, Layout] = {
 }
 """By name, in the order in which they are tried."""
 
+PLATFORM_NAMES = {
+    "canvas": "Canvas",
+    "github": "GitHub Classroom",
+    "gradescope": "Gradescope",
+    "moodle": "Moodle",
+    "nbgrader": "nbgrader",
+    "plain": "no platform: one entry per submission",
+}
+"""For people."""
+
 
 def read_download(folder: Path, assignment: Assignment, layout: str | None = None) -> Download:
     """Finds the submissions of a class.

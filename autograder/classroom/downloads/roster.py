@@ -38,12 +38,14 @@ class Student:
         name: first name first where the roster tells them apart; the id where it has no name.
         ids: kind -> value, as in `Person`.
         group: whose marks the student shares; "" = none.
+        row: the line as it stands, by heading.
     """
 
     id: str
     name: str
     ids: Mapping[str, str] = field(default_factory=dict)
     group: str = ""
+    row: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def email(self) -> str:
@@ -75,7 +77,8 @@ def read_roster(path: Path) -> tuple[Student, ...]:
         raise DownloadError(f"{path}:1: no column with names or ids; expected id, name, email, …, not {shown}")
     students: dict[str, Student] = {}
     for number, row in enumerate(rows[1:], 2):
-        student = student_of({kind: row[at].strip() for kind, at in columns.items() if at < len(row)})
+        cells = {kind: row[at].strip() for kind, at in columns.items() if at < len(row)}
+        student = student_of(cells, dict(zip(rows[0], row, strict=False)))
         if student is None:
             continue
         if student.id in students:
@@ -98,8 +101,13 @@ def columns_of(heading: list[str]) -> dict[str, int]:
     return found
 
 
-def student_of(cells: Mapping[str, str]) -> Student | None:
-    """The student of a line; None for an empty line and for lines that are not about students."""
+def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:
+    """The student of a line; None for an empty line and for lines that are not about students.
+
+    Args:
+        cells: by kind, as in COLUMNS.
+        row: the same line by heading.
+    """
     name, first, last = (cells.get(kind, "") for kind in ("name", "first", "last"))
     if name.strip() in ("Points Possible", "Student, Test"):
         return None
@@ -115,4 +123,4 @@ def student_of(cells: Mapping[str, str]) -> Student | None:
     if not own:
         return None
     ids.setdefault("login", own)
-    return Student(own, name or own, ids, cells.get("group", ""))
+    return Student(own, name or own, ids, cells.get("group", ""), row)

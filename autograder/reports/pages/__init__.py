@@ -11,6 +11,6 @@ Submissions decide on texts in them: everything is escaped, and a content securi
 or run anything but the page's own style and script.
 """
 
-from .writing import Graded, write_pages
+from .writing import write_pages
 
-__all__ = ["Graded", "write_pages"]
+__all__ = ["write_pages"]

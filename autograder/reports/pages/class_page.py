@@ -9,6 +9,8 @@ from statistics import mean, median
 
 from foundation.assignment_file import Assignment
 
+from ...classroom.downloads import PLATFORM_NAMES
+from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
 from ...grading.states import State
@@ -25,7 +27,7 @@ class TaskSuccess:
         number: of the task.
         title: likewise.
         points: what it is worth.
-        mean: of the points.
+        mean: of the points, over the submissions that have a mark there.
         full: share of submissions with all points, in percent.
         partial: with some, likewise.
         states: how many submissions are in which state.
@@ -51,7 +53,7 @@ def class_view(
         catalogue: misconceptions by id.
     """
     judgements = [record.judgement for record in records.values()]
-    scores = [judgement.score for judgement in judgements]
+    scores = [record.judgement.score for record in records.values() if not record.needs_the_grader]
     top = judgements[0].max_score
     bleu_top = highest_bleu(records, assignment.thresholds)
     seconds = {key: record.run.seconds for key, record in records.items()}
@@ -62,8 +64,8 @@ def class_view(
         "title": assignment.title,
         "n": len(records),
         "top": top,
-        "mean": mean(scores),
-        "median": median(scores),
+        "mean": mean(scores) if scores else None,
+        "median": median(scores) if scores else None,
         "cases": [case for case in looked_at if case.urgency < BORDERLINE],
         "borderline": [case for case in looked_at if case.urgency == BORDERLINE],
         "bins": histogram(scores, top),
@@ -79,11 +81,26 @@ def class_view(
     }
 
 
+def roll_view(roll: Roll) -> dict[str, object]:
+    """What the template `class.html` shows about students and entries of the download without a mark."""
+    what = "several submissions, and nothing tells which one counts: "
+    undecided = [(member.name, what + ", ".join(member.undecided)) for member in roll.members if member.undecided]
+    undecided += [(one.entry, one.reason) for one in roll.left_out if one.needs_decision]
+    return {
+        "platform": PLATFORM_NAMES.get(roll.layout, roll.layout),
+        "undecided": undecided,
+        "n_late": sum(bool(member.is_late) for member in roll.members),
+        "missing": roll.missing,
+        "left_out": [one for one in roll.left_out if not one.needs_decision],
+    }
+
+
 def success(records: Mapping[str, Record]) -> list[TaskSuccess]:
     """How the class did in each task, in the assignment's order."""
     rows = []
     for same in zip(*(record.judgement.parts for record in records.values()), strict=True):
         first = same[0]
+        scores = [part.score for part in same if part.state.has_mark]
         n_full = sum(part.state is State.PASSED for part in same)
         n_partial = sum(part.state is not State.PASSED and part.score > 0 for part in same)
         rows.append(
@@ -91,7 +108,7 @@ def success(records: Mapping[str, Record]) -> list[TaskSuccess]:
                 number=first.number,
                 title=first.title,
                 points=first.points,
-                mean=mean(part.score for part in same),
+                mean=mean(scores) if scores else 0.0,
                 full=100 * n_full / len(same),
                 partial=100 * n_partial / len(same),
                 states=Counter(part.state for part in same),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -14,9 +14,10 @@ import jinja2
 from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 
+from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
-from .class_page import class_view
+from .class_page import class_view, roll_view
 from .student_page import student_view
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -31,34 +32,44 @@ class Graded:
         key: unique, and a safe file name without its ending.
         name: for people.
         record: the result.
+        is_late: whether the platform says so.
     """
 
     key: str
     name: str
     record: Record
+    is_late: bool = False
 
 
-def write_pages(graded: Iterable[Graded], assignment: Assignment, catalogue: Mapping[str, Fault], output: Path) -> None:
+def graded_of(roll: Roll, records: Mapping[str, Record]) -> list[Graded]:
+    """The graded submissions of a class, with the names of those who share them."""
+    names = roll.names()
+    late = {member.key for member in roll.members if member.is_late}
+    return [Graded(key, names[key], record, key in late) for key, record in records.items()]
+
+
+def write_pages(
+    roll: Roll, records: Mapping[str, Record], assignment: Assignment, catalogue: Mapping[str, Fault], output: Path
+) -> None:
     """Writes `class.html`, and `students/KEY.html` for each submission.
 
     Args:
-        graded: the submissions; at least one.
+        roll: of the class.
+        records: by the key of the submission; at least one.
         assignment: its title and thresholds.
         catalogue: misconceptions by id.
         output: an existing folder.
     """
-    by_key = {one.key: one for one in graded}
+    by_key = {one.key: one for one in graded_of(roll, records)}
     environment = make_environment()
-    records = {key: one.record for key, one in by_key.items()}
-    names = {key: one.name for key, one in by_key.items()}
     pages = {key: f"{STUDENTS}/{quote(key)}.html" for key in by_key}
     student, of_class = (environment.get_template(name) for name in ("student.html", "class.html"))
     (output / STUDENTS).mkdir(exist_ok=True)
     for key, one in by_key.items():
-        text = student.render(student_view(one.record, assignment), name=one.name)
+        text = student.render(student_view(one.record, assignment), name=one.name, is_late=one.is_late)
         write_whole(output / STUDENTS / f"{key}.html", text)
-    view = class_view(records, assignment, catalogue)
-    write_whole(output / "class.html", of_class.render(view, records=records, names=names, pages=pages))
+    view = class_view(records, assignment, catalogue) | roll_view(roll)
+    write_whole(output / "class.html", of_class.render(view, graded=by_key, pages=pages))
 
 
 def make_environment() -> jinja2.Environment:

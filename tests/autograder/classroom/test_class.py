@@ -27,7 +27,8 @@ from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.grading.submission import refusal
 from autograder.intake import IntakeRefusedError
-from autograder.reports.class_summary import as_class_table, harmless, parts_of, rows_of, write_summary
+from autograder.reports.class_summary import as_class_table, parts_of, rows_of, write_summary
+from autograder.reports.spreadsheets import harmless
 from autograder.sandbox.containment.layers import layers_of, satisfies
 from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.assignment_file import read_assignment

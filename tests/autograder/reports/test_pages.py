@@ -8,14 +8,16 @@ from typing import ClassVar
 
 import pytest
 
+from autograder.classroom.roll import LeftOut, Member, Roll
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.events import Finished, Noted, TasksJudged
 from autograder.grading.marks import TaskResult
 from autograder.grading.record import Bleu, Diagnosis
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
-from autograder.reports.pages import Graded, write_pages
+from autograder.reports.pages import write_pages
 from autograder.reports.pages.charts import histogram
+from autograder.reports.pages.writing import Graded
 from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()
@@ -50,8 +52,10 @@ def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", *
 
 @pytest.fixture
 def pages(tmp_path):
-    def write(*class_):
-        write_pages(class_, ASSIGNMENT, CATALOGUE, tmp_path)
+    def write(*class_, left_out=(), more=()):
+        members = tuple(Member(id=one.key, name=one.name, key=one.key, is_late=one.is_late) for one in class_)
+        roll = Roll(layout="canvas", folder="class", has_roster=True, members=(*members, *more), left_out=left_out)
+        write_pages(roll, {one.key: one.record for one in class_}, ASSIGNMENT, CATALOGUE, tmp_path)
         return {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.html")}
 
     return write
@@ -147,6 +151,35 @@ def test_misconceptions_are_ranked_and_counted_once_a_student(pages):
 def test_a_grader_error_is_no_mark(pages):
     found = pages(graded("a", state=State.GRADER_ERROR), graded("b"))
     assert "no mark yet" in words(found["students/a.html"])
+
+
+def test_what_has_no_mark_is_in_no_mean(pages):
+    found = pages(
+        graded("a"),
+        graded("b", state=State.FAILED),
+        graded("c", state=State.GRADER_ERROR),
+        more=(Member(id="d", name="Dora"),),
+    )
+    text = words(found["class.html"])
+    assert "3 submissions 50 mean, of 100 50 median" in text and "1 with nothing handed in" in text
+    assert "Nothing handed in Dora d" in text
+
+
+def test_who_is_late_and_what_a_person_has_to_decide(pages):
+    left_out = (
+        LeftOut(entry=MARKUP, reason="no student in the roster, or more than one", needs_decision=True),
+        LeftOut(entry="grades.csv", reason="not named as Canvas names submissions"),
+    )
+    undecided = Member(id="e", name="Eve", undecided=("eve.zip", "eve"))
+    late = Graded("bob", "Bob", graded("bob").record, is_late=True)
+    found = pages(graded("anna"), late, left_out=left_out, more=(undecided,))
+    text = words(found["class.html"])
+    first = words(re.search(r'<section aria-labelledby="first">.*?</section>', found["class.html"], re.DOTALL)[0])
+    assert "2 to look at first" in text and "1 late" in text and "Taken in from Canvas" in text
+    assert "Eve several submissions, and nothing tells which one counts: eve.zip, eve" in first
+    assert f"{MARKUP} no student in the roster" in first and "grades.csv not named as Canvas" in text
+    assert "Bob late" in text and "handed in late" in words(found["students/bob.html"])
+    assert "handed in late" not in words(found["students/anna.html"])
 
 
 def test_an_unfinished_record_says_so(tmp_path, pages):

@@ -1,0 +1,84 @@
+"""`python -m autograder export-marks`: the marks of a class for a learning platform."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from foundation.places import ROOT
+from foundation.printable_text import printable
+from foundation.whole_files import check_folder
+
+from ..classroom.downloads import read_roster
+from ..classroom.errors import ClassError
+from ..classroom.records import stored_records
+from ..classroom.results import results_of
+from ..classroom.roll import read_roll
+from ..grading.seeds import seeds_of_term
+from ..reports.exports import PLATFORMS, export, marks_of
+from ..reports.exports.marks import About
+from .arguments import Commands
+
+MOST_NAMES = 8
+
+
+def add_command(commands: Commands) -> None:
+    """The command and its flags."""
+    parser = commands.add_parser(
+        "export-marks",
+        help="write marks in a form that a learning platform imports",
+        description="Write the marks of a class as a table that a platform imports, and each student's page into an "
+        "archive that Canvas and Moodle take as feedback. Nothing is graded: the records count that `grade-class` has "
+        "written. Who has no score gets none there. The exit status is 1 if the platform could not find a student.",
+        epilog="example: python -m autograder export-marks marks --for canvas --roster gradebook.csv",
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
+    parser.add_argument("--for", dest="platforms", nargs="+", required=True, choices=PLATFORMS, help="one or more")
+    roster = "the platform's export of students, for their ids there: Canvas's gradebook, Moodle's grading worksheet"
+    parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
+    column = "Canvas's heading of the assignment (default: that of the roster, or else the title)"
+    parser.add_argument("--column", default="", metavar="NAME", help=column)
+    parser.add_argument("--output", type=Path, help="default: the folder export/ in MARKS")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exports marks; the exit status."""
+    output = options.output or options.marks / "export"
+    check_folder(output)
+    roll = read_roll(options.marks)
+    records = stored_records(roll.names(), options.marks, seeds_of_term(ROOT))
+    if not records:
+        raise ClassError(f"{options.marks}: no records of this term's grader in it; run `grade-class` first")
+    judgement = next(iter(records.values())).judgement
+    results = results_of(roll, records)
+    marks = marks_of(results, read_roster(options.roster) if options.roster else ())
+    about = About(judgement.assignment, judgement.max_score, options.column)
+    exports = {name: export(name, marks, about, options.marks, output) for name in dict.fromkeys(options.platforms)}
+    without = [result for result in results if result.score is None]
+    if options.json:
+        content: dict[str, object] = {"without_score": {result.member.id: result.status.value for result in without}}
+        for name, one in exports.items():
+            content[name] = {"marks": str(one.marks), "feedback": str(one.feedback), "unknown": list(one.unknown)}
+        print(json.dumps(content, indent=2, ensure_ascii=False))
+    else:
+        for name, one in exports.items():
+            print(f"{name}: {one.marks}, {one.feedback}")
+    if without:
+        tell("no score", [f"{result.member.name} ({result.status.value})" for result in without])
+    for name, one in exports.items():
+        if one.unknown:
+            tell(f"not known to {name}; name its list of students with --roster", one.unknown)
+        if one.without_feedback:
+            tell(f"no feedback file for {name}", one.without_feedback)
+    return int(any(one.unknown for one in exports.values()))
+
+
+def tell(what: str, names: list[str] | tuple[str, ...]) -> None:
+    """Prints a note about some students."""
+    shown = ", ".join(printable(name, 60) for name in names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    print(f"note: {what}: {shown}{more}", file=sys.stderr)

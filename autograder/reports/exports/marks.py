@@ -1,0 +1,95 @@
+"""What is exported of each student: the result, and what the platform calls the student."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...classroom.downloads import Person, Student
+from ...classroom.downloads.matching import Index
+from ...classroom.results import Result
+from ..spreadsheets import as_score
+
+MOST_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A student's mark.
+
+    Attributes:
+        result: of the student.
+        ids: kind -> value, as in `Person`; those of the roster come first.
+        row: the student's line in the roster, by heading; empty where there is none.
+    """
+
+    result: Result
+    ids: Mapping[str, str]
+    row: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self.result.member.name
+
+    @property
+    def comment(self) -> str:
+        """Where points are missing and why, in one line; "" where there is no score."""
+        record = self.result.record
+        if record is None or self.result.score is None:
+            return ""
+        lost = [
+            f"{part.number} {part.title}: {as_score(part.score)} of {as_score(part.points)} ({part.state.value})"
+            for part in record.judgement.parts
+            if part.score < part.points and not part.extension
+        ]
+        notes = [" ".join(note.split()) for note in record.judgement.notes]
+        return "; ".join([*lost, *notes] or ["all points"])[:MOST_CHARACTERS]
+
+
+@dataclass(frozen=True)
+class About:
+    """What the marks are for.
+
+    Attributes:
+        title: of the assignment.
+        max_score: without bonus points.
+        column: its heading on the platform; "" = found in the roster, or else the title.
+    """
+
+    title: str
+    max_score: float
+    column: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file to import.
+
+    Attributes:
+        heading: the columns, in order.
+        rows: by column.
+        unknown: names of students with a score whom the platform could not find.
+    """
+
+    heading: Sequence[str]
+    rows: Sequence[Mapping[str, str]]
+    unknown: Sequence[str] = ()
+
+
+def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Mark]:
+    """The marks of all students, with what a roster of the platform tells about them.
+
+    Args:
+        results: of the class.
+        roster: may come from another platform than the submissions; ids decide, or else names.
+    """
+    index = Index(roster)
+    marks = []
+    for result in results:
+        member = result.member
+        found = index.students_of([Person(member.name, member.ids)]) if roster else ()
+        student = found[0] if len(found) == 1 else None
+        ids = {**member.ids, **student.ids} if student else dict(member.ids)
+        marks.append(Mark(result, ids, student.row if student else {}))
+    return marks
