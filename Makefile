@@ -24,6 +24,7 @@ SUBMISSION ?=
 RESULTS ?= results.json
 SUBMISSIONS ?= submissions
 MARKS ?= marks
+ROSTER ?=
 EVERY ?= 10
 JOBS ?= 2
 CONDITIONS ?=
@@ -86,8 +87,8 @@ grade: $(READY)  ## grade one submission: make grade SUBMISSION=path
 	@test -n "$(SUBMISSION)" || { echo "make grade: name a submission: make grade SUBMISSION=path"; exit 2; }
 	$(PY) -m autograder grade "$(SUBMISSION)" --results "$(RESULTS)"
 
-class: $(READY)  ## grade a folder of submissions: make class SUBMISSIONS=folder MARKS=folder
-	$(PY) -m autograder grade-class "$(SUBMISSIONS)" --output "$(MARKS)"
+class: $(READY)  ## grade a folder of submissions: make class SUBMISSIONS=folder [ROSTER=file] MARKS=folder
+	$(PY) -m autograder grade-class "$(SUBMISSIONS)" --output "$(MARKS)" $(if $(ROSTER),--roster "$(ROSTER)")
 
 calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=5 PRESET=fast EPOCHS=3
 	$(PY) -m validity calibrate $(if $(SEEDS),--seeds $(SEEDS)) --preset $(PRESET) $(if $(EPOCHS),--epochs $(EPOCHS))

@@ -28,7 +28,7 @@ class TaskSuccess:
         title: likewise.
         points: what it is worth.
         mean: of the points, over the submissions that have a mark there.
-        full: share of submissions with all points, in percent.
+        full: share of these submissions with all points, in percent.
         partial: with some, likewise.
         states: how many submissions are in which state.
     """
@@ -109,8 +109,8 @@ def success(records: Mapping[str, Record]) -> list[TaskSuccess]:
                 title=first.title,
                 points=first.points,
                 mean=mean(scores) if scores else 0.0,
-                full=100 * n_full / len(same),
-                partial=100 * n_partial / len(same),
+                full=100 * n_full / max(len(scores), 1),
+                partial=100 * n_partial / max(len(scores), 1),
                 states=Counter(part.state for part in same),
             )
         )
