@@ -313,7 +313,7 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     rows = json.loads(capsys.readouterr().out)
     assert [row["submission"] for row in rows] == ["anna", "bob", "carl"] and log() == []
     heading = "id,name,submission,late,status,reason,score,max_score,bleu,1.1,"
-    assert (output / "summary.csv").read_text().splitlines()[0].startswith(heading)
+    assert (output / "summary.csv").read_text(encoding="utf-8-sig").splitlines()[0].startswith(heading)
     assert main([*arguments, "--again", "--jobs", "2"]) == 0 and log() == ["anna", "bob", "carl"]
 
 
