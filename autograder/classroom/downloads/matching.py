@@ -114,12 +114,13 @@ class Index:
         return tuple(found)
 
     def _of(self, person: Person) -> list[Student]:
+        name = plain(person.name)
+        if name and (group := self._by_group.get(name)):  # before ids: Canvas gives those of one partner
+            return group
         for kind, value in person.ids.items():
             if len(students := self._by_id.get((kind, value.casefold()), [])) == 1:
                 return students
-        if group := self._by_group.get(plain(person.name)):
-            return group
-        named = self._by_name.get(plain(person.name), []) if person.name else []
+        named = self._by_name.get(name, []) if name else []
         return named if len(named) == 1 else []
 
 

@@ -112,6 +112,24 @@ def test_partners_share_one_submission(roster):
     assert matched(students, stranger).unmatched == (stranger,), "half a group is not guessed"
 
 
+def test_canvas_names_a_group_and_numbers_one_partner(roster):
+    students = roster("id,name,canvas id,group\n1,Anna,11,Team 4!\n2,Bob,12,Team 4!\n3,Carl,13,!!\n")
+    team, nameless = one(Person("team4", {"canvas": "11"})), one(Person("", {"canvas": "13"}), entry="x")
+    assert matched(students, team, nameless).students == {team: students[:2], nameless: students[2:]}
+
+
+def test_without_a_roster_students_are_those_whom_the_download_names():
+    anna, again, bob = (
+        one(Person("Anna", {"number": "7"}), entry="a", day=1),
+        one(Person("Anna S.", {"number": "7"}), entry="b", day=2),
+        one(Person("Anna"), entry="c"),
+    )
+    nobody = one(entry="d")
+    found = matched((), anna, again, bob, nobody)
+    assert [(student.id, student.name) for student in found.roster] == [("7", "Anna"), ("Anna", "Anna"), ("d", "d")]
+    assert list(found.counting.values()) == [again, bob, nobody] and not found.unmatched and not found.missing
+
+
 def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
     students = roster(PLAIN)
     anna = Person("Anna Smith")

@@ -1,0 +1,193 @@
+"""Marks for platforms: what students chose cannot do harm there, and who has no score gets none."""
+
+import csv
+import html
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.classroom.downloads import read_roster
+from autograder.classroom.records import RECORDS
+from autograder.classroom.results import results_of
+from autograder.classroom.roll import Member, Roll, write_roll
+from autograder.commands import export_marks as command
+from autograder.grading.events import Finished, TasksJudged
+from autograder.grading.marks import TaskResult
+from autograder.grading.record import Record, write_record
+from autograder.grading.recording import Recorder
+from autograder.grading.seeds import Seeds
+from autograder.grading.states import State
+from autograder.reports.exports import PLATFORMS, export, marks_of
+from autograder.reports.exports.marks import About
+from foundation.assignment_file import read_assignment
+
+ASSIGNMENT = read_assignment()
+ABOUT = About(ASSIGNMENT.title, 100.0)
+SEEDS = Seeds(b"a secret")
+ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
+
+
+def record(state: State = State.PASSED) -> Record:
+    recorder = Recorder("x", ASSIGNMENT, "0123456789abcdef")
+    share = 1 if state is State.PASSED else 0
+    tasks = [TaskResult(task, state, share * task.points, "") for task in ASSIGNMENT.tasks[:1]]
+    tasks += [TaskResult(task, State.PASSED, task.points, "") for task in ASSIGNMENT.tasks[1:]]
+    recorder.add(TasksJudged(tuple(tasks)))
+    recorder.add(Finished())
+    return recorder.record
+
+
+def member(key: str, name: str, state: State | None = State.PASSED, **more: object) -> tuple[Member, Record | None]:
+    handed_in = {"key": key, "entry": key} if state else {}
+    return Member(id=key, name=name, **handed_in, **more), record(state) if state else None
+
+
+CLASS = (
+    member("anna", "Anna Smith", ids={"canvas": "11", "moodle": "101"}, file="smithanna_11_70_layers.py"),
+    member("bob", ODD, State.FAILED, ids={"canvas": "12", "moodle": "102"}, file="bob_LATE_12_71_work.zip"),
+    member("carl", "Carl", State.GRADER_ERROR, ids={"canvas": "13", "moodle": "103"}, file="carl_13_72_x.py"),
+    member("dora", "Dora", None, ids={"canvas": "14", "moodle": "104"}),
+)
+
+
+@pytest.fixture
+def marks(tmp_path) -> Path:
+    """A folder as `grade-class` leaves it."""
+    members = tuple(one for one, _ in CLASS)
+    write_roll(Roll(layout="canvas", folder="class", has_roster=True, members=members, left_out=()), tmp_path / "marks")
+    (tmp_path / "marks" / "students").mkdir()
+    for one, found in CLASS:
+        if found:
+            write_record(tmp_path / "marks" / RECORDS / f"{one.key}.json", SEEDS.seal(found))
+            (tmp_path / "marks" / "students" / f"{one.key}.html").write_text(f"page of {one.key}")
+    return tmp_path / "marks"
+
+
+@pytest.fixture
+def run(marks, monkeypatch):
+    monkeypatch.setattr(command, "seeds_of_term", lambda root: SEEDS)
+
+    def export_marks(*arguments: object) -> int:
+        return main(["export-marks", str(marks), "--for", *map(str, arguments)])
+
+    return export_marks
+
+
+def rows(path: Path) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+
+
+def test_who_has_no_score_gets_none_and_is_named(run, marks, capsys):
+    assert run(*PLATFORMS) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("\n") == 4 and "no score: Carl (needs review), Dora (nothing handed in)" in printed.err
+    tables = {name: rows(marks / "export" / f"{name}.csv") for name in PLATFORMS}
+    assert [row[-1] for row in tables["canvas"]] == [ASSIGNMENT.title, "100", "100", "96"]
+    assert [row[4] for row in tables["moodle"]] == ["Grade", "100", "96", "", ""]
+    assert [row[5] for row in tables["gradescope"]] == ["Total Score", "100", "96", "", ""]
+    assert [row[4] for row in tables["plain"]] == ["score", "100", "96", "", ""]
+    assert [row[7] for row in tables["plain"][3:]] == ["needs review", "nothing handed in"]
+    for name in PLATFORMS:
+        with zipfile.ZipFile(marks / "export" / f"{name}-feedback.zip") as archive:
+            assert len(archive.namelist()) == 2
+
+
+def test_the_headings_are_those_that_the_platforms_look_for(run, marks):
+    run(*PLATFORMS)
+    headings = {name: rows(marks / "export" / f"{name}.csv")[0] for name in PLATFORMS}
+    assert headings["canvas"] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", ASSIGNMENT.title]
+    assert headings["moodle"] == [
+        *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed"),
+        *("Last modified (submission)", "Last modified (grade)", "Feedback comments"),
+    ]
+    assert headings["gradescope"][:6] == ["First Name", "Last Name", "SID", "Email", "Sections", "Total Score"]
+    assert rows(marks / "export" / "moodle.csv")[1][0] == "Participant 101"
+
+
+def test_names_that_students_chose_stay_names(run, marks):
+    run(*PLATFORMS)
+    shown = ODD.replace("\u202e", "\\u202e")
+    for name in PLATFORMS:
+        for row in rows(marks / "export" / f"{name}.csv"):
+            assert not any(cell.startswith(("=", "+", "@")) for cell in row)
+        with zipfile.ZipFile(marks / "export" / f"{name}-feedback.zip") as archive:
+            names = archive.namelist()
+        assert not any(".." in one or "/" in one or "<" in one for one in names)
+    assert rows(marks / "export" / "canvas.csv")[3][0] == f"'{shown}"
+    with zipfile.ZipFile(marks / "export" / "moodle-feedback.zip") as archive:
+        for one in archive.namelist():
+            assert one.split("_")[1] in ("101", "102") and one.split("_")[2:4] == ["assignfeedback", "file"]
+            number = one.split("_")[1]
+            assert archive.read(one).decode() == f"page of {'anna' if number == '101' else 'bob'}"
+    with zipfile.ZipFile(marks / "export" / "canvas-feedback.zip") as archive:
+        assert archive.namelist() == ["bob_LATE_12_71_feedback.html", "smithanna_11_70_feedback.html"]
+
+
+def test_moodles_comments_are_html(tmp_path):
+    one, found = member("eve", "Eve", State.FAILED, ids={"moodle": "105"})
+    noted = found.changed(judgement=found.judgement.changed(notes=("<script>alert(1)</script>",)))
+    roll = Roll(layout="moodle", folder="x", has_roster=True, members=(one,), left_out=())
+    done = export("moodle", marks_of(results_of(roll, {"eve": noted})), ABOUT, tmp_path, tmp_path)
+    comment = rows(done.marks)[1][-1]
+    assert comment == html.escape(
+        f"{ASSIGNMENT.tasks[0].number} {ASSIGNMENT.tasks[0].title}: 0 of 4 (failed); <script>alert(1)</script>"
+    )
+    assert done.without_feedback == ("Eve",), "its page is not there"
+
+
+def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, marks, run):
+    """Marks of submissions that came from elsewhere: students are found by e-mail address or name."""
+    (tmp_path / "roster.csv").write_text(
+        f"Student,ID,SIS User ID,SIS Login ID,Section,Other (1),{ASSIGNMENT.title} (77)\n"
+        '    Points Possible,,,,,5,100\n"Smith, Anna",9911,s1,as,"A; B",5,\n'
+    )
+    one = Member(id="x", name="Anna Smith", key="anna", ids={"github": "anna-s"})
+    write_roll(Roll(layout="github", folder="class", has_roster=True, members=(one,), left_out=()), marks)
+    assert run("canvas", "--roster", tmp_path / "roster.csv") == 0
+    table = rows(marks / "export" / "canvas.csv")
+    assert table[0][-1] == f"{ASSIGNMENT.title} (77)" and table[2] == ["Smith, Anna", "9911", "s1", "as", "A; B", "100"]
+    assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Homework (5)") == 0
+    assert rows(marks / "export" / "canvas.csv")[0][-1] == "Homework (5)"
+    assert len(read_roster(tmp_path / "roster.csv")) == 1
+
+
+def test_students_whom_a_platform_cannot_find_are_named(marks, run, capsys):
+    one = Member(id="x", name="Anna Smith", key="anna", ids={"github": "anna-s"})
+    write_roll(Roll(layout="github", folder="class", has_roster=True, members=(one,), left_out=()), marks)
+    assert run("moodle", "canvas") == 1
+    printed = capsys.readouterr().err
+    assert "not known to moodle; name its list of students with --roster: Anna Smith" in printed
+    assert "not known to canvas" in printed and "no feedback file for canvas: Anna Smith" in printed
+    assert len(rows(marks / "export" / "moodle.csv")) == 1
+
+
+def test_a_record_that_nobody_sealed_is_no_mark(marks, run, capsys):
+    write_record(marks / RECORDS / "anna.json", Seeds(b"guessed").seal(record()))
+    assert run("plain") == 0
+    assert "no score: Anna Smith (needs review)" in capsys.readouterr().err
+    assert rows(marks / "export" / "plain.csv")[1][4] == ""
+
+
+def test_the_same_marks_make_the_same_files(marks, run):
+    run("moodle")
+    first = {path.name: path.read_bytes() for path in (marks / "export").iterdir()}
+    run("moodle")
+    assert first == {path.name: path.read_bytes() for path in (marks / "export").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("break_it", "words"),
+    [
+        (lambda marks: (marks / "class.json").unlink(), "class.json: No such file or directory; expected the folder"),
+        (lambda marks: (marks / "class.json").write_text("{}"), "class.json: not as `grade-class` writes it"),
+        (lambda marks: [path.unlink() for path in (marks / RECORDS).iterdir()], "no records of this term's grader"),
+    ],
+)
+def test_what_is_no_folder_of_marks_is_one_line(marks, run, capsys, break_it, words):
+    break_it(marks)
+    assert run("plain") == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and words in printed
