@@ -14,10 +14,18 @@ def test_the_place_is_found(write_folder, write_zip, write_tar, take, name):
         assert (intake.name, intake.submitted, intake.sources["layers"][1]) == ("anna", {"layers"}, LAYERS)
 
 
-@pytest.mark.parametrize("name", ["a/b/layers.py", ".hidden/layers.py", "__MACOSX/layers.py", "a/student/b/layers.py"])
-def test_deeper_places_are_not(write_folder, write_zip, reason, name):
-    assert "none of the assignment's files" in reason(write_folder({name: LAYERS}))
-    assert "none of the assignment's files" in reason(write_zip([(name, LAYERS)]))
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a/b/layers.py", "too deep in it, in 'a/b/' (layers.py)"),
+        ("a/student/b/layers.py", "too deep in it, in 'a/student/b/' (layers.py)"),
+        (".hidden/layers.py", "none of the assignment's files"),
+        ("__MACOSX/layers.py", "none of the assignment's files"),
+    ],
+)
+def test_deeper_places_are_not(write_folder, write_zip, reason, name, words):
+    assert words in reason(write_folder({name: LAYERS}))
+    assert words in reason(write_zip([(name, LAYERS)]))
 
 
 def test_two_places_are_ambiguous(write_folder, write_zip, reason):
