@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from release.archives.packing import make_zip
-from release.build import Project, Release, make_release
+from release.build import Project, Release
 from release.gates import GATES
 from release.gates.class_grading import (
     NAMES,
@@ -30,11 +30,10 @@ Doctor = Callable[..., Workspace]
 
 
 @pytest.fixture
-def workspace(project: Project, tmp_path: Path) -> Workspace:
-    release = make_release(project)
+def workspace(project: Project, example_release: Release, tmp_path: Path) -> Workspace:
     folder = tmp_path / "workspace"
-    write_files(release.outputs, folder)
-    return Workspace(project, release, folder)
+    write_files(example_release.outputs, folder)
+    return Workspace(project, example_release, folder)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from release import __main__ as cli
-from release.build import Project, make_release
+from release.build import Project, Release
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "tiny_project"
 
@@ -22,9 +22,9 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture
-def student(project: Project, tmp_path: Path) -> Path:
+def student(example_release: Release, tmp_path: Path) -> Path:
     """What a student has unpacked from the first release; the archive lies beside it."""
-    packed = make_release(project).outputs["dist/student.zip"]
+    packed = example_release.outputs["dist/student.zip"]
     (tmp_path / "student.zip").write_bytes(packed)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(tmp_path)
