@@ -48,8 +48,8 @@ def random_model(norm_first, n_layers=2, tgt_vocab_size=11):
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("diagonal", [False, True])
 def test_all_decoders_agree(decode, norm_first, diagonal):
-    lengths = set()
-    for _ in range(8):
+    n_models, lengths = 0, set()
+    while n_models < 4 or len(lengths) == 1:  # sentences of one length alone test little
         model = random_model(norm_first)
         src = torch.randint(3, 12, (8, 6))
         src[torch.arange(6) >= torch.randint(1, 7, (8, 1))] = 0
@@ -60,8 +60,7 @@ def test_all_decoders_agree(decode, norm_first, diagonal):
         model.train()
         assert decode(model, src, src_mask, encoder_mask, **IDS, max_length=9) == expected
         assert model.training
-        lengths |= {len(line) for line in expected}
-    assert len(lengths) > 1, "sentences of one length alone test little"
+        n_models, lengths = n_models + 1, lengths | {len(line) for line in expected}
 
 
 class Table(nn.Module):
@@ -127,7 +126,7 @@ def random_batch(n_sentences, longest):
 @pytest.mark.parametrize("beam_size", [1, 2, 5, 11, 30])
 def test_beam_search_with_the_cache_finds_the_same(beam_size, penalty):
     n_models, lengths = 0, set()
-    while n_models < 4 or len(lengths) == 1:  # some models have nothing to say
+    while n_models < 2 or len(lengths) == 1:  # some models have nothing to say
         model = random_model(norm_first=n_models % 2 == 1)
         src, mask = random_batch(7, 6)
         options = {**IDS, "max_length": 9, "beam_size": beam_size, "length_penalty": penalty}

@@ -35,7 +35,9 @@ def test_a_page_has_a_map_for_each_layer_and_head():
     assert [axes.get_ylabel() for axes in figure.axes[:8:4]] == ["layer 1", "layer 2"]
 
 
-@pytest.mark.parametrize("n_layers, n_heads, length", [(1, 1, 3), (6, 8, 15), (2, 4, 60)])
+@pytest.mark.parametrize(
+    "n_layers, n_heads, length", [(1, 1, 3), (2, 4, 60), pytest.param(6, 8, 15, marks=pytest.mark.slow)]
+)
 def test_a_page_fits_on_a_screen(n_layers, n_heads, length):
     maps = torch.rand(n_layers, n_heads, length, length)
     names = [str(number) for number in range(max(n_layers, n_heads))]
