@@ -13,7 +13,6 @@ from reference.running.checkpoint import Checkpoint
 from reference.running.config import PRESETS, ConfigError
 from reference.running.experiment import Experiment
 from reference.running.measuring import Development
-from reference.running.run_folder import RunFolder
 
 PAIRS = [
     ([subject, verb, "."], [other, action, "."])
@@ -24,12 +23,6 @@ DEV = PAIRS[:4]
 SMALL = replace(
     PRESETS["tiny"], d_model=16, d_ff=16, epochs=3, batch_size=2, dropout=0.2, learning_rate=5e-3
 )  # 8 batches
-
-
-@pytest.fixture(autouse=True)
-def without_curves(monkeypatch):
-    """Drawing takes longer than training here."""
-    monkeypatch.setattr(RunFolder, "_draw_curves", lambda folder, history: None)
 
 
 def figures(run):
@@ -65,10 +58,8 @@ def undisturbed(tmp_path_factory):
     @functools.cache
     def run(config):
         folder = tmp_path_factory.mktemp("undisturbed")
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(RunFolder, "_draw_curves", lambda folder, history: None)
-            whole = Experiment(config, PAIRS, DEV)
-            whole.run(folder, progress=False)
+        whole = Experiment(config, PAIRS, DEV)
+        whole.run(folder, progress=False)
         return whole, folder
 
     return run
