@@ -73,6 +73,7 @@ def as_data(proof: Proof) -> dict[str, Any]:
         "holds": proof.holds,
         "seeds": proof.seeds,
         "variant_seeds": proof.variant_seeds,
+        "whole": proof.is_whole,
         "faults": [fault_data(verdict, proof.assignment) for verdict in proof.verdicts],
         "confusion": {"components": components, "tasks": numbers, "shares": shares},
         "killed": sum(verdict.is_killed for verdict in proof.verdicts),

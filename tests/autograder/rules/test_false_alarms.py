@@ -1,9 +1,11 @@
 """What students get wrong is no short-cut, and neither is anything that they get right in another way."""
 
+import functools
+
 import pytest
 
 from autograder.diagnosis.catalogue import apply, read_catalogue
-from autograder.rules import find_short_cuts
+from autograder.rules import find_short_cuts, module_names
 from autograder.testing.in_process import read_sources
 from foundation import places
 from foundation.assignment_file import read_assignment
@@ -16,6 +18,11 @@ REFERENCE = read_sources(ROOT / "reference", ROOT / "student")
 FAULTS = read_catalogue()
 VARIANTS = read_variants(places.ASSIGNMENT / "proof" / "variants", REFERENCE, read_assignment().contract)
 JUDGED = list(dict.fromkeys(component for task in read_assignment().tasks for component in task.components))
+
+
+@pytest.fixture(autouse=True)
+def _each_text_is_parsed_once(monkeypatch):
+    monkeypatch.setattr(module_names, "parse", functools.cache(module_names.parse))
 
 
 def alarms(versions: dict[str, dict]) -> dict[str, object]:
