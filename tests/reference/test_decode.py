@@ -18,6 +18,11 @@ from reference.translation.choosing import choose_search
 IDS = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
 
 
+@pytest.fixture(autouse=True)
+def _same_models_in_any_order_of_tests():
+    torch.manual_seed(1)
+
+
 def plain_greedy(model, src, src_mask, encoder_mask, max_length):
     """One sentence at a time, the whole prefix again at each step: slow and obviously right."""
     model.eval()
