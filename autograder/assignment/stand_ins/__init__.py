@@ -31,7 +31,7 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from .runners import in_turn, search, train_in_turn
+from .runners import attention_inputs, in_turn, search, train_in_turn
 
 __all__ = [
     "Batch",
@@ -46,6 +46,7 @@ __all__ = [
     "Oracle",
     "PositionalEncoding",
     "adam",
+    "attention_inputs",
     "causal_mask",
     "cross_entropy",
     "in_turn",

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from .arguments import Batch, Oracle, TinyTranslator
+from .components import watched
 
 GRADIENTS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "on": nullcontext,
@@ -102,6 +103,21 @@ def search(
     model = Oracle(*oracle).train(is_training)
     found = decode(model, *given, **options)
     return found, model.training
+
+
+@torch.no_grad()
+def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tensor) -> list[Any]:
+    """What the attention inside a module is handed, (b, h, positions, d_k) each, and what the module returns first.
+
+    Nothing where the attention is not called exactly once.
+    """
+    seen: list[tuple[Tensor, Tensor, Tensor]] = []
+    watched.append(seen)
+    try:
+        output, *_ = module(query, key, value, None)
+    finally:
+        watched.remove(seen)
+    return [*seen[0], output] if len(seen) == 1 else []
 
 
 class Caller:

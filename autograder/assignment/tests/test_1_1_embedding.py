@@ -1,7 +1,7 @@
 """Task 1.1: token embedding times sqrt(d_model)."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -20,6 +20,8 @@ from autograder.assignment.checks.situations import (
     draw_shape,
     lay_out,
 )
+from autograder.assignment.parameter_roles.by_behaviour import find_table, in_a_row
+from autograder.assignment.parameter_roles.parts import learned
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     expect,
@@ -62,8 +64,18 @@ def make(submission: SubmissionUnderTest, case: Case) -> tuple[nn.Module, int, i
 
 def expected(module: nn.Module, tokens: Tensor, vocab_size: int, d_model: int) -> list[Tensor]:
     """The vectors, looked up and scaled, for each parameter that may be the table."""
-    parameters = [p.detach() for p in module.parameters() if p.dtype == torch.float64]
-    return [F.embedding(tokens, table) * math.sqrt(d_model) for table in tables(parameters, vocab_size, d_model)]
+    parameters = [p.detach() for p in learned(module)]
+    found = tables_of(module, parameters, vocab_size, d_model)
+    return [F.embedding(tokens, table) * math.sqrt(d_model) for table in found]
+
+
+def tables_of(module: nn.Module, parameters: Sequence[Tensor], vocab_size: int, d_model: int) -> list[Tensor]:
+    """All that may be the table: of the module's parameters, or of other tensors of the same shapes."""
+    found = list(tables(parameters, vocab_size, d_model))
+    if not found and sum(p.numel() for p in parameters) == vocab_size * d_model:
+        places = find_table(module, vocab_size, d_model)
+        found = [] if places is None else [in_a_row(parameters)[places]]
+    return found
 
 
 @pytest.mark.core
@@ -102,9 +114,10 @@ def test_gradient_reaches_the_tokens_that_occur(submission: SubmissionUnderTest,
     run_backward(module(tokens), direction, "the embedding")
     wanted = torch.zeros(vocab_size, d_model, dtype=torch.float64)
     wanted.index_add_(0, tokens.flatten(), direction.flatten(0, 1) * math.sqrt(d_model))
-    gradients = [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
-    found = next(tables(gradients, vocab_size, d_model), None)
-    expect_close(found, wanted, "the gradient of the table", SCALE)
+    parameters = learned(module)
+    gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+    found = tables_of(module, gradients, vocab_size, d_model)
+    expect_close(found[0] if found else None, wanted, "the gradient of the table", SCALE)
 
 
 def test_single_token_and_batch_of_one(submission: SubmissionUnderTest, case: Case) -> None:
@@ -162,9 +175,9 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         is_free = is_random_in_training(submission, module, probe) if is_free is None else is_free
         situations = [tokens_as(case, row, vocab_size, d_model) for row in rows if not (is_free and row["training"])]
         results = in_turn(submission, module, situations)
-        parameters = list(module.parameters())
+        parameters = learned(module)
         leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
-        found = [table_of(leaf, math.sqrt(d_model)) for leaf in tables(leaves, vocab_size, d_model)]
+        found = [table_of(one, math.sqrt(d_model)) for one in tables_of(module, leaves, vocab_size, d_model)]
         expect(bool(found), "the embedding's table", f"{vocab_size} x {d_model} numbers", "no such parameter")
         pairs = list(zip(parameters, leaves, strict=True))
         expected = nearest(found, situations, results)

@@ -22,6 +22,7 @@ from autograder.assignment.checks.situations import (
     draw_values,
     lay_out,
 )
+from autograder.assignment.parameter_roles.by_behaviour import find_gain_and_shift, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
@@ -58,8 +59,8 @@ def vectors(tensors: Sequence[Tensor], d_model: int) -> Iterator[list[Tensor]]:
     """Ways to read the parameters as vectors: each is one, or a single one holds both as its rows or columns."""
     if len(tensors) == 1 and tensors[0].numel() == 2 * d_model:
         both = tensors[0].squeeze()
-        both = both.reshape(2, d_model) if both.dim() == 1 else both
-        yield from ([row.flatten() for row in matrix] for matrix in (both, both.mT) if matrix.size(0) == 2)
+        ways = (both, both.mT) if both.dim() == 2 else (both.reshape(2, d_model), both.reshape(d_model, 2).mT)
+        yield from ([row.flatten() for row in matrix] for matrix in ways if matrix.size(0) == 2)
     else:
         yield [tensor.flatten() for tensor in tensors]
 
@@ -72,10 +73,22 @@ def gain_and_shift(tensors: Sequence[Tensor], d_model: int) -> Iterator[tuple[Te
             yield found[1], found[0]
 
 
+def read(
+    module: nn.Module, parameters: Sequence[Tensor], d_model: int, epsilon: float = 1e-6
+) -> list[tuple[Tensor, Tensor]]:
+    """All that may be gain and shift: of the module's parameters, or of other tensors of the same shapes."""
+    found = list(gain_and_shift(parameters, d_model))
+    if not found and (places := find_gain_and_shift(module, d_model, epsilon)) is not None:
+        numbers = in_a_row(parameters)
+        found = [(numbers[places[0]], numbers[places[1]])]
+    return found
+
+
 def expected(module: nn.Module, x: Tensor, d_model: int, epsilon: float = 1e-6) -> list[Tensor]:
-    """PyTorch's own layer norm, with the parameters as gain and shift in both orders."""
+    """PyTorch's own layer norm, with the parameters as gain and shift in each order that may be."""
     parameters = [p.detach() for p in learned(module)]
-    return [F.layer_norm(x, (d_model,), gain, shift, epsilon) for gain, shift in gain_and_shift(parameters, d_model)]
+    found = read(module, parameters, d_model, epsilon)
+    return [F.layer_norm(x, (d_model,), gain, shift, epsilon) for gain, shift in found]
 
 
 def expect_norm(module: nn.Module, x: Tensor, d_model: int, what: str, look_at: str, epsilon: float = 1e-6) -> None:
@@ -140,8 +153,9 @@ def check_first_values(module: nn.Module, d_model: int) -> None:
     readings = vectors([p.detach() for p in learned(module)], d_model)
     values = [sorted(vector.tolist() for vector in reading) for reading in readings]
     wanted = [[0.0] * d_model, [1.0] * d_model]
+    numbers = sorted(number for reading in values[:1] for vector in reading for number in vector)
     expect(
-        wanted in values,
+        wanted in values or numbers == sum(wanted, []),
         "the learned parameters of a new LayerNorm",
         f"a gain of {d_model} ones and a shift of {d_model} zeros",
         f"parameters of {[p.numel() for p in learned(module)]} values, or other initial values",
@@ -161,10 +175,9 @@ def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
     direction = case.normal(3, 4, d_model)
     run_backward(module(x), direction, "the norm")
     parameters = learned(module)
+    leaves = [tensor.detach().clone().requires_grad_() for tensor in (x, *parameters)]
     wanted = []
-    for number in range(len(list(gain_and_shift(parameters, d_model)))):
-        leaves = [tensor.detach().clone().requires_grad_() for tensor in (x, *parameters)]
-        gain, shift = list(gain_and_shift(leaves[1:], d_model))[number]
+    for gain, shift in read(module, leaves[1:], d_model):
         wanted.append(torch.autograd.grad(F.layer_norm(leaves[0], (d_model,), gain, shift, 1e-6), leaves, direction))
     look_at = "mean and variance depend on x; nothing is detached"
     index = expect_equal_to_one(x.grad, [grads[0] for grads in wanted], "the gradient of the input", look_at)
@@ -228,7 +241,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         results = in_turn(submission, module, situations)
         parameters = learned(module)
         leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
-        norms = [norm_of(gain, shift, epsilon) for gain, shift in gain_and_shift(leaves, d_model)]
+        norms = [norm_of(gain, shift, epsilon) for gain, shift in read(module, leaves, d_model, epsilon)]
         expect(bool(norms), "the learned parameters", f"a gain and a shift of {d_model} numbers each", "others")
         pairs = list(zip(parameters, leaves, strict=True))
         expected = nearest(norms, situations, results)

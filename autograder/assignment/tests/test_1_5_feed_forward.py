@@ -21,6 +21,7 @@ from autograder.assignment.checks.situations import (
     draw_values,
     lay_out,
 )
+from autograder.assignment.parameter_roles.by_behaviour import find_network
 from autograder.assignment.parameter_roles.parts import Network, formula_readings
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
@@ -55,7 +56,15 @@ def expected(
     """The formula for each way to lay out the parameters."""
     parameters = [p.detach() for p in module.parameters()] if parameters is None else parameters
     parameters = [p for p in parameters if p.dtype == torch.float64]
-    return [network(x) for network in formula_readings(parameters, d_model, d_ff)]
+    return [network(x) for network in read(module, parameters, d_model, d_ff)]
+
+
+def read(module: nn.Module, parameters: Sequence[Tensor], d_model: int, d_ff: int) -> list[Network]:
+    """All that the network may be, with the module's parameters or other tensors of the same shapes."""
+    found = list(formula_readings(parameters, d_model, d_ff))
+    if not found and (places := find_network(module, d_model, d_ff)) is not None:
+        found = [places.of(parameters)]
+    return found
 
 
 @pytest.mark.core
@@ -163,10 +172,12 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         probe = case.normal(9, 13, d_model).to(dtype)
         is_free = is_random_in_training(submission, module, probe) if is_free is None else is_free
         situations = [vectors_as(case, row, d_model) for row in rows if not (is_free and row["training"])]
-        results = in_turn(submission, module, situations)
         parameters = list(module.parameters())
         leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
-        networks = [expected_of(network) for network in formula_readings(leaves, d_model, d_ff)]
+        networks = [expected_of(network) for network in read(module, leaves, d_model, d_ff)]
+        if not networks and (kind, dtype) != ("few", torch.float64):
+            continue  # not every layout can be read where sizes coincide, or in float32
+        results = in_turn(submission, module, situations)
         expect(bool(networks), "the learned parameters", "two maps with biases", "others", FORMULA)
         pairs = list(zip(parameters, leaves, strict=True))
         expected = nearest(networks, situations, results)
