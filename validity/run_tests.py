@@ -185,8 +185,9 @@ def markers_of(item: pytest.Item) -> list[str]:
 
 
 def finds_fault(outcomes: Iterable[Outcome]) -> bool:
-    """Whether a test found something wrong; a test that broke has found nothing."""
-    return any(outcome.state not in (State.PASSED, State.GRADER_ERROR) for outcome in outcomes)
+    """Whether a test found something wrong; one that broke, or that leaves it to a reader, has found nothing."""
+    nothing = (State.PASSED, State.NEEDS_READER, State.GRADER_ERROR)
+    return any(outcome.state not in nothing for outcome in outcomes)
 
 
 def classify_in_process(error: BaseException, paths: set[str]) -> tuple[State, str]:

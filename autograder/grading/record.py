@@ -141,7 +141,7 @@ class Judgement(Model):
 
     @property
     def mark(self) -> float | None:
-        """The score; None where the grader failed at a part that has points: such a submission needs review."""
+        """The score; None where a part that has points has no mark, which needs a person."""
         is_marked = all(part.state.has_mark or part.points == 0 for part in self.parts)
         return self.score if is_marked else None
 
@@ -188,12 +188,12 @@ class Record(Model):
         """Whether nothing is left to be graded: it came to its end, and the grader failed over no single test."""
         parts = self.judgement.parts
         states = {part.state for part in parts} | {test.state for part in parts for test in part.tests}
-        return self.has_ended and all(state.has_mark for state in states)
+        return self.has_ended and all(state.is_final for state in states)
 
     @property
     def needs_the_grader(self) -> bool:
         """Whether some part has no mark through a fault of ours."""
-        return not all(part.state.has_mark for part in self.judgement.parts)
+        return not all(part.state.is_final for part in self.judgement.parts)
 
 
 def read_record(path: Path) -> Record | None:

@@ -10,6 +10,7 @@ class State(StrEnum):
     """How a test or a task ended. The worst state of its tests is the task's."""
 
     PASSED = "passed"
+    NEEDS_READER = "needs a reader"  # it looks right, and no test can tell: never counts as zero without a human look
     NOT_ATTEMPTED = "not attempted"  # the TODO is still there, or nothing was handed in
     FAILED = "failed"  # it ran and did something other than the contract says
     ERROR = "error"  # submitted code raised an exception, or ended its process
@@ -22,12 +23,17 @@ class State(StrEnum):
     @property
     def has_mark(self) -> bool:
         """Whether the score means anything."""
+        return self.is_final and self is not State.NEEDS_READER
+
+    @property
+    def is_final(self) -> bool:
+        """Whether another grading would end the same way."""
         return self not in (State.GRADER_ERROR, State.PENDING)
 
     @property
     def is_missed(self) -> bool:
         """Whether something went wrong, as opposed to nothing having been tried."""
-        return self not in (State.PASSED, State.NOT_ATTEMPTED)
+        return self not in (State.PASSED, State.NEEDS_READER, State.NOT_ATTEMPTED)
 
     @property
     def needs_a_look(self) -> bool:

@@ -7,7 +7,13 @@ from foundation.printable_text import printable
 from ..grading.record import MAX_TEXT, Part, Record, Run, Training
 from ..grading.states import State
 
-MARKS = {State.PASSED: "✓", State.NOT_ATTEMPTED: "·", State.GRADER_ERROR: "!", State.PENDING: "…"}
+MARKS = {
+    State.PASSED: "✓",
+    State.NEEDS_READER: "?",
+    State.NOT_ATTEMPTED: "·",
+    State.GRADER_ERROR: "!",
+    State.PENDING: "…",
+}
 
 
 def as_table(record: Record) -> str:

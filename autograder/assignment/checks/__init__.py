@@ -6,6 +6,7 @@
     stacks.py, models.py     encoder and decoder; the Transformer
     situations.py            the many ways in which a component may be called
     judging.py               calls it so, and compares by value
+    unreadable.py            laws for layouts that nothing can read; then a person reads
     layer_situations.py, stack_situations.py, model_situations.py
                              situations of these components
 

@@ -27,6 +27,7 @@ from autograder.assignment.checks.situations import (
     draw_values,
     lay_out,
 )
+from autograder.assignment.checks.unreadable import needs_reader
 from autograder.assignment.parameter_roles.by_behaviour import find_projections
 from autograder.assignment.parameter_roles.laws import check_weights
 from autograder.assignment.parameter_roles.parts import learned
@@ -37,6 +38,7 @@ from autograder.testing.comparison import (
     TOLERANCE_OF_FLOAT32,
     copies,
     describe,
+    difference,
     expect,
     expect_close,
     expect_gradients,
@@ -105,6 +107,7 @@ def recognise(
     search = find_attention(parameters, n_heads, inputs, output.detach(), weights.detach())
     found = search.found or by_behaviour(submission, module, parameters, d_model, n_heads)
     if found is None:
+        leave_to_a_reader(search, module, case, d_model, n_heads)
         tell_what_does_not_fit(search, parameters)
     expected_output, expected_weights = found(*inputs)
     expect_close(weights, expected_weights, "weights for query, key and value that differ", SPLIT)
@@ -118,6 +121,13 @@ def by_behaviour(
     """What the module computes, where only its behaviour tells which parameter plays which part."""
     places = find_projections(submission, module, d_model, n_heads)
     return None if places is None else places.of(parameters, n_heads)
+
+
+def leave_to_a_reader(search: Search, module: nn.Module, case: Case, d_model: int, n_heads: int) -> None:
+    """Ends the test without a verdict where no layout is known and the laws hold that do not depend on it."""
+    if not search.is_known_layout:
+        check_laws(module, case, d_model, n_heads)
+        needs_reader("multi-head attention", "shapes, one sentence and query at a time, masks, the order of the keys")
 
 
 def tell_what_does_not_fit(search: Search, parameters: Sequence[Tensor]) -> NoReturn:
@@ -158,6 +168,16 @@ def check_laws(module: nn.Module, case: Case, d_model: int, n_heads: int) -> Non
     other = case.normal(*value.shape)
     other_output, other_weights = run(query, key, other)
     expect_close(other_weights, weights, "weights for another value", "weights depend only on query and key")
+    matters = difference(other_output, output) > TOLERANCE
+    expect(matters, "output for another value", "another output", "the same", "the output is made of projected values")
+    constant = run(query, key, torch.zeros_like(value))[0]
+    look_at = "queries and keys reach the output through the weights alone"
+    expect_close(constant, constant[:1, :1].expand_as(constant), "output for a value of 0, at every query", look_at)
+    for number, name in enumerate(NAMES[:2]):
+        inputs = [query, key, value]
+        inputs[number] = case.normal(*inputs[number].shape)
+        matters = difference(run(*inputs)[1], weights) > TOLERANCE
+        expect(matters, f"weights for another {name}", "other weights", "the same", "weights depend on query and key")
     halfway = run(query, key, (value + other) / 2)[0]
     look_at = "the output is a weighted mean of projected values, projected"
     expect_close(halfway, (output + other_output) / 2, "output for the mean of two values", look_at)
@@ -321,6 +341,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         found = search.found or by_behaviour(submission, module, leaves, d_model, n_heads)
         if found is None:
             if kind == "few" and dtype == torch.float64:
+                leave_to_a_reader(search, module, case, d_model, n_heads)
                 tell_what_does_not_fit(search, parameters)
             continue  # where sizes coincide, not every layout can be read
         results = in_turn(submission, module, situations)

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from autograder.assignment.checks import unreadable
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, nearest
 from autograder.assignment.checks.situations import (
     DTYPES,
@@ -22,7 +23,7 @@ from autograder.assignment.checks.situations import (
     lay_out,
 )
 from autograder.assignment.parameter_roles.by_behaviour import find_network
-from autograder.assignment.parameter_roles.parts import Network, formula_readings
+from autograder.assignment.parameter_roles.parts import Network, formula_readings, learned
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     expect,
@@ -47,7 +48,16 @@ def make(submission: SubmissionUnderTest, case: Case) -> tuple[nn.Module, int, i
     d_ff = case.choose([size for size in range(7, 13) if size != 2 * d_model])
     module = submission.build(COMPONENT, d_model, d_ff, dtype=torch.float64).eval()
     case.randomise(module.parameters())
+    check_readable(module, case, d_model, d_ff)
     return module, d_model, d_ff
+
+
+def check_readable(module: nn.Module, case: Case, d_model: int, d_ff: int) -> None:
+    """Leaves it to a reader where no two maps are to be found, but as many numbers as they have."""
+    parameters = learned(module)
+    is_complete = sum(p.numel() for p in parameters) == 2 * d_model * d_ff + d_model + d_ff
+    if is_complete and not read(module, parameters, d_model, d_ff):
+        unreadable.check_network(module, case, d_model)
 
 
 def expected(
@@ -177,6 +187,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         networks = [expected_of(network) for network in read(module, leaves, d_model, d_ff)]
         if not networks and (kind, dtype) != ("few", torch.float64):
             continue  # not every layout can be read where sizes coincide, or in float32
+        check_readable(module, case, d_model, d_ff)
         results = in_turn(submission, module, situations)
         expect(bool(networks), "the learned parameters", "two maps with biases", "others", FORMULA)
         pairs = list(zip(parameters, leaves, strict=True))

@@ -7,7 +7,7 @@ import pytest
 from foundation.todo_wording import told_by
 
 from ...grading.states import State
-from ..errors import CheckFailed
+from ..errors import CheckFailed, UnreadableError
 
 
 def classify(error: BaseException | None, other: Callable[[BaseException], tuple[State, str]]) -> tuple[State, str]:
@@ -20,6 +20,8 @@ def classify(error: BaseException | None, other: Callable[[BaseException], tuple
     """
     if error is None:
         return State.PASSED, ""
+    if isinstance(error, UnreadableError):
+        return State.NEEDS_READER, str(error)
     if isinstance(error, CheckFailed):
         return State.FAILED, str(error)
     if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception

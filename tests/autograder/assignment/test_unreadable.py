@@ -1,0 +1,116 @@
+"""Right code whose parameters no test can read is left to a person; wrong code is wrong in any layout."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.grading.marks import tests_of as results_of
+from autograder.grading.states import State
+from validity.proof.reading_variants import splice
+from validity.run_tests import Version, run_versions
+
+HALVED = """
+import torch
+from torch import nn
+from .attention import scaled_dot_product_attention  # noqa: F401
+
+
+class InputEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.table, self.scale = nn.Parameter(torch.randn(vocab_size * d_model)), 2 * d_model**0.5
+        self.shape = vocab_size, d_model
+
+    def forward(self, tokens):
+        return (self.table.view(self.shape)[tokens]) * self.scale
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.first, self.second = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.theta = nn.Parameter(torch.cat([p.detach().flatten() for p in self.parameters()]))
+        self.sizes = [p.shape for p in self.parameters()][1:]
+        del self.first, self.second
+
+    def forward(self, x):
+        parts = self.theta.split([size.numel() for size in self.sizes])
+        first, inner, second, outer = (2 * part.view(size) for part, size in zip(parts, self.sizes))
+        return torch.relu(x @ first.T + inner) @ second.T + outer
+
+
+class MultiHeadedAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        if d_model % n_heads:
+            raise ValueError("heads")
+        self.h, self.d = n_heads, d_model
+        self.theta = nn.Parameter(torch.randn(4 * (d_model + 1) * d_model) * d_model**-0.5)
+
+    def maps(self, x, number):
+        part = 2 * self.theta.view(4, -1)[number]
+        return x @ part[: self.d**2].view(self.d, self.d) + part[self.d**2 :]
+
+    def forward(self, query, key, value, mask=None):
+        heads = (self.maps(x, i).unflatten(-1, (self.h, -1)).transpose(1, 2) for i, x in enumerate((query, key, value)))
+        context, weights = scaled_dot_product_attention(*heads, mask)
+        return self.maps(context.transpose(1, 2).flatten(2), 3), weights
+"""
+TASKS = {
+    "embedding.InputEmbedding": "1.1",
+    "attention.MultiHeadedAttention": "1.3",
+    "layers.FeedForward": "1.5",
+}
+FAULTS = {
+    "embedding.InputEmbedding": ("[tokens])", "[tokens] + 0.01 * tokens.size(1))"),
+    "attention.MultiHeadedAttention": (
+        "enumerate((query, key, value))",
+        "enumerate((query, key, value + query[:, :1]))",
+    ),
+    "layers.FeedForward": ("torch.relu(", "torch.tanh("),
+}
+
+
+def class_named(component, text):
+    """One class of the module above, with its imports."""
+    head, *classes = text.split("\n\n\nclass ")
+    return head + "\n\n\nclass " + next(one for one in classes if one.startswith(component.split(".")[1]))
+
+
+@pytest.fixture(scope="module")
+def states(reference, assignment):
+    """Of the task of each component, as it is above and with a fault."""
+    versions = {}
+    for component, number in TASKS.items():
+        marker = next(task.marker for task in assignment.tasks if task.number == number)
+        module = component.split(".")[0]
+        for kind, change in (("right", ("", "")), ("wrong", FAULTS[component])):
+            assert change[0] in HALVED
+            text = class_named(component, HALVED).replace(*change)
+            sources = {
+                **reference,
+                module: (reference[module][0], splice(reference[module][1], text, Path(__file__))[0]),
+            }
+            versions[kind, component] = Version(f"{kind} {component}", sources, [0], (marker,))
+    found = {}
+
+    def look(run):
+        [result] = [one for one in results_of(assignment, run.outcomes) if one.outcomes]
+        found[run.version] = result.state
+
+    run_versions(list(versions.values()), reference, assignment, look)
+    return found
+
+
+@pytest.mark.parametrize("component", TASKS)
+def test_right_code_needs_a_reader(states, component):
+    assert states[f"right {component}"] == State.NEEDS_READER
+
+
+@pytest.mark.parametrize("component", TASKS)
+def test_wrong_code_fails_in_the_same_layout(states, component):
+    assert states[f"wrong {component}"] == State.FAILED
+
+
+def test_it_has_no_mark_and_is_not_graded_again():
+    assert not State.NEEDS_READER.has_mark and State.NEEDS_READER.is_final and State.NEEDS_READER.needs_a_look
