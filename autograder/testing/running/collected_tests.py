@@ -19,8 +19,9 @@ from ...grading.marks import Outcome
 from ...grading.states import State
 from ...sandbox.proxy.submission import Sandbox
 from ..under_test import SubmissionUnderTest
-from .checking_time import TOO_LONG, CheckingTime
+from .checking_time import CheckingTime
 from .collection import Collection, run_items
+from .fresh_workers import try_again
 from .sandboxed_outcomes import classify_sandboxed
 
 
@@ -57,10 +58,6 @@ class SandboxedCollection(Collection):
         finally:
             if len(self.checking_time.exhausted_by) > before and self.submission is not None:
                 self.submission.restart()  # it may have been in the middle of an answer
-
-
-FRESH_WORKERS = 4
-"""In each of so many workers a test must pass that failed in one that other components have used."""
 
 
 class CollectedTests:
@@ -138,20 +135,10 @@ class CollectedTests:
         run_items(items)
         missed = self._missed(items)
         if missed and not self._is_fresh:
-            self._try_again(missed, submission)
+            try_again(missed, submission, self._collection.outcomes)
         self._is_fresh = bool(missed)
         if self._is_fresh:
             submission.restart()
-
-    def _try_again(self, items: list[pytest.Item], submission: Sandbox) -> None:
-        """Lets tests pass that pass in each of some fresh workers; the others keep what failed them there."""
-        outcomes = self._collection.outcomes
-        hopeful = [item for item in items if outcomes[item.nodeid].message != TOO_LONG]
-        for _ in range(FRESH_WORKERS):
-            if hopeful:
-                submission.restart()
-                run_items(hopeful)
-                hopeful = [item for item in hopeful if not outcomes[item.nodeid].is_missed]
 
     def _missed(self, items: list[pytest.Item]) -> list[pytest.Item]:
         return [item for item in items if self._collection.outcomes[item.nodeid].is_missed]

@@ -9,7 +9,7 @@ from autograder.grading.marks import tests_of as results_of
 from autograder.grading.states import State
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox
-from autograder.testing.running import collected_tests
+from autograder.testing.running import fresh_workers
 from autograder.testing.running.collected_tests import CollectedTests
 from foundation.assignment_file import read_assignment
 
@@ -49,9 +49,7 @@ def test_chance_is_not_forgiven(monkeypatch, tries, passes):
             state = State.PASSED if next(script) == "p" else State.FAILED
             outcomes[one.nodeid] = Outcome("test", state, "again", False)
 
-    monkeypatch.setattr(collected_tests, "run_items", run_items)
-    tests = object.__new__(CollectedTests)
-    tests._collection = SimpleNamespace(outcomes=outcomes)
-    tests._try_again([item], SimpleNamespace(restart=lambda: restarts.append(1)))
+    monkeypatch.setattr(fresh_workers, "run_items", run_items)
+    fresh_workers.try_again([item], SimpleNamespace(restart=lambda: restarts.append(1)), outcomes)
     assert (outcomes["test"].state == State.PASSED) is passes
     assert len(restarts) == (tries.index("f") + 1 if "f" in tries else 4)
