@@ -237,7 +237,8 @@ def test_what_was_judged_before_the_grader_gave_up_stays():
 
 def test_the_worst_state_counts():
     assert worst([State.PASSED, State.TIMEOUT, State.FAILED]) == State.TIMEOUT
-    assert [state for state in State if not state.has_mark] == [State.GRADER_ERROR, State.PENDING]
+    assert {state for state in State if not state.has_mark} == {State.NEEDS_READER, State.GRADER_ERROR, State.PENDING}
+    assert [state for state in State if not state.is_final] == [State.GRADER_ERROR, State.PENDING]
 
 
 def test_a_file_is_whole_or_as_it_was(tmp_path):
