@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment
 from foundation.watchdog import CPU, time_limit
 
-from ..grading.marks import TaskResult
-from ..sandbox.tape import Episode, Tape
+from ..grading.marks import TaskResult, by_weight, explain_by_one
+from ..grading.states import State
+from ..sandbox.tape import Tape
 from ..testing.case import small_cases
 from .budget import Budget
-from .episodes import describe_inputs
 from .findings import Counterexample, Finding, Misconception
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Explainer:
                 is_explained = result.state in EXPLAINED
                 self._known[result.task.number] = self._explain_safely(result) if is_explained else None
         self._tape.clear()
-        return [replace(result, finding=self._known[result.task.number]) for result in results]
+        return [with_finding(result, self._known[result.task.number]) for result in results]
 
     def _explain_safely(self, result: TaskResult) -> Finding | None:
         """The finding; None where the diagnosis breaks, by a hostile answer or a fault of ours."""
@@ -131,10 +131,17 @@ class Explainer:
             if outcome is not None and outcome.is_missed:
                 if outcome.message in result.message:
                     break
-                inputs = describe_inputs(self._tape.episodes.get(test, Episode(test)))
-                text = f"{preface}The smallest case that fails ({names[test]}):\n{outcome.message}"
-                return Counterexample(text + (f"\n  inputs:   {inputs}" if inputs else ""))
+                return Counterexample(f"{preface}The smallest case that fails ({names[test]}):\n{outcome.message}")
         return None
+
+
+def with_finding(result: TaskResult, finding: Finding | None) -> TaskResult:
+    """The result with its finding; a misconception that explains all failures makes them one message."""
+    message = result.message
+    if isinstance(finding, Misconception) and finding.explains_all:
+        missed = [outcome for outcome in by_weight(result.outcomes) if outcome.state != State.PASSED]
+        message = explain_by_one(missed, len(result.outcomes))
+    return replace(result, finding=finding, message=message)
 
 
 def as_misconception(match: Match) -> Misconception:
@@ -147,7 +154,7 @@ def as_misconception(match: Match) -> Misconception:
         more = f"; {len(others) - 3} more" if len(others) > 3 else ""
         text += f"\nThe tests cannot tell this from {'; '.join(others[:3])}{more}."
     ids = tuple(fault.id for fault in match.others)
-    return Misconception(f"{text}\nHint: {match.fault.hint}", match.fault.id, ids)
+    return Misconception(f"{text}\nHint: {match.fault.hint}", match.fault.id, ids, explains_all=match.share == 1)
 
 
 def place_of(error: Exception) -> str:

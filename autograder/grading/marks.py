@@ -1,11 +1,17 @@
 """From the outcomes of single tests to points: one result per task, in exactly one state."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from foundation.assignment_file import Assignment, Task
 
 from ..diagnosis.findings import Finding
 from .states import State, worst
+
+LOOK_AT = "  look at:  "
+"""Begins the line of a message that says what the student should look at."""
+NUMBER = re.compile(r"-?\d[\d.]*(e[-+]?\d+)?(, )?")
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
     """
     if not outcomes:
         return TaskResult(task, State.GRADER_ERROR, 0.0, f"no test is marked {task.marker}")
-    missed = sorted((one for one in outcomes if one.state != State.PASSED), key=lambda outcome: not outcome.is_core)
+    missed = [outcome for outcome in by_weight(outcomes) if outcome.state != State.PASSED]
     if not missed:
         return TaskResult(task, State.PASSED, task.points, "", tuple(outcomes))
     return TaskResult(
@@ -83,22 +89,47 @@ def partial(points: float, credit: str, n_missed: int, n_tests: int, misses_core
     return round(points * share, 2)
 
 
+def by_weight(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """The core tests first."""
+    return sorted(outcomes, key=lambda outcome: not outcome.is_core)
+
+
 def explain(missed: list[Outcome], total: int, most: int = 4) -> str:
-    """The messages of the tests that did not pass, equal messages once."""
-    shown: dict[str, list[str]] = {}
+    """Why tests did not pass: one message, with a count, for all that fail for one reason.
+
+    Args:
+        missed: the tests that did not pass.
+        total: how many there are.
+        most: reasons that are told; how many more there are is said.
+    """
+    reasons: dict[tuple[State, str], list[Outcome]] = {}
     for outcome in missed:
-        shown.setdefault(outcome.message, []).append(outcome.test)
-    messages = list(shown)
-    if len(messages) == 1 and len(missed) == total:
-        return messages[0]
+        reasons.setdefault((outcome.state, reason_of(outcome.message)), []).append(outcome)
+    if len(missed) == total and len({outcome.message for outcome in missed}) == 1:
+        return missed[0].message
     parts = [f"{total - len(missed)} of {total} tests pass."]
-    for message in messages[:most]:
-        names = shown[message]
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        parts.append(f"[{names[0]}{more}]\n{message}")
-    if len(messages) > most:
-        parts.append(f"… and {len(messages) - most} further messages; run the tests yourself to see them all")
+    for alike in list(reasons.values())[:most]:
+        more = f" and {len(alike) - 1} more for the same reason" if len(alike) > 1 else ""
+        parts.append(f"[{alike[0].test}{more}]\n{alike[0].message}")
+    if len(reasons) > most:
+        others = sum(map(len, list(reasons.values())[most:]))
+        parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, for other reasons")
     return "\n".join(parts)
+
+
+def explain_by_one(missed: list[Outcome], total: int) -> str:
+    """The same where one reason is known to be behind all failures: the first of them shows it."""
+    first = missed[0]
+    if len(missed) == 1:
+        return explain(missed, total)
+    which = "All" if len(missed) == total else f"{len(missed)} of"
+    return f"{which} {total} tests fail for this reason, {first.test} among them:\n{first.message}"
+
+
+def reason_of(message: str) -> str:
+    """What the messages of tests share that fail for one reason: the hint, or else all but the numbers."""
+    hint = next((line for line in message.split("\n") if line.startswith(LOOK_AT)), "")
+    return hint or NUMBER.sub("", message)
 
 
 def tests_of(assignment: Assignment, outcomes: dict[str, list[Outcome]]) -> list[TaskResult]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from foundation.printable_text import printable
 
-from ..grading.record import MAX_TEXT, Part, Record, Run, Training
+from ..grading.record import MAX_TEXT, Record, Run, Training
 from ..grading.states import State
+from .telling import text_of
 
 MARKS = {
     State.PASSED: "✓",
@@ -72,9 +73,3 @@ def containment_of(run: Run) -> str:
 def printable_lines(text: str) -> list[str]:
     """The lines of a message, each as long as it is."""
     return [printable(line, MAX_TEXT) for line in text.split("\n")]
-
-
-def text_of(part: Part) -> str:
-    """What a student reads about one part: the message, the lines of their code, what the failure looks like."""
-    diagnosis = part.diagnosis.text if part.diagnosis else ""
-    return "\n".join(text for text in (part.message, part.traceback, diagnosis) if text)

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
+from ..grading.marks import LOOK_AT
 from .errors import CheckFailed
 
 TOLERANCE = 1e-6
@@ -24,13 +25,15 @@ observers: list[Callable[[str, float, float], None]] = []
 """Called with what was compared, the error and the tolerance; `prove` measures the tests with it."""
 
 
-def fail(what: str, expected: str, got: str, look_at: str = "") -> NoReturn:
-    """Raises CheckFailed with the parts of the message, one per line."""
+def fail(
+    what: str, expected: str, got: str, look_at: str = "", compared: tuple[Tensor, Tensor] | None = None
+) -> NoReturn:
+    """Raises CheckFailed with the parts of the message, one per line, and the tensors that differ, if any."""
     __tracebackhide__ = True
     lines = [what, f"  expected: {expected}", f"  got:      {got}"]
     if look_at:
-        lines.append(f"  look at:  {look_at}")
-    raise CheckFailed("\n".join(lines))
+        lines.append(f"{LOOK_AT}{look_at}")
+    raise CheckFailed("\n".join(lines), compared)
 
 
 def expect(condition: bool, what: str, expected: str, got: str, look_at: str = "") -> None:
@@ -102,6 +105,7 @@ def expect_close(actual: object, expected: Tensor, what: str, look_at: str = "",
         f"{float(expected[worst]):.6g}{place}",
         f"{float(found[worst]):.6g}; {wrong} of {error.numel()} values differ",
         look_at,
+        compared=(found, expected),
     )
 
 

@@ -25,6 +25,7 @@ from ..rules import tell_short_cuts
 from .case import Case
 from .in_process import InProcessSubmission, read_sources
 from .options import folder_of
+from .told_inputs import tell_inputs
 from .under_test import SEED, SUBMISSION, SubmissionUnderTest
 
 
@@ -70,6 +71,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     raised = call.excinfo.value
     if isinstance(raised, NotImplementedError):
         raised.args = (told_by(raised),)
+    tell_inputs(raised, getattr(item, "funcargs", {}).get("submission"))
     for error in (raised, raised.__cause__, raised.__context__):
         if error is not None:
             error.__traceback__ = own_frames(error.__traceback__, item.path, folders) or error.__traceback__
@@ -121,6 +123,13 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
         return read_sources(folder, SKELETON)
     except IntakeError as error:
         pytest.exit(str(error), returncode=2)
+
+
+@pytest.fixture(autouse=True)
+def begins(request: pytest.FixtureRequest) -> None:
+    """Lets the submission know that a new test of it begins."""
+    if "submission" in request.fixturenames:
+        request.getfixturevalue("submission").begin_test()
 
 
 @pytest.fixture(autouse=True)

@@ -19,24 +19,32 @@ from foundation.sources import Source, Sources
 from ..assignment_code import stand_ins_of
 from ..intake.python_source import read_modules
 from ..sandbox.proxy.arguments import can_be_changed, spoil
+from ..sandbox.proxy.last_call import LastCall
 from ..sandbox.worker import settings
 from ..sandbox.worker.changes import has_changed
 from ..sandbox.worker.loading import Package
 
 _numbers = itertools.count()
 
+Hook = Callable[[nn.Module, tuple[object, ...], dict[str, object]], None]
+
 Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
 """Tensors with their versions and copies."""
 
 
 class InProcessSubmission:
-    """The operations that tests use on a submission."""
+    """The operations that tests use on a submission.
+
+    Attributes:
+        last_call: what was asked last, for messages.
+    """
 
     def __init__(self, sources: Sources, assignment: Assignment) -> None:
         """Takes the modules, such as those that `read_sources` reads, and the assignment with their contract."""
         self._stand_ins = stand_ins_of(assignment)
         name = f"submission_{next(_numbers)}"
         self.package = Package(dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept)
+        self.last_call: LastCall | None = None
 
     def build(
         self, component: str, *args: object, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: object
@@ -53,13 +61,14 @@ class InProcessSubmission:
         self.package.isolate(component if isolated else None)
         make = cast("Callable[..., nn.Module]", self.package.get(component))
         made = make(*args, **kwargs)
-        watch(made)
+        watch(made, self._noting(component))
         return made if dtype is None else made.to(dtype)
 
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
         """Calls the function "module.name"."""
         self.package.isolate(component if isolated else None)
         function = cast("Callable[..., object]", self.package.get(component))
+        self.last_call = LastCall(self.package.sources, component, "", args, kwargs)
         return watched(function)(*args, **kwargs)
 
     def function(self, component: str, *, isolated: bool = True) -> object:
@@ -75,9 +84,21 @@ class InProcessSubmission:
         """Calls a stand-in that is a function, with an object or a function of the submission."""
         return getattr(self._stand_ins, name)(subject, *args)
 
+    def begin_test(self) -> None:
+        """Forgets the last call: what a check says is about its own test."""
+        self.last_call = None
+
     def parameters(self, module: nn.Module) -> list[nn.Parameter]:
         """The parameters with their current values."""
         return list(module.parameters())
+
+    def _noting(self, component: str) -> Hook:
+        """A hook that notes a call of a component; a plain function, of which copies of the module make no copy."""
+
+        def note(module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+            self.last_call = LastCall(self.package.sources, component, "forward", args, kwargs)
+
+        return note
 
     def close(self) -> None:
         """Forgets the submission's modules."""
@@ -100,8 +121,8 @@ def watched(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-def watch(made: object) -> None:
-    """Has the arguments spoilt that a module's forward pass changes; see `watched`."""
+def watch(made: object, called: Hook) -> None:
+    """Has the arguments spoilt that a module's forward pass changes, see `watched`; each pass begins with `called`."""
     if not isinstance(made, nn.Module):
         return
     before: list[Kept] = []
@@ -112,6 +133,7 @@ def watch(made: object) -> None:
     def compare(module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object], result: object) -> None:
         spoil_changed(before.pop())
 
+    made.register_forward_pre_hook(called, with_kwargs=True)
     made.register_forward_pre_hook(note, with_kwargs=True)
     made.register_forward_hook(compare, with_kwargs=True, always_call=True)
 

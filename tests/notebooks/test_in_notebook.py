@@ -73,6 +73,20 @@ def test_a_fault_is_explained_and_located(notebooks, history, course, capsys) ->
     assert f"this notebook, cell 2, line {line}: return self.table(tokens) * nn.sqrt(self.d_model)" in said
 
 
+def test_a_wrong_result_is_drawn_beside_what_was_expected(notebooks, history, course, capsys, monkeypatch) -> None:
+    shown: list[bytes] = []
+    monkeypatch.setattr(course_module, "show", lambda picture, description: shown.append(picture))
+    attention = solved(course, "scaled_dot_product_attention")
+    history += ["import math\nimport torch\nfrom torch import Tensor, nn", attention]
+    assert notebooks.check("1.2") == 14 and shown == []
+    history += [attention.replace("/ math.sqrt", "* math.sqrt")]
+    assert notebooks.check("1.2", seed=3) == 0
+    said = capsys.readouterr().out
+    assert "  inputs:   query (" in said and "more for the same reason]" in said and "run the tests" not in said
+    [picture] = shown
+    assert picture.startswith(b"\x89PNG") and len(picture) < 100_000
+
+
 def test_a_short_cut_earns_nothing_here_either(notebooks, history, course, capsys) -> None:
     borrowed = "        self.table = nn.LayerNorm(d_model)"
     first, _, rest = solved(course, "InputEmbedding").partition("        self.table")

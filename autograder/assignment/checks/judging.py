@@ -141,7 +141,8 @@ def told(judged: Judged, situation: Situation) -> Iterator[None]:
     except CheckFailed as error:
         what, *rest = str(error).split("\n")
         lines = [f"{what}, called with {situation.describe(judged.arguments)}", *rest]
-        raise CheckFailed("\n".join(lines)) from None
+        masks = [tensor for tensor in situation.inputs if tensor is not None and tensor.dtype == torch.bool]
+        raise CheckFailed("\n".join(lines), error.compared, masks) from None
 
 
 def compare(judged: Judged, situation: Situation, result: Any, expected: Parts) -> Tensor:

@@ -13,6 +13,7 @@ from pathlib import Path
 from ...grading.record import Part, Record
 from ...intake import Intake
 from ...intake.python_source import parse
+from ..telling import text_of
 from .target import Json, test_cell
 
 MISSING = "# The submission has no definition of {name}."
@@ -70,7 +71,6 @@ def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part]) -> Json
         return {**cell, "source": answers.get(defined, MISSING.format(name=defined))}
     if name in parts:
         part = parts[name]
-        message = "\n".join(filter(None, (part.message, part.traceback)))
-        shown = f"{part.state}: {part.score:g} of {part.points:g} points\n\n{message}".strip() + "\n"
+        shown = f"{part.state}: {part.score:g} of {part.points:g} points\n\n{text_of(part)}".strip() + "\n"
         return {**cell, "outputs": [{"output_type": "stream", "name": "stdout", "text": shown}], "execution_count": 1}
     return cell

@@ -7,7 +7,8 @@ from foundation.printable_text import printable
 
 from ...grading.record import MAX_TEXT, Part, Record
 from ...grading.states import State
-from ..terminal import containment_of, notes_of, printable_lines, text_of
+from ..telling import text_of
+from ..terminal import containment_of, notes_of, printable_lines
 from .metadata import SubmissionMetadata
 
 

@@ -8,6 +8,7 @@ from foundation.assignment_file import Assignment
 
 from ...grading.record import Part, Record
 from ...grading.states import State
+from ..telling import Passage, passages_of
 from .charts import highest_bleu, intervals
 
 
@@ -19,11 +20,13 @@ class Task:
         part: of the record.
         is_open: what was lost is shown at once, what passed only on a click.
         n_passed: tests that pass.
+        passages: what is said about it.
     """
 
     part: Part
     is_open: bool
     n_passed: int
+    passages: list[Passage]
 
 
 def student_view(record: Record, assignment: Assignment) -> dict[str, object]:
@@ -45,4 +48,5 @@ def student_view(record: Record, assignment: Assignment) -> dict[str, object]:
 def task_of(part: Part) -> Task:
     """The task of a part."""
     n_passed = sum(test.state is State.PASSED for test in part.tests)
-    return Task(part, is_open=part.state is not State.PASSED and not part.extension, n_passed=n_passed)
+    is_open = part.state is not State.PASSED and not part.extension
+    return Task(part, is_open, n_passed, passages_of(part))

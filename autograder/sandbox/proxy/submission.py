@@ -17,6 +17,7 @@ from ..supervisor import Supervisor
 from ..tape import Tape
 from ..worker.values import DTYPE_NAMES
 from .calling import Caller
+from .last_call import LastCall
 from .mirror import RemoteModule, RemoteObject
 
 
@@ -60,7 +61,7 @@ class Sandbox:
         self._supervisor = Supervisor(
             sources, self._contract, limits or assignment.limits, zygote, tape, locate, killed_before
         )
-        self._caller = Caller(self._supervisor, self._contract.methods)
+        self._caller = Caller(self._supervisor, self._contract.methods, sources)
 
     def build(
         self,
@@ -117,6 +118,15 @@ class Sandbox:
         """The parameters with their current values in the worker, which training there may have changed."""
         self._caller.refresh(module)
         return list(module.parameters())
+
+    @property
+    def last_call(self) -> LastCall | None:
+        """What was asked last, for messages."""
+        return self._caller.last
+
+    def begin_test(self) -> None:
+        """Forgets the last call: what a check says is about its own test."""
+        self._caller.last = None
 
     @property
     def failure(self) -> SandboxUnavailableError | None:

@@ -3,7 +3,7 @@
 import contextlib
 import io
 import traceback
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -11,12 +11,15 @@ from foundation.assignment_file import Assignment, Task
 from foundation.sources import Locate, Sources
 
 from ...assignment_code import where_to_collect
-from ...grading.marks import Outcome, TaskResult, explain, judge_task
+from ...grading.marks import Outcome, TaskResult, by_weight, explain, judge_task
 from ...grading.states import State
 from ...rules import tell_short_cuts
+from ..errors import CheckFailed
 from ..in_process import InProcessSubmission
 from ..running.outcomes import classify
+from ..told_inputs import tell_inputs
 from ..under_test import SEED, SUBMISSION
+from .pictures import draw_failure
 
 MAX_PRINTED = 4000
 
@@ -27,6 +30,7 @@ class Recorder:
     def __init__(self, sources: Sources, assignment: Assignment, seed: int, locate: Locate) -> None:
         self.submission, self.seed = InProcessSubmission(sources, assignment), seed
         self.outcomes: list[Outcome] = []
+        self.failures: dict[str, CheckFailed] = {}  # by the test's name
         self._locate = locate
         self._modules = {path: name for name, (path, _) in sources.items()}
 
@@ -38,6 +42,9 @@ class Recorder:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         """Collects the outcome of a test."""
         error = None if call.excinfo is None else call.excinfo.value
+        if isinstance(error, CheckFailed):
+            tell_inputs(error, self.submission)
+            self.failures[item.name] = error
         if call.when == "call" or error is not None:
             state, message = classify(error, self._describe)
             self.outcomes.append(Outcome(item.name, state, message, item.get_closest_marker("core") is not None))
@@ -51,7 +58,24 @@ class Recorder:
         return State.ERROR, "\n".join([f"{type(error).__name__}: {error}", *shown])
 
 
-def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate) -> tuple[TaskResult, str]:
+@dataclass(frozen=True)
+class Checked:
+    """A task after a check.
+
+    Attributes:
+        result: state, points and messages.
+        printed: the output of the answers.
+        seed: of the inputs.
+        picture: a PNG of what was returned beside what was expected, of the first test that tells.
+    """
+
+    result: TaskResult
+    printed: str
+    seed: int
+    picture: bytes | None = None
+
+
+def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate) -> Checked:
     """Judges one task.
 
     Args:
@@ -60,9 +84,6 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
         seed: for the random inputs.
         assignment: that the task is part of.
         locate: where the student finds a line; "" for lines that are not the student's.
-
-    Returns:
-        The result, and the output of the answers.
     """
     recorder = Recorder(sources, assignment, seed, locate)
     printed = io.StringIO()
@@ -78,13 +99,22 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
     judged = {task.marker: task.components}
     for message in tell_short_cuts(sources, judged, assignment.contract.forbidden, locate).values():
         result = replace(result, state=State.REFUSED, score=0.0, message=message)
-    return result, printed.getvalue()
+    failures = [recorder.failures.get(outcome.test) for outcome in missed_in(result)]
+    drawn = next((failure for failure in failures if failure is not None and failure.compared is not None), None)
+    picture = None if drawn is None or result.state == State.REFUSED else draw_failure(drawn)
+    return Checked(result, printed.getvalue(), seed, picture)
 
 
-def as_text(result: TaskResult, printed: str, seed: int) -> str:
+def missed_in(result: TaskResult) -> list[Outcome]:
+    """The tests that did not pass, the core ones first."""
+    return [outcome for outcome in by_weight(result.outcomes) if outcome.state != State.PASSED]
+
+
+def as_text(checked: Checked) -> str:
     """The text below the student's cell."""
+    result, printed, seed = checked.result, checked.printed, checked.seed
     task, total = result.task, len(result.outcomes)
-    missed = [outcome for outcome in result.outcomes if outcome.state != "passed"]
+    missed = missed_in(result)
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
     mark = "✓" if result.state == "passed" else "✗"
     lines = [f"{mark} {task.number} {task.title}: {total - len(missed)} of {total} tests pass, {points}"]

@@ -49,7 +49,7 @@ class Course:
         self._package.forget()
 
     def check(self, number: str, seed: int | None = None) -> float:
-        """Tests one task, and prints the result.
+        """Tests one task, prints the result, and draws a wrong one beside what was expected.
 
         Args:
             number: of the task, such as "1.2".
@@ -77,9 +77,11 @@ class Course:
             return lines[line - 1] if 0 < line <= len(lines) else ""
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
-        result, printed = run_task(task, sources, seed, self.assignment, locate)
-        print(as_text(result, printed, seed))
-        return result.score
+        checked = run_task(task, sources, seed, self.assignment, locate)
+        print(as_text(checked))
+        if checked.picture is not None:
+            show(checked.picture, f"What your code returned beside what was expected, in a test of task {number}")
+        return checked.result.score
 
     def _about_translations(self, task: Task, threshold: str) -> str:
         """Tells whether the file can be scored; the references stay with the instructor."""
@@ -92,6 +94,17 @@ class Course:
         if found != wanted:
             return f"✗ {head}\n\n{TRANSLATIONS} has {found} lines; expected {wanted}, one for each test sentence"
         return f"· {head}\n\n{TRANSLATIONS} has the expected {found} lines; it will be scored after you hand it in"
+
+
+def show(picture: bytes, description: str) -> None:
+    """Shows a PNG below the cell, where the code runs in a notebook."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import Image, display
+    except ImportError:  # the tests of an installation without notebooks
+        return
+    if get_ipython() is not None:
+        display(Image(picture, alt=description))  # type: ignore[no-untyped-call]  # IPython's
 
 
 def _lines(path: Path) -> int:

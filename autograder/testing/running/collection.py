@@ -17,6 +17,7 @@ from ...assignment_code import where_to_collect
 from ...grading.marks import Outcome
 from ...grading.states import State
 from ..errors import CollectionError
+from ..told_inputs import tell_inputs
 from ..under_test import SEED, SUBMISSION, SubmissionUnderTest
 
 UNUSED = (
@@ -81,6 +82,7 @@ class Collection:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """Notes the outcome. pytest's own report would quote our source and our inputs, at length."""
         error = None if call.excinfo is None else call.excinfo.value
+        tell_inputs(error, item.config.stash[SUBMISSION])
         when = call.when if call.when != "collect" else "setup"
         if when == "call" or error is not None:
             state, message = self.classify(error)

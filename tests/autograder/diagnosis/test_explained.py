@@ -63,6 +63,15 @@ def test_misconception_is_named_with_its_hint(judge):
     assert left == {}, "the tape is empty for the next part"
 
 
+def test_one_misconception_behind_all_failures_is_one_message_with_a_count(judge):
+    plain, explained, _ = judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta")
+    missed = sum(outcome.is_missed for outcome in plain.outcomes)
+    assert explained.finding.text.startswith("Your code behaves exactly like code that ")
+    assert explained.message.startswith(f"{missed} of {len(plain.outcomes)} tests fail for this reason, test_")
+    assert explained.message.count("expected:") == 1
+    assert explained.score == plain.score
+
+
 def test_the_graders_own_layers_stay_usable(judge):
     judge("self.gamma * centred")
     assert shortcuts._KEPT == [], "the trip-wire is for workers"
