@@ -1,6 +1,7 @@
-"""Questions about a recorded test: which components it used, and whether they answered."""
+"""Questions about a recorded test: which components it used, whether they answered, and how clear their sizes are."""
 
 from ..sandbox.tape import Episode
+from ..sandbox.worker.values import Decoder
 
 
 def components_of(episode: Episode) -> set[str]:
@@ -16,3 +17,14 @@ def has_answered(episode: Episode) -> bool:
         exchange.request["verb"] == "call" and "object" in exchange.request["target"] and "error" not in exchange.reply
         for exchange in episode.exchanges
     )
+
+
+def different_sizes(episode: Episode, component: str) -> int:
+    """How many sizes but one the parameters of the first object of a component have: the more, the clearer they are."""
+    for exchange in episode.exchanges:
+        if exchange.request["verb"] == "build" and exchange.request["component"] == component:
+            if "error" in exchange.reply:
+                continue
+            tensors = Decoder(exchange.reply["tensors"], exchange.reply_body).tensors
+            return len({size for tensor in tensors for size in tensor.shape} - {1})
+    return 0

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import torch
@@ -17,15 +16,18 @@ from ..sandbox.tape import Episode
 from .answers import Answer, agree
 from .budget import Budget
 from .catalogue import Fault
-from .episodes import components_of, has_answered
+from .episodes import components_of, different_sizes, has_answered
+from .recipes import Plan
 from .rehearsal import Rehearsal, UnplayableError
 from .workshop import Workshop
 
 Stacks = dict[str, dict[tuple[Size, ...], list[Tensor]]]
 """For each recorded test, and the shapes of our parameters, their values by all recipes."""
 
-MOST_FITTING, MOST_TRIED = 3, 6
-"""Recipes that are tried: of those that explain the first call, and of all where no call tells."""
+MOST_ASKED = 3
+"""Tests that are asked for plans, those first in whose objects the fewest parameters are of one shape."""
+MOST_TRIED = 6
+"""Plans that are tried where no call tells which one explains it."""
 ENOUGH = 0.8
 """The share of the tests whose answers must all be those of a fault, for the fault to be named."""
 COST_OF_FITTING = 1
@@ -111,10 +113,10 @@ class Search:
         for fault in faults:
             if self._budget.is_spent():
                 break
-            for recipe in self._recipes(fault):
+            for plan in self._plans(fault):
                 if self._budget.is_spent():
                     break
-                score = self._score(fault, recipe)
+                score = self._score(fault, plan)
                 if score is None:
                     break
                 if score >= top and score > (0, 0):
@@ -124,12 +126,13 @@ class Search:
             return None
         return Match(best[0], tuple(best[1:]), top[0] / len(self._episodes))
 
-    def _recipes(self, fault: Fault) -> list[int]:
-        """The recipes that are worth a try: those that explain the first call, and the most natural one."""
-        count = 1
-        about = (e for e in self._episodes if fault.component in components_of(e) and has_answered(e))
-        for episode in islice(about, 2):
-            rehearsal = self._rehearse(fault.component, fault, 0)
+    def _plans(self, fault: Fault) -> list[Plan | None]:
+        """The plans that are worth a try: those that explain the first call, and the most natural one."""
+        possible: list[Plan] = []
+        about = [e for e in self._episodes if fault.component in components_of(e) and has_answered(e)]
+        about.sort(key=lambda episode: -different_sizes(episode, fault.component))
+        for episode in about[:MOST_ASKED]:
+            rehearsal = self._rehearse(fault.component, fault, None)
             try:
                 found = self._fitting(rehearsal, episode)
             except TimeoutError:
@@ -137,12 +140,12 @@ class Search:
             except Exception:  # then the next episode may tell
                 found = None
             if found is not None:
-                return sorted({*found[:MOST_FITTING], 0})
-            count = max(count, rehearsal.count)
-        return list(range(min(count, MOST_TRIED)))
+                return list(found)
+            possible = max(possible, rehearsal.plans(MOST_TRIED), key=len)
+        return list(possible) or [None]
 
-    def _fitting(self, rehearsal: Rehearsal, episode: Episode) -> list[int] | None:
-        """The recipes that explain the first call of a module; None where no call tells."""
+    def _fitting(self, rehearsal: Rehearsal, episode: Episode) -> list[Plan] | None:
+        """The plans that explain the first call of a module; None where no call tells."""
         for exchange in episode.exchanges:
             self._budget.spend(COST_OF_FITTING)
             found = rehearsal.fitting(exchange, self._stacks.setdefault(episode.test, {}))
@@ -151,10 +154,10 @@ class Search:
             rehearsal.play(exchange)
         return None
 
-    def _score(self, fault: Fault, recipe: int) -> tuple[int, int] | None:
+    def _score(self, fault: Fault, plan: Plan | None) -> tuple[int, int] | None:
         """How many tests a fault reproduces, and how many of them with nothing left open.
 
-        (0, 0) if too few are reproduced, of all tests or of the missed ones; None if there is no such recipe.
+        (0, 0) if too few are reproduced, of all tests or of the missed ones; None if the parameters have no place.
         """
         may_differ = {
             True: int((1 - ENOUGH) * sum(self._is_missed)),
@@ -163,7 +166,7 @@ class Search:
         outcomes: list[str | None] = []
         for episode, is_missed in zip(self._episodes, self._is_missed, strict=True):
             if fault.component in components_of(episode):
-                outcome = self._compare(fault, recipe, episode)
+                outcome = self._compare(fault, plan, episode)
             else:
                 outcome = "" if is_missed else "exact"
             outcomes.append(outcome)
@@ -174,14 +177,17 @@ class Search:
                 return None if None in outcomes else (0, 0)
         return sum(map(bool, outcomes)), outcomes.count("exact")
 
-    def _compare(self, fault: Fault, recipe: int, episode: Episode) -> str | None:
-        """Returns "exact", "open" where the fault depends on chance, "" where answers differ; None = no such recipe."""
+    def _compare(self, fault: Fault, plan: Plan | None, episode: Episode) -> str | None:
+        """Returns "exact", "" where answers differ, "open" where chance or a guess may be why; None = no place."""
         kind = "exact"
         try:
-            for theirs, mine in self._play(fault.component, fault, recipe, episode):
+            for theirs, mine, is_guess in self._play(fault.component, fault, plan, episode):
                 if agree(mine, theirs):
                     continue
-                if mine.error != theirs.error or not self._hides_parameters(fault, recipe, episode):
+                if is_guess and not mine.error and not theirs.error:
+                    kind = "open"
+                    continue
+                if mine.error != theirs.error or not self._hides_parameters(fault, plan, episode):
                     return ""
                 kind = "open"
         except UnplayableError:
@@ -193,34 +199,35 @@ class Search:
         return kind
 
     def _play(
-        self, component: str, fault: Fault | None, recipe: int, episode: Episode, offset: int = 0
-    ) -> Iterator[tuple[Answer, Answer]]:
-        rehearsal = self._rehearse(component, fault, recipe, offset)
+        self, component: str, fault: Fault | None, plan: Plan | None, episode: Episode, offset: int = 0
+    ) -> Iterator[tuple[Answer, Answer, bool]]:
+        rehearsal = self._rehearse(component, fault, plan, offset)
         for exchange in episode.exchanges:
             self._budget.spend()
-            yield rehearsal.play(exchange)
+            theirs, mine = rehearsal.play(exchange)
+            yield theirs, mine, rehearsal.is_guess(exchange)
 
-    def _hides_parameters(self, fault: Fault, recipe: int, episode: Episode) -> bool:
-        """Whether the fault's own answer changes with the seed, because of numbers that no recipe can set."""
+    def _hides_parameters(self, fault: Fault, plan: Plan | None, episode: Episode) -> bool:
+        """Whether the fault's own answer changes with the seed, because of numbers that no plan can set."""
         if fault.id not in self._hides:
-            with_fault = partial(self._answers, fault.component, fault, recipe, episode)
+            with_fault = partial(self._answers, fault.component, fault, plan, episode)
             first, second = list(with_fault(0)), list(with_fault(1))
-            [*whole] = self._answers(fault.component, None, recipe, episode, 0)
+            [*whole] = self._answers(fault.component, None, plan, episode, 0)
             is_random = not all(map(agree, first, second))
             numbers = [max(answer.numbers for answer in answers) for answers in (first, whole)]
             self._hides[fault.id] = is_random and numbers[0] < numbers[1]
         return self._hides[fault.id]
 
-    def _rehearse(self, component: str, fault: Fault | None, recipe: int, offset: int = 0) -> Rehearsal:
+    def _rehearse(self, component: str, fault: Fault | None, plan: Plan | None, offset: int = 0) -> Rehearsal:
         def make(name: str) -> Any:
             return self._workshop.make(name, fault if name == component else None)
 
-        return Rehearsal(self._workshop, make, recipe, offset)
+        return Rehearsal(self._workshop, make, plan, offset)
 
     def _answers(
-        self, component: str, fault: Fault | None, recipe: int, episode: Episode, offset: int
+        self, component: str, fault: Fault | None, plan: Plan | None, episode: Episode, offset: int
     ) -> Iterator[Answer]:
-        """The fault's own answers, as far as the recipe goes."""
+        """The fault's own answers, as far as the plan goes."""
         with contextlib.suppress(UnplayableError):
-            for _, mine in self._play(component, fault, recipe, episode, offset):
+            for _, mine, _ in self._play(component, fault, plan, episode, offset):
                 yield mine

@@ -1,8 +1,8 @@
 """Copies a submission's parameters into the reference, whatever their layout.
 
 Tests look for the one assignment of parameters that is right; this must also work where the mathematics is wrong. So
-it lists assignments, the most natural first, and the caller tries them. A recipe depends on shapes alone: the n-th of
-one build is the n-th of any other.
+it lists assignments, the most natural first, and the caller tries them. A recipe depends on shapes alone, and its plan
+on none: objects of other sizes, where matrices happen to be square or of one shape, are filled by the same plan.
 
 A piece is what belongs in one place: a matrix (d_out, d_in) or a vector.
 """
@@ -21,20 +21,64 @@ Reading = Callable[[Sequence[Tensor]], list[Tensor]]
 
 
 @dataclass(frozen=True)
+class Plan:
+    """A recipe for objects of any size.
+
+    Attributes:
+        kind: of reading, see `kind_of`.
+        choice: for each place the number of its piece.
+        turned: places that get their matrix transposed.
+    """
+
+    kind: object
+    choice: tuple[tuple[int, int], ...]
+    turned: frozenset[int]
+
+    def adapted(
+        self, places: tuple[Size, ...], shapes: tuple[Size, ...], readings: Sequence[Reading]
+    ) -> "Recipe | None":
+        """The recipe for an object of these sizes; None where it does not fit. For the arguments, see `recipes`."""
+        parameters = [torch.empty(shape) for shape in shapes]
+        for read in readings:
+            if kind_of(read) == self.kind:
+                pieces = tuple(piece.shape for piece in read(parameters))
+                fits = all(
+                    place < len(places) and piece < len(pieces) and places[place].numel() == pieces[piece].numel()
+                    for place, piece in self.choice
+                )
+                if fits:
+                    turned = frozenset(place for place in self.turned if is_square(places[place]))
+                    return Recipe(read, places, pieces, dict(self.choice), turned)
+        return None
+
+
+@dataclass(frozen=True)
 class Recipe:
     """How to fill the reference's places.
 
     Attributes:
         read: cuts the submission's parameters into pieces.
         places: shapes of the reference's parameters.
+        pieces: shapes of the pieces.
         choice: for each place the number of its piece; a place without one stays zero.
         turned: places that get their square matrix transposed.
     """
 
     read: Reading
     places: tuple[Size, ...]
+    pieces: tuple[Size, ...]
     choice: dict[int, int]
     turned: frozenset[int] = frozenset()
+
+    @property
+    def plan(self) -> Plan:
+        """The same for any size."""
+        turned = {
+            place
+            for place, piece in self.choice.items()
+            if not is_square(self.places[place]) and _long(self.places[place]) != _long(self.pieces[piece])
+        }
+        return Plan(kind_of(self.read), tuple(sorted(self.choice.items())), self.turned | turned)
 
     @property
     def filled(self) -> list[int]:
@@ -47,6 +91,16 @@ class Recipe:
         for place, piece in self.choice.items():
             values[place] = _fit(pieces[piece], self.places[place], place in self.turned)
         return values
+
+
+def kind_of(read: Reading) -> object:
+    """What readings have in common that differ in sizes alone: their `kind`, where they have one."""
+    return getattr(read, "kind", read)
+
+
+def is_square(shape: Size) -> bool:
+    """Whether this is a square matrix, axes of length one left out."""
+    return len(_long(shape)) == 2 and len(set(_long(shape))) == 1
 
 
 def fill_all(some: Sequence[Recipe], parameters: Sequence[Tensor]) -> list[list[Tensor]]:
@@ -71,7 +125,7 @@ def recipes(
     found = []
     for read in readings:
         pieces = [piece.shape for piece in read(parameters)]
-        found += [Recipe(read, places, choice, turned) for choice, turned in _choices(places, pieces)]
+        found += [Recipe(read, places, tuple(pieces), choice, turned) for choice, turned in _choices(places, pieces)]
     return tuple(found)
 
 
@@ -85,7 +139,7 @@ def _choices(places: Sequence[Size], pieces: Sequence[Size]) -> Iterator[tuple[d
         some_biases = all(len(kind) == 1 or len(wanted) == len(found) for kind, (wanted, found) in kinds.items())
         if not some_biases or any(len(found) > len(wanted) for wanted, found in kinds.values()):
             return
-    squares = [i for i, place in enumerate(places) if len(_kind(place)) == 2 and len(set(_kind(place))) == 1]
+    squares = [i for i, place in enumerate(places) if is_square(place)]
     turns = dict.fromkeys(map(frozenset, ((), squares, squares[:-1], squares[-1:])))
     for choice in _orders(kinds):
         for turned in turns:
@@ -111,12 +165,16 @@ def _orders(kinds: dict[tuple[int, ...], tuple[list[int], list[int]]]) -> Iterat
 
 
 def _kind(shape: Size) -> tuple[int, ...]:
-    return tuple(sorted(size for size in shape if size != 1)) or (1,)
+    return tuple(sorted(_long(shape))) or (1,)
+
+
+def _long(shape: Size) -> tuple[int, ...]:
+    """The sizes but for those that are one."""
+    return tuple(size for size in shape if size != 1)
 
 
 def _fit(piece: Tensor, place: Size, is_turned: bool) -> Tensor:
     piece = piece.squeeze()
-    wanted = tuple(size for size in place if size != 1)
-    if piece.dim() == 2 and (is_turned or tuple(piece.shape) != wanted):
+    if piece.dim() == 2 and (is_turned or tuple(piece.shape) != _long(place)):
         piece = piece.T
     return piece.reshape(place)

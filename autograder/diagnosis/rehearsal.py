@@ -18,8 +18,11 @@ from ..sandbox.worker.failures import describe
 from ..sandbox.worker.service import Content, Executor
 from ..sandbox.worker.values import Decoder, Encoder, MalformedValueError
 from .answers import COARSE, TOLERANCES, Answer
-from .recipes import Recipe, fill_all, recipes
+from .recipes import Plan, Recipe, fill_all, recipes
 from .workshop import Workshop
+
+MOST_FITTING = 3
+"""Plans that are tried of those that explain a call."""
 
 Make = Callable[[str], Callable[..., Any]]
 """Makes the class or function "module.Name" of our own that is asked in the submission's place."""
@@ -62,19 +65,21 @@ class UnplayableError(Exception):
 class Rehearsal:
     """Components of ours that answer what a submission was asked."""
 
-    def __init__(self, workshop: Workshop, make: Make, recipe: int, offset: int = 0) -> None:
+    def __init__(self, workshop: Workshop, make: Make, plan: Plan | None, offset: int = 0) -> None:
         """Makes the components that a recorded test asks for.
 
         Args:
             workshop: with the assignment's stand-ins, and its ways to read parameters.
             make: makes components.
-            recipe: the number of the recipe for parameters.
+            plan: for parameters; None, or where it does not fit: the most natural recipe.
             offset: added to all seeds.
         """
         self._workshop = workshop
         self._executor = Executor(OurComponents(make), workshop.stand_ins, seed_offset=offset)
         self._objects, self._graphs = self._executor.objects, self._executor.graphs
-        self._recipe = recipe
+        self._plan = plan
+        self._chosen: dict[int, Recipe] = {}
+        self._guessed: set[int] = set()  # modules in which the plan does not fit
         self._theirs: dict[int, list[Tensor]] = {}  # of each module: the submission's parameters
         self._candidates: dict[int, tuple[Recipe, ...]] = {}
         self._leaves: dict[int, int] = {}  # of each graph: how many of its inputs are arguments
@@ -113,8 +118,8 @@ class Rehearsal:
             self._adopt(reply["result"]["object"], request, replied.tensors)
         return theirs, mine
 
-    def fitting(self, exchange: Exchange, stacks: dict[tuple[Size, ...], list[Tensor]]) -> list[int] | None:
-        """Numbers of the recipes with which this call gives the submission's answer; all are tried at once.
+    def fitting(self, exchange: Exchange, stacks: dict[tuple[Size, ...], list[Tensor]]) -> list[Plan] | None:
+        """Plans with which this call gives the submission's answer, after the most natural one; all are tried at once.
 
         None where nothing follows: no call of a submitted module, an error, or an answer that depends on chance.
 
@@ -147,19 +152,26 @@ class Rehearsal:
         with torch.no_grad():
             mine = vmap(call, randomness="different")(*stacks[places])
         if [m.shape[1:] for m in mine] != [t.shape for t in replied.tensors]:
-            return []
+            return [candidates[0].plan]
         fits = torch.ones(len(candidates), dtype=torch.bool)
         for ours, theirs in zip(mine, replied.tensors, strict=True):
             error = (ours.double() - theirs.double()).abs() / (1 + theirs.double().abs())
             fits &= (error.nan_to_num(0.0).flatten(1) <= TOLERANCES.get(theirs.dtype, COARSE)).all(dim=1)
         if not fits.any() and not torch.equal(chance, torch.default_generator.get_state()):
             return None
-        return fits.nonzero().flatten().tolist()
+        numbers = fits.nonzero().flatten().tolist()[:MOST_FITTING]
+        return [candidates[number].plan for number in sorted({0, *numbers})]
 
-    @property
-    def count(self) -> int:
-        """The number of recipes for the modules that were built."""
-        return max(map(len, self._candidates.values()), default=1)
+    def is_guess(self, exchange: Exchange) -> bool:
+        """Whether the answer may differ only because nobody knows where the parameters of this object belong."""
+        if exchange.request["verb"] == "backward":  # from whatever it was
+            return bool(self._guessed)
+        target = exchange.request.get("target", {})
+        return bool(self._guessed & {target.get("object"), target.get("subject")})
+
+    def plans(self, most: int) -> list[Plan]:
+        """Plans for the module that was built and has the most."""
+        return [recipe.plan for recipe in max(self._candidates.values(), key=len, default=())[:most]]
 
     def _read(self, request: Content, result: Any, decoder: Decoder) -> Answer:
         """An answer of either side; whatever depends on the layout is left out."""
@@ -194,38 +206,42 @@ class Rehearsal:
         if held.is_submitted:
             self._theirs[number] = list(theirs)
             shapes = tuple(p.shape for p in held.parameters), tuple(p.shape for p in theirs)
-            self._candidates[number] = candidates = recipes(
-                *shapes, self._workshop.readings(request["component"], held.value, *shapes)
-            )
-            if len(candidates) <= self._recipe:
+            readings = self._workshop.readings(request["component"], held.value, *shapes)
+            self._candidates[number] = candidates = recipes(*shapes, readings)
+            chosen = self._plan and self._plan.adapted(*shapes, readings)
+            if not chosen and not candidates:
                 raise UnplayableError("the parameters have no place")
+            self._chosen[number] = chosen or candidates[0]
+            if self._plan and not chosen:
+                self._guessed.add(number)
             self._fill(number)
 
     def _fill(self, number: int) -> None:
-        [values] = fill_all([self._candidates[number][self._recipe]], self._theirs[number])
+        [values] = fill_all([self._chosen[number]], self._theirs[number])
         with torch.no_grad():
             for parameter, value in zip(self._objects[number].parameters, values, strict=True):
                 parameter.copy_(value)
 
     def _catch_up(self, request: Content, decoder: Decoder) -> None:
+        """Takes over what has changed in objects since the last request; those of earlier tests are not here."""
         changed = set()
         for number, index, place in request["changed"]:
             if number in self._theirs:
                 self._theirs[number][index] = decoder.tensors[place]
                 changed.add(number)
-            else:
+            elif number in self._objects:
                 self._objects[number].parameters[index].data.copy_(decoder.tensors[place])
         for number in changed:
             self._fill(number)
         for number, is_training in request["modes"]:
-            if isinstance(self._objects[number].value, nn.Module):
+            if number in self._objects and isinstance(self._objects[number].value, nn.Module):
                 self._objects[number].value.train(is_training)
 
     def _all_parameters(self, theirs: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
         """The parameters whose gradients are wanted: the same of stand-ins, all that are filled of the component."""
         wanted = [(number, index) for number, index in theirs if number not in self._theirs]
         for number in dict.fromkeys(number for number, _ in theirs if number in self._theirs):
-            filled = self._candidates[number][self._recipe].filled
+            filled = self._chosen[number].filled
             parameters = self._objects[number].parameters
             wanted += [(number, i) for i in filled if parameters[i].requires_grad]
         return wanted

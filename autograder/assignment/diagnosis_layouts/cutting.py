@@ -4,7 +4,8 @@ Shapes: h heads · d = d_model. A piece is a matrix (d_out, d_in) or a vector.
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Size, Tensor
@@ -27,16 +28,35 @@ def readings(component: str, ours: object, places: tuple[Size, ...], shapes: tup
     return _cuts(shapes, places[0][-1], n_heads)
 
 
+@dataclass(frozen=True)
+class Cut:
+    """A way to cut.
+
+    Attributes:
+        kind: "in a row" or "interleaved", of fused parameters; "heads" or "roles", of one for each head and role.
+    """
+
+    kind: str
+    d_model: int
+    n_heads: int
+
+    def __call__(self, parameters: Sequence[Tensor]) -> list[Tensor]:
+        """The pieces."""
+        if self.kind in ("heads", "roles"):
+            return _join_heads(parameters, self.d_model, self.n_heads, by_head=self.kind == "heads")
+        return _cut_all(parameters, self.d_model, self.n_heads, mixed=self.kind == "interleaved")
+
+
 @lru_cache(maxsize=256)
 def _cuts(shapes: tuple[Size, ...], d_model: int, n_heads: int) -> tuple[Reading, ...]:
     """Ways to cut the parameters of multi-headed attention into matrices (d, d) and vectors (d,)."""
     parameters = [torch.empty(shape) for shape in shapes]
     small = [p for p in parameters if p.squeeze().dim() == 2 and p.numel() * n_heads == d_model**2]
     if n_heads > 1 and len(small) >= n_heads:
-        return tuple(partial(_join_heads, d_model=d_model, n_heads=n_heads, by_head=by) for by in (True, False))
+        return tuple(Cut(kind, d_model, n_heads) for kind in ("heads", "roles"))
     fused = any(p.numel() > d_model**2 for p in parameters)
-    ways = (False, True) if fused else (False,)
-    return tuple(partial(_cut_all, d_model=d_model, n_heads=n_heads, mixed=mixed) for mixed in ways)
+    ways = ("in a row", "interleaved") if fused else ("in a row",)
+    return tuple(Cut(kind, d_model, n_heads) for kind in ways)
 
 
 def _cut_all(parameters: Sequence[Tensor], d_model: int, n_heads: int, mixed: bool) -> list[Tensor]:

@@ -15,29 +15,35 @@ from torch import Tensor, nn
 PROJECTIONS = ("project_query", "project_key", "project_value")
 
 
-Reader = Callable[[], Tensor | None]
-"""Reads a weight or a bias from wherever it is now."""
+Reader = Callable[[Any], Tensor | None]
+"""Reads a weight or a bias of a module from wherever it is now."""
 
 
 class View:
-    """Replaces a layer: reads its weight and bias from wherever they are now, when it is called."""
+    """Replaces a layer of a module: reads its weight and bias from wherever they are now, when it is called.
 
-    def __init__(self, function: Callable[..., Tensor], *readers: Reader) -> None:
-        self.function, self.readers = function, readers
+    A deep copy of the module has views of its own parameters.
+    """
+
+    num_embeddings: int
+    embedding_dim: int
+
+    def __init__(self, module: nn.Module, function: Callable[..., Tensor], *readers: Reader) -> None:
+        self.module, self.function, self.readers = module, function, readers
 
     @property
     def weight(self) -> Tensor | None:
         """As of a layer."""
-        return self.readers[0]()
+        return self.readers[0](self.module)
 
     @property
     def bias(self) -> Tensor | None:
         """As of a layer."""
-        return self.readers[1]()
+        return self.readers[1](self.module)
 
     def __call__(self, x: Tensor) -> Tensor:
         """What the layer would compute."""
-        return self.function(x, *(read() for read in self.readers))
+        return self.function(x, *(read(self.module) for read in self.readers))
 
 
 def lay_out(cls: Any, layout: str) -> None:
@@ -60,9 +66,13 @@ def lay_out(cls: Any, layout: str) -> None:
 
     @wraps(forward)
     def look_first(self: Any, *args: Any, **kwargs: Any) -> Any:
-        for name, read in self.tensor_views.items():
-            object.__setattr__(self, name, read())
-        return forward(self, *args, **kwargs)
+        for name, key in self.tensor_views.items():
+            object.__setattr__(self, name, getattr(self, key)[0])
+        try:
+            return forward(self, *args, **kwargs)
+        finally:  # a tensor with a graph would keep the module from being copied
+            for name in self.tensor_views:
+                object.__delattr__(self, name)
 
     cls.__init__, cls.forward = make_otherwise, look_first
 
@@ -98,15 +108,15 @@ def fuse_heads(module: Any) -> None:
         module.laid_out_bias = nn.Parameter(torch.cat([layer.bias.detach() for layer, _ in found]))
     for index, (_, names) in enumerate(found):
 
-        def weight(rows: slice = slice(index * size, (index + 1) * size)) -> Tensor:
+        def weight(module: Any, rows: slice = slice(index * size, (index + 1) * size)) -> Tensor:
             part: Tensor = module.laid_out[rows]
             return part
 
-        def bias(rows: slice = slice(index * size, (index + 1) * size)) -> Tensor | None:
+        def bias(module: Any, rows: slice = slice(index * size, (index + 1) * size)) -> Tensor | None:
             part: Tensor | None = module.laid_out_bias[rows] if has_bias else None
             return part
 
-        replace(module, names, View(F.linear, weight, bias))
+        replace(module, names, View(module, F.linear, weight, bias))
 
 
 def split_heads(module: Any) -> None:
@@ -126,13 +136,13 @@ def split_heads(module: Any) -> None:
                 small.bias.data = bias.clone()
             head.append(small)
 
-        def joined(index: int = index) -> Tensor:
+        def joined(module: Any, index: int = index) -> Tensor:
             return torch.cat([head[index].weight for head in module.laid_out])
 
-        def joined_bias(index: int = index) -> Tensor | None:
+        def joined_bias(module: Any, index: int = index) -> Tensor | None:
             return torch.cat([head[index].bias for head in module.laid_out]) if has_bias else None
 
-        replace(module, names, View(F.linear, joined, joined_bias))
+        replace(module, names, View(module, F.linear, joined, joined_bias))
 
 
 def replace_layer(module: Any, name: str, layout: str) -> None:
@@ -148,11 +158,11 @@ def replace_layer(module: Any, name: str, layout: str) -> None:
         if layer.bias is not None:
             setattr(module, key + "_bias", nn.Parameter(layer.bias.detach().clone()))
 
-        def read() -> Tensor:
+        def read(module: Any) -> Tensor:
             raw: Tensor = getattr(module, key)
             return raw.T if layout == "fused" else raw.squeeze(-1)
 
-        replace(module, [name], View(F.linear, read, lambda: getattr(module, key + "_bias", None)))
+        replace(module, [name], View(module, F.linear, read, lambda module: getattr(module, key + "_bias", None)))
     elif type(layer) is nn.Embedding and layer.weight.requires_grad and layer.padding_idx is None:
         weight = layer.weight.detach()
         setattr(module, key, nn.Parameter((weight if layout == "fused" else weight.T).contiguous().clone()))
@@ -160,11 +170,13 @@ def replace_layer(module: Any, name: str, layout: str) -> None:
         def look_up(tokens: Tensor, table: Tensor) -> Tensor:
             return F.embedding(tokens, table)
 
-        def table() -> Tensor:
+        def table(module: Any) -> Tensor:
             raw: Tensor = getattr(module, key)
             return raw if layout == "fused" else raw.T
 
-        replace(module, [name], View(look_up, table))
+        view = View(module, look_up, table)
+        view.num_embeddings, view.embedding_dim = layer.num_embeddings, layer.embedding_dim
+        replace(module, [name], view)
 
 
 def reshape(module: Any, name: str) -> None:
@@ -175,4 +187,4 @@ def reshape(module: Any, name: str) -> None:
     del module._parameters[name]
     key = f"laid_out_{name}"
     module.register_parameter(key, nn.Parameter(parameter.detach().clone()[None], parameter.requires_grad))
-    module.tensor_views[name] = lambda: getattr(module, key)[0]
+    module.tensor_views[name] = key

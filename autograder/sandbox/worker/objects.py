@@ -87,6 +87,9 @@ class Table(Generic[Thing]):
         """The next thing gets this number: for replaying what another process has numbered."""
         self._last = number - 1
 
+    def __contains__(self, number: int) -> bool:
+        return number in self._things
+
     def __getitem__(self, number: int) -> Thing:
         return self._things[number]
 
