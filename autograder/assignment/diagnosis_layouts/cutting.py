@@ -10,6 +10,9 @@ from functools import lru_cache
 import torch
 from torch import Size, Tensor
 
+ROLES = 4
+"""Query, key, value and output."""
+
 Reading = Callable[[Sequence[Tensor]], list[Tensor]]
 
 
@@ -51,19 +54,25 @@ class Cut:
 def _cuts(shapes: tuple[Size, ...], d_model: int, n_heads: int) -> tuple[Reading, ...]:
     """Ways to cut the parameters of multi-headed attention into matrices (d, d) and vectors (d,)."""
     parameters = [torch.empty(shape) for shape in shapes]
-    small = [p for p in parameters if p.squeeze().dim() == 2 and p.numel() * n_heads == d_model**2]
-    if n_heads > 1 and len(small) >= n_heads:
-        return tuple(Cut(kind, d_model, n_heads) for kind in ("heads", "roles"))
-    fused = any(p.numel() > d_model**2 for p in parameters)
-    ways = ("in a row", "interleaved") if fused else ("in a row",)
+    small = [p for p in parameters if _is_small(p, d_model, n_heads)]
+    ways = ["heads", "roles"] if n_heads > 1 and len(small) >= n_heads else []
+    if not ways or n_heads == d_model:  # where a head has one feature, its matrix may be a vector with one more axis
+        ways += ["in a row", "interleaved"] if any(p.numel() > d_model**2 for p in parameters) else ["in a row"]
     return tuple(Cut(kind, d_model, n_heads) for kind in ways)
+
+
+def _is_small(parameter: Tensor, d_model: int, n_heads: int) -> bool:
+    """Whether this may be the matrix of one head in one role."""
+    n_axes = parameter.dim() if n_heads == d_model else parameter.squeeze().dim()
+    return n_axes >= 2 and parameter.numel() * n_heads == d_model**2
 
 
 def _cut_all(parameters: Sequence[Tensor], d_model: int, n_heads: int, mixed: bool) -> list[Tensor]:
     """Cuts fused parameters: one role after another, or (mixed) all roles of each head together."""
     pieces: list[Tensor] = []
     for parameter in parameters:
-        size = d_model**2 if parameter.numel() >= d_model**2 else d_model
+        is_vector = parameter.squeeze().dim() <= 1 and parameter.numel() <= ROLES * d_model
+        size = d_model if is_vector or parameter.numel() < d_model**2 else d_model**2
         if parameter.numel() % size:
             return []
         for part in _cut(parameter, parameter.numel() // size, n_heads, mixed):
@@ -96,13 +105,11 @@ def _as_matrix(block: Tensor, d_model: int) -> Tensor:
 
 def _join_heads(parameters: Sequence[Tensor], d_model: int, n_heads: int, by_head: bool) -> list[Tensor]:
     """One small matrix (and vector) for each head and role: all roles of a head together, or role by role."""
-
-    def is_small(p: Tensor) -> bool:
-        return p.squeeze().dim() == 2 and p.numel() * n_heads == d_model**2
-
-    small = [p.squeeze() for p in parameters if is_small(p)]
+    small = [
+        p.squeeze() if n_heads < d_model else p.reshape(1, -1) for p in parameters if _is_small(p, d_model, n_heads)
+    ]
     short = [p.flatten() for p in parameters if p.squeeze().dim() <= 1 and p.numel() * n_heads == d_model]
-    rest = [p for p in parameters if not is_small(p) and p.numel() * n_heads != d_model]
+    rest = [p for p in parameters if not _is_small(p, d_model, n_heads) and p.numel() * n_heads != d_model]
     roles = len(small) // n_heads
     if len(small) % n_heads or len(short) not in (0, len(small)):
         return []

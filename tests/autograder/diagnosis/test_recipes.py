@@ -61,6 +61,34 @@ def test_true_places_are_among_the_recipes(layout, n_heads, d_head):
     assert any(all(map(torch.equal, filled, parts)) for filled in fill_all(found, mine))
 
 
+@given(st.sampled_from(LAYOUTS), st.sampled_from([(2, 2), (4, 4), (2, 6), (5, 10)]))
+def test_one_plan_serves_objects_of_all_sizes(layout, other):
+    """Where n_heads = d_model, matrices of heads are vectors, and many more assignments look alike."""
+
+    def laid_out(n_heads, d_model):
+        parts = four(d_model)
+        mine = layout(parts, n_heads)
+        shapes = tuple(p.shape for p in parts), tuple(p.shape for p in mine)
+        ours = SimpleNamespace(n_heads=n_heads)
+        return parts, mine, (*shapes, readings("attention.MultiHeadedAttention", ours, *shapes))
+
+    parts, mine, about = laid_out(3, 12)
+    found = recipes(*about)
+    right = [all(map(torch.equal, filled, parts)) for filled in fill_all(found, mine)].index(True)
+    parts, mine, about = laid_out(*other)
+    [values] = fill_all([found[right].plan.adapted(*about)], mine)
+    assert all(map(torch.equal, values, parts))
+
+
+def test_a_plan_knows_which_matrices_are_turned_even_where_they_are_square():
+    places = tuple(p.shape for p in nn.Linear(3, 5).parameters())
+    [recipe] = recipes(places, (torch.Size([3, 5]), torch.Size([5])))
+    square = torch.randn(4, 4)
+    adapted = recipe.plan.adapted((square.shape, torch.Size([4])), (square.shape, torch.Size([4])), (list,))
+    assert torch.equal(fill_all([adapted], [square, torch.zeros(4)])[0][0], square.T)
+    assert recipe.plan.adapted(places, places[:1], (list,)) is None
+
+
 def test_parameters_without_a_place_have_no_recipe():
     places = tuple(p.shape for p in nn.Linear(3, 5).parameters())
     assert not recipes(places, (*places, torch.Size([3, 5])))

@@ -11,6 +11,9 @@ SAMPLE = {  # each names itself alone
     "multi-head-merge-without-transpose": "per-head",
     "layer-norm-over-positions": "fused",
     "decoder-layer-memory-as-value-only": "renamed",
+    "embedding-table-buffer": "fused",
+    "feed-forward-three-maps": "per-head",
+    "transformer-encoder-twice": "renamed",
 }
 
 
