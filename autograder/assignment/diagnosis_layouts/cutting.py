@@ -105,9 +105,8 @@ def _as_matrix(block: Tensor, d_model: int) -> Tensor:
 
 def _join_heads(parameters: Sequence[Tensor], d_model: int, n_heads: int, by_head: bool) -> list[Tensor]:
     """One small matrix (and vector) for each head and role: all roles of a head together, or role by role."""
-    small = [
-        p.squeeze() if n_heads < d_model else p.reshape(1, -1) for p in parameters if _is_small(p, d_model, n_heads)
-    ]
+    small = [p for p in parameters if _is_small(p, d_model, n_heads)]
+    small = [p.squeeze() if n_heads < d_model else p.reshape(1, -1) for p in small]
     short = [p.flatten() for p in parameters if p.squeeze().dim() <= 1 and p.numel() * n_heads == d_model]
     rest = [p for p in parameters if not _is_small(p, d_model, n_heads) and p.numel() * n_heads != d_model]
     roles = len(small) // n_heads
