@@ -12,7 +12,7 @@ from reference.data import DataError
 from reference.running.checkpoint import CheckpointError
 from reference.running.config import PRESETS, ConfigError
 
-from . import agreement, attention_ways, decoding, grading, kills, memory, speed, stability, to_bleu, training
+from . import agreement, attention_ways, decoding, grading, kills, memory, speed, stability, store, to_bleu, training
 from .tables import command as tables
 
 TRAIN, DEV = Path("data/corpus/fren.train.bpe"), Path("data/corpus/fren.dev.bpe")
@@ -22,11 +22,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs one measurement, which prints a table; returns the exit status."""
     print_anywhere()
     parser = Parser(prog="python -m benchmarks", description=__doc__)
-    commands = parser.add_subparsers(
-        required=True,
-        metavar="decoding | speed | quick | attention | ablations | tables | memory | grading | stability | kills "
-        "| agreement",
+    all_names = (
+        "decoding | speed | quick | attention | ablations | tables | memory | grading | stability | kills | store "
+        "| agreement"
     )
+    commands = parser.add_subparsers(required=True, metavar=all_names)
 
     sub = commands.add_parser(
         "decoding",
@@ -125,6 +125,14 @@ def main(arguments: list[str] | None = None) -> int:
     sub.add_argument("--count", type=int, default=60, help="processes to kill (default: 60)")
     sub.add_argument("--seed", type=int, help="of the moments and the victims (default: a new one each time)")
     sub.set_defaults(run=lambda options: kills.measure(options.count, options.seed))
+    sub = commands.add_parser(
+        "store",
+        help="what the queue and the database of a class cost for each submission, with a stub grader",
+        epilog="example: python -m benchmarks store --count 10000",
+    )
+    sub.add_argument("--count", type=int, default=10_000, help="submissions (default: 10000)")
+    sub.add_argument("--store", metavar="URL", help="an empty database (default: SQLite in a temporary folder)")
+    sub.set_defaults(run=lambda options: store.measure(options.count, options.store))
     sub = commands.add_parser(
         "agreement",
         help="whether a student's own run of the tests and the grading agree",

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main as autograder
-from autograder.classroom.records import read_record
+from autograder.grading.record import read_record
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.skeleton.build import make_skeleton, read_folder

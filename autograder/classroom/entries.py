@@ -16,7 +16,7 @@ from ..intake import LooseFiles, name_of
 from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
 from .errors import ClassError
 from .record_names import record_names
-from .records import EARLIER, RECORDS
+from .records import RECORDS
 from .roll import LeftOut, Member, Roll
 
 
@@ -140,5 +140,5 @@ def keep_apart(folder: Path, output: Path) -> None:
     if below.is_relative_to(above):
         what = "lies in the folder of submissions, where one of them could bring forged records"
         raise OutputError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
-    if any(above.is_relative_to(below / name) for name in (RECORDS, EARLIER)):
+    if above.is_relative_to(below / RECORDS):
         raise OutputError(f"{printable(str(folder))}: holds the records of --output {printable(str(output))}")

@@ -1,15 +1,14 @@
 """Grades the submissions of a class: one zygote and one collection of the tests for all, a forked child for each.
 
 A submission that breaks its child or the zygote stops no other. The children send what they find out, and this
-process alone writes records.
+process alone stores results.
 """
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,14 +19,15 @@ from foundation.printable_text import printable
 
 from ..grading.events import Event, GivenUp
 from ..grading.launcher import open_grader
-from ..grading.record import read_record
+from ..grading.record import Record
 from ..grading.recording import Recorder
 from ..grading.submission import events_of, refusal
 from ..intake import IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from .entries import Entry
-from .records import hold, store
-from .staleness import Conditions, stale
+from .marks import weighed
+from .staleness import Conditions, Need, contents_of, need_of
+from .store import Received, Results
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
@@ -48,27 +48,94 @@ class Unavailable:
     reason: str
 
 
-def grade_class(entries: Sequence[Entry], conditions: Conditions, again: bool = False) -> None:
-    """Grades what has no up-to-date record yet, or with `again` everything; each entry has a record afterwards.
+def grade_class(
+    entries: Sequence[Entry],
+    received: Mapping[str, Received],
+    conditions: Conditions,
+    results: Results,
+    again: bool = False,
+) -> dict[str, int]:
+    """Grades what has no result yet of what it is now, and weighs anew what needs only that.
+
+    Args:
+        entries: the submissions.
+        received: by the entry's key; enrolled.
+        conditions: as asked for.
+        results: of the class.
+        again: whether to run everything.
+
+    Returns:
+        The id of the newest result, by the entry's key.
 
     Raises:
-        ClassError: where another process writes to the same records.
-        NotWrittenError: where a record cannot be written; those that were finished stay.
+        NotWrittenError: where a result cannot be stored; those that were finished stay.
         SandboxUnavailableError: where the machine cannot contain any submission as asked.
     """
-    with contextlib.ExitStack() as stack:
-        for folder in {entry.record.parent for entry in entries}:
-            stack.enter_context(hold(folder))
-        to_grade = list(entries) if again else stale(entries, conditions)
-        if to_grade:
-            grader = stack.enter_context(open_grader(conditions.assignment, conditions.references, conditions.level))
-            grade_all(to_grade, conditions, grader)
+    newest: dict[str, int] = {}
+    to_grade = list(entries)
+    if not again:
+        contents = contents_of(entries, conditions)
+        to_grade = []
+        for entry in entries:
+            done = _done(entry, received[entry.key], contents, conditions, results)
+            if done is None:
+                to_grade.append(entry)
+            else:
+                newest[entry.key] = done
+    if to_grade:
+        forged = results.forged(received[entry.key] for entry in to_grade)
+        for entry in to_grade:
+            if entry.key in forged:
+                print(f"note: {printable(entry.entry)}: {NOT_OURS}", file=sys.stderr)
+
+        def store(entry: Entry, record: Record) -> None:
+            stored = results.add(received[entry.key], record)
+            newest[entry.key] = stored.id
+            if stored.record.is_finished and not record.is_finished:
+                what = "the grader failed this time, so that the earlier result stays"
+                print(f"note: {printable(entry.entry)}: {what}", file=sys.stderr)
+
+        notes = {entry: (NOT_OURS,) for entry in to_grade if entry.key in forged}
+        with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
+            grade_all(to_grade, conditions, grader, store, notes)
+    return newest
 
 
-def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) -> None:
+def _done(
+    entry: Entry, received: Received, contents: Mapping[Entry, str], conditions: Conditions, results: Results
+) -> int | None:
+    """The id of an entry's present result, weighed anew where that is needed; None where it has to run."""
+    if entry not in contents:
+        return None
+    content = contents[entry]
+    found = results.find(received, content, conditions.grader_version, conditions.seeds.id_of(content))
+    need, stored = need_of(found, conditions)
+    if stored is None:
+        return None
+    if need is Need.WEIGHING:
+        record = stored.record
+        record = record.changed(judgement=weighed(record.judgement, conditions.assignment))
+        stored = results.add(received, record, run=stored.run)
+    return stored.id
+
+
+def grade_all(
+    entries: Sequence[Entry],
+    conditions: Conditions,
+    grader: Grader,
+    store: Callable[[Entry, Record], None],
+    notes: Mapping[Entry, tuple[str, ...]] | None = None,
+) -> None:
     """Grades each entry in a child of this process, and stores its record.
 
     Where something else than the submission has ended its child or the zygote, the entry is tried again.
+
+    Args:
+        entries: the submissions.
+        conditions: as asked for.
+        grader: open.
+        store: called with each record, once.
+        notes: on the runs of some.
     """
 
     def work(entry: Entry) -> Iterator[Event | Unavailable]:
@@ -81,15 +148,14 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) 
     tries: Counter[Entry] = Counter()
     unavailable: set[Entry] = set()
     waiting = deque(entries)
-    forged = not_ours(entries, conditions)
     seconds = conditions.assignment.limits.total_seconds + GRACE_SECONDS
     grader.renew()
     tqdm.monitor_interval = 0  # its thread would be forked along
     with tqdm(desc="class", unit="submission", total=len(entries), disable=not conditions.show_progress) as bar:
         for entry, message in run_forked(waiting, work, seconds, conditions.n_children):
             if entry not in recorders:
-                notes = (NOT_OURS,) if entry in forged else ()
-                recorders[entry] = Recorder(entry.name, conditions.assignment, conditions.grader_version, notes)
+                own = (notes or {}).get(entry, ())
+                recorders[entry] = Recorder(entry.name, conditions.assignment, conditions.grader_version, own)
             recorder = recorders[entry]
             if isinstance(message, Unavailable):
                 recorder.add(GivenUp(message.reason))
@@ -107,18 +173,8 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader) 
                     continue
                 if recorder.record.run.finished is None:
                     recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
-                store(entry.record, recorder.record, conditions.seeds)
+                store(entry, recorder.record)
                 bar.update()
-
-
-def not_ours(entries: Sequence[Entry], conditions: Conditions) -> set[Entry]:
-    """The entries whose records this term's grader has not written; says so."""
-    present = {entry: read_record(entry.record) for entry in entries}
-    found = {entry for entry, record in present.items() if record and not conditions.seeds.has_sealed(record)}
-    for entry in entries:
-        if entry in found:
-            print(f"note: {printable(entry.entry)}: {NOT_OURS}", file=sys.stderr)
-    return found
 
 
 def events_in_child(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[Event]:

@@ -1,20 +1,27 @@
-"""Which submissions have to be graded: those without a record of what they are now, graded as it is asked for now."""
+"""What has to be done for each submission: run it, weigh its stored outcomes anew, or nothing.
+
+A submission has to run where there is no finished result of what it is now: after a change of its files, of tests,
+limits, references, packages or the grader's code that decides outcomes. After a change of points, thresholds, credit or
+titles alone, its stored outcomes are weighed anew; see `grading.grader_version`.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, run_forked
 
-from ..grading.record import read_record
+from ..grading.grader_version import weighting_of
 from ..grading.seeds import Seeds, content_hash
 from ..intake import IntakeError, take_in
 from ..sandbox.containment.layers import satisfies
 from .entries import Entry
+from .store import Stored
 
 INTAKE_SECONDS = 60.0
 
@@ -27,7 +34,7 @@ class Conditions:
         assignment: tasks, points, thresholds, limits.
         release: the skeleton.
         references: of the test split.
-        grader_version: of everything that decides marks.
+        grader_version: of everything that decides outcomes.
         seeds: for the tests' random inputs.
         level: of containment.
         n_children: how many submissions are graded at a time.
@@ -44,34 +51,40 @@ class Conditions:
     show_progress: bool = False
 
 
-def stale(entries: Sequence[Entry], conditions: Conditions) -> list[Entry]:
-    """The entries that have to be graded, in their order.
+class Need(Enum):
+    """What has to be done for a submission."""
 
-    Submissions are read in children: whatever is wrong with one, or with its record, it is graded anew.
+    RUN = auto()
+    WEIGHING = auto()
+    NOTHING = auto()
+
+
+def need_of(stored: Sequence[Stored], conditions: Conditions) -> tuple[Need, Stored | None]:
+    """What has to be done, and the result that it can be done with.
+
+    Args:
+        stored: results of the submission's present content, by the present version of the grader and the present seed.
+        conditions: as asked for now.
+    """
+    usable = [one for one in stored if one.record.is_finished and satisfies(conditions.level, one.record.run.layers)]
+    weighting = weighting_of(conditions.assignment)
+    for one in usable:
+        if one.record.judgement.weighting == weighting:
+            return Need.NOTHING, one
+    return (Need.WEIGHING, usable[-1]) if usable else (Need.RUN, None)
+
+
+def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry, str]:
+    """A hash over each submission's files; those that cannot be read are left out, to be graded anew.
+
+    Submissions are read in children: whatever is wrong with one stops no other.
     """
 
-    def look(entry: Entry) -> Iterator[bool]:
-        yield is_current(entry, conditions)
+    def look(entry: Entry) -> Iterator[str]:
+        try:
+            yield content_hash(take_in(entry.source, conditions.release, conditions.assignment).hashes)
+        except IntakeError:
+            return
 
-    current = set()
-    for entry, answer in run_forked(deque(entries), look, INTAKE_SECONDS, conditions.n_children):
-        if not isinstance(answer, Ended) and answer:
-            current.add(entry)
-    return [entry for entry in entries if entry not in current]
-
-
-def is_current(entry: Entry, conditions: Conditions) -> bool:
-    """Whether the entry's record is what grading it now would give."""
-    record = read_record(entry.record)
-    if record is None or not record.is_finished or not conditions.seeds.has_sealed(record):
-        return False
-    judgement = record.judgement
-    if judgement.grader_version != conditions.grader_version or not satisfies(conditions.level, record.run.layers):
-        return False
-    if judgement.seed_id != conditions.seeds.id_of(judgement.content_hash):
-        return False
-    try:
-        files = take_in(entry.source, conditions.release, conditions.assignment).hashes
-    except IntakeError:
-        return False
-    return content_hash(files) == judgement.content_hash
+    answers = run_forked(deque(entries), look, INTAKE_SECONDS, conditions.n_children)
+    return {entry: answer for entry, answer in answers if not isinstance(answer, Ended)}

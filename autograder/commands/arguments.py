@@ -10,9 +10,11 @@ from typing import TypeAlias
 from foundation.assignment_file import DEFAULT_PATH, Assignment
 from foundation.command_line import Parser
 from foundation.places import SKELETON, TEST_REFERENCES
+from foundation.printable_text import printable
 from foundation.whole_files import check_file
 
 from ..classroom.downloads import LAYOUTS
+from ..classroom.store import FILE, Database, StoreError, url_of
 from ..grading.grader_version import grader_version
 from ..grading.record import Record
 from ..sandbox.containment.layers import LEVELS
@@ -41,6 +43,35 @@ def add_class(parser: argparse.ArgumentParser) -> None:
     roster = "students, as CSV with a heading: the platform's export, or id,name"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
     parser.add_argument("--layout", choices=LAYOUTS, help="default: recognised from the names")
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Where the class's results are."""
+    parser.add_argument("--output", type=Path, default=Path("marks"), help="default: marks")
+    add_database(parser)
+
+
+def add_database(parser: argparse.ArgumentParser) -> None:
+    """The database, where it is not in the folder of marks."""
+    text = "the class's database: postgresql://USER@HOST/DATABASE; default: class.db in the folder of marks"
+    parser.add_argument("--store", metavar="URL", help=text)
+
+
+def add_assignment(parser: argparse.ArgumentParser) -> None:
+    """Whose marks are meant."""
+    parser.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
+
+
+def open_store(store: str | None, folder: Path, assignment: Assignment) -> Database:
+    """The database of a class that has been graded.
+
+    Raises:
+        StoreError: where there is none.
+    """
+    if store is None and not (folder / FILE).is_file():
+        what = "no such file; expected the folder that `grade-class --output` has written"
+        raise StoreError(f"{printable(str(folder / FILE))}: {what}")
+    return Database(url_of(store, folder), assignment.name)
 
 
 def add_gradebook(parser: argparse.ArgumentParser) -> None:

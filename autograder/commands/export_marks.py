@@ -7,19 +7,20 @@ import json
 import sys
 from pathlib import Path
 
+from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from foundation.printable_text import printable
 from foundation.whole_files import check_folder
 
 from ..classroom.downloads import read_roster
 from ..classroom.errors import ClassError
-from ..classroom.records import stored_records
 from ..classroom.results import results_of
 from ..classroom.roll import read_roll
+from ..classroom.store import ByHand, Results
 from ..grading.seeds import seeds_of_term
 from ..reports.exports import PLATFORMS, export, marks_of
 from ..reports.exports.marks import About
-from .arguments import Commands
+from .arguments import Commands, add_assignment, add_database, open_store
 
 MOST_NAMES = 8
 
@@ -30,8 +31,8 @@ def add_command(commands: Commands) -> None:
         "export-marks",
         help="write marks in a form that a learning platform imports",
         description="Write the marks of a class as a table that a platform imports, and each student's page into an "
-        "archive that Canvas and Moodle take as feedback. Nothing is graded: the records count that `grade-class` has "
-        "written. Who has no score gets none there. The exit status is 1 if the platform could not find a student.",
+        "archive that Canvas and Moodle take as feedback. Nothing is graded: the results of `grade-class` count, with "
+        "points by hand and late days. Who has no score gets none there. The exit status is 1 if the platform could not find a student.",
         epilog="example: python -m autograder export-marks marks --for canvas --roster gradebook.csv",
     )
     parser.set_defaults(run=run)
@@ -43,6 +44,8 @@ def add_command(commands: Commands) -> None:
     parser.add_argument("--column", default="", metavar="NAME", help=column)
     parser.add_argument("--output", type=Path, help="default: the folder export/ in MARKS")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    add_assignment(parser)
+    add_database(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,11 +53,14 @@ def run(options: argparse.Namespace) -> int:
     output = options.output or options.marks / "export"
     check_folder(output)
     roll = read_roll(options.marks)
-    records = stored_records(roll.names(), options.marks, seeds_of_term(ROOT))
+    assignment = read_assignment(options.assignment)
+    with open_store(options.store, options.marks, assignment) as database:
+        records = Results(database, seeds_of_term(ROOT)).records(roll.names())
+        decisions = ByHand(database).decisions()
     if not records:
         raise ClassError(f"{options.marks}: no records of this term's grader in it; run `grade-class` first")
     judgement = next(iter(records.values())).judgement
-    results = results_of(roll, records)
+    results = results_of(roll, records, decisions, assignment.late)
     marks = marks_of(results, read_roster(options.roster) if options.roster else ())
     about = About(judgement.assignment, judgement.max_score, options.column)
     exports = {name: export(name, marks, about, options.marks, output) for name in dict.fromkeys(options.platforms)}

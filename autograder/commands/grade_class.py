@@ -6,27 +6,35 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
+from foundation.printable_text import printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class
 from ..classroom.errors import ClassError
 from ..classroom.grading import grade_class
-from ..classroom.results import results_of
+from ..classroom.keeping import keep_newest
+from ..classroom.records import export, hold
+from ..classroom.results import Result, results_of
 from ..classroom.roll import Roll, write_roll
 from ..classroom.staleness import Conditions
+from ..classroom.store import ByHand, Database, Decisions, received_of, url_of
+from ..classroom.store import Results as Store
+from ..classroom.store.enrolment import stored_name
 from ..diagnosis.catalogue import faults_of
-from ..grading.record import Record, read_record
 from ..grading.seeds import seeds_of_term
 from ..intake import Intake, IntakeError, take_in
 from ..reports.class_summary import as_class_table, rows_of, write_summary
 from ..reports.gradebook import Gradebook
 from ..reports.pages import write_pages
-from .arguments import Commands, add_class, add_gradebook, check_references, shared_arguments, status_of, version_of
+from ..reports.regrade import as_regrade_table, write_regrade
+from .arguments import Commands, add_class, add_gradebook, add_store, check_references, shared_arguments, version_of
+
+MOST_NAMES = 8
 
 
 def add_command(commands: Commands) -> None:
@@ -38,13 +46,16 @@ def add_command(commands: Commands) -> None:
         description="Grade a platform's download, as `list-class` reads it: of each student the submission that "
         "counts. Writes class.html, students/NAME.html and records/NAME.json for each, summary.csv, summary.json, "
         "histogram.png, and class.json with the students. Stopped and started again, it resumes where it stopped; it "
-        "regrades what has changed: a submission, the assignment, the grader. The exit status is 1 if the grader "
-        "failed, or a person has to decide whose a submission is.",
+        "regrades what has changed: a submission, the assignment, the grader. Where that would change the mark of the "
+        "same files, it shows who, by how much and because of which test, and keeps the earlier mark until you add "
+        "--keep. After a change of points or thresholds nothing is run. The exit status is 1 if the grader failed, "
+        "marks wait for --keep, or a person has to decide whose a submission is.",
         epilog="example: python -m autograder grade-class submissions --roster roster.csv --output marks",
     )
     parser.set_defaults(run=run)
     add_class(parser)
-    parser.add_argument("--output", type=Path, default=Path("marks"), help="default: marks")
+    add_store(parser)
+    parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
     parser.add_argument("--again", action="store_true", help="grade everything again")
     jobs = "how many submissions to grade at a time; default: one per core"
     parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
@@ -75,48 +86,75 @@ def run(options: argparse.Namespace) -> int:
         n_children=options.jobs,
         show_progress=sys.stderr.isatty(),
     )
-    grade_class(entries, conditions, options.again)
-    found = {entry.key: read_record(entry.record) for entry in entries}
-    records = {key: record for key, record in found.items() if record is not None}
-    write_books(books, entries, records, options.release, assignment)
+    url = url_of(options.store, options.output)
+    with hold(options.output), Database(url, assignment.name) as database:
+        store = Store(database, conditions.seeds)
+        received = received_of(roll, entries)
+        store.enrol(received.values())
+        newest = grade_class(entries, received, conditions, store, options.again)
+        held = keep_newest(entries, received, newest, store, options.keep)
+        records = store.records(entry.key for entry in entries)
+        decisions = ByHand(database).decisions()
+        for entry in entries:
+            export(entry.record, records[entry.key])
+    note_strangers(decisions, roll)
+    results = results_of(roll, records, decisions, assignment.late)
+    write_books(books, entries, results, options.release, assignment)
     write_roll(roll, options.output)
-    write_summary(roll, records, options.output)
-    write_pages(roll, records, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
+    write_summary(roll, results, options.output)
+    names = roll.names()
+    write_regrade(held, names, options.output)
+    write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if options.json:
-        print(json.dumps(rows_of(results_of(roll, records)), indent=2, ensure_ascii=False))
+        print(json.dumps(rows_of(results), indent=2, ensure_ascii=False))
     else:
-        print(as_class_table(roll, records))
+        print(as_class_table(roll, results))
         print(f"\nlook at it in a browser: {options.output / 'class.html'}")
         print(f"records, pages of students, summary.csv, summary.json, histogram.png: {options.output}")
-    return max(status_of(records.values()), int(roll.needs_decision))
+    if held:
+        print(f"\n{as_regrade_table(held, names)}", file=sys.stderr if options.json else sys.stdout)
+    waits = any(not one.is_kept for one in held)
+    return int(waits or roll.needs_decision or any(one.mark.needs_review for one in results if one.mark))
 
 
-def open_books(course: str, roll: Roll, assignment: Assignment) -> dict[str, list[Gradebook]]:
-    """The gradebooks of the students with a submission, by its key; marks of an earlier run no longer count."""
+def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:
+    """Says for whom there are decisions by hand who is not in the class, so that they concern no mark."""
+    strangers = sorted(decisions.keys() - {stored_name(member.id) for member in roll.members})
+    if strangers:
+        shown = ", ".join(printable(key, 40) for key in strangers[:MOST_NAMES])
+        print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)
+
+
+def open_books(course: str, roll: Roll, assignment: Assignment) -> dict[str, dict[str, Gradebook]]:
+    """The gradebooks of students, by the submission's key and their id; marks of an earlier run no longer count."""
     students = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
     found = Gradebook.open_all(course, students, assignment, lambda line: print(f"note: {line}", file=sys.stderr))
-    books: dict[str, list[Gradebook]] = {}
+    books: dict[str, dict[str, Gradebook]] = {}
     for member in roll.members:
         if member.id in found:
             found[member.id].reset()
-            books.setdefault(member.key, []).append(found[member.id])
+            books.setdefault(member.key, {})[member.id] = found[member.id]
     return books
 
 
 def write_books(
-    books: dict[str, list[Gradebook]],
+    books: dict[str, dict[str, Gradebook]],
     entries: Sequence[Entry],
-    records: dict[str, Record],
+    results: Sequence[Result],
     release: Path,
     assignment: Assignment,
 ) -> None:
-    """Writes marks and feedback into the gradebook; partners get the same."""
+    """Writes marks and feedback into the gradebook; what lateness costs is for nbgrader to say."""
+    of_student = {result.member.id: result for result in results}
     for entry in entries:
-        if entry.key in books and entry.key in records:
-            intake = take_in_again(entry, release, assignment)
-            for book in books[entry.key]:
-                book.write(records[entry.key])
-                book.write_feedback(records[entry.key], intake)
+        if entry.key not in books:
+            continue
+        intake = take_in_again(entry, release, assignment)
+        for student, book in books[entry.key].items():
+            result = of_student[student]
+            if result.record and result.mark:
+                book.write(result.record, {one.part.number: one.score for one in result.mark.parts})
+                book.write_feedback(result.record, intake)
 
 
 def take_in_again(entry: Entry, release: Path, assignment: Assignment) -> Intake | None:

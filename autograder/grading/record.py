@@ -213,7 +213,12 @@ class NotWrittenError(RuntimeError):
 
 def write_record(path: Path, record: Record) -> None:
     """Writes the JSON in one piece or not at all; see `write_result`."""
-    write_result(path, record.model_dump_json(indent=2) + "\n")
+    write_result(path, as_text(record))
+
+
+def as_text(record: Record) -> str:
+    """The record as its file has it."""
+    return record.model_dump_json(indent=2) + "\n"
 
 
 def write_json(path: Path, content: object) -> None:

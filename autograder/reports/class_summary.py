@@ -11,7 +11,8 @@ from typing import TypedDict
 
 from foundation.printable_text import printable
 
-from ..classroom.results import Result, results_of
+from ..classroom.marks import Mark
+from ..classroom.results import Result, by_task
 from ..classroom.roll import Roll
 from ..grading.record import Record, write_json, write_result
 from ..grading.states import State
@@ -35,8 +36,9 @@ class PartSummary(TypedDict):
 def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
     """One flat row per student: who, score, BLEU, and points and state of each part; empty where there is no mark."""
     graded = [result.record.judgement for result in results if result.record]
-    parts = [part.number for part in graded[0].parts] if graded else []
+    parts = [same[0].number for same in by_task(result.record for result in results if result.record)]
     columns = [*parts, *(f"{number} state" for number in parts), "sandbox", "content_hash", "grader_version"]
+    columns += ["late_days", "waived_days", "percent_off", "by_hand", "comments"]
     rows = []
     for result in results:
         member = result.member
@@ -45,43 +47,68 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
         row |= {"status": result.status.value, "reason": result.reason, "score": result.score}
         row |= {"max_score": graded[0].max_score if graded else None, "bleu": None}
         row |= dict.fromkeys(columns)
-        if record := result.record:
-            judgement = record.judgement
+        if result.record and result.mark:
+            record, judgement, lateness = result.record, result.record.judgement, result.mark.lateness
             row["bleu"] = judgement.bleu.value if judgement.bleu else None
-            row |= {part.number: part.score if part.state.has_mark else None for part in judgement.parts}
+            row |= {one.part.number: one.score for one in result.mark.parts}
             row |= {f"{part.number} state": part.state.value for part in judgement.parts}
             row |= {"sandbox": containment_of(record.run), "content_hash": judgement.content_hash}
             row |= {"grader_version": judgement.grader_version}
+            row |= {"late_days": lateness.days, "waived_days": lateness.waived, "percent_off": lateness.percent}
+            row |= {"by_hand": "; ".join(by_hand_of(result.mark)), "comments": "; ".join(comments_of(result.mark))}
         rows.append(row)
     return rows
 
 
-def write_summary(roll: Roll, records: Mapping[str, Record], output: Path) -> None:
+def by_hand_of(mark: Mark) -> list[str]:
+    """What people have decided about a mark, a line each."""
+    given = ((f"{one.part.number}: {one.by_hand.value:g} points", one.by_hand) for one in mark.parts if one.by_hand)
+    late = mark.lateness
+    days = ((f"{late.days} late days", late.by_hand), (f"{late.waived} late days waived", late.waiver))
+    return [f"{what} by {said.by}, {said.at:%Y-%m-%d}: {_in_line(said.text)}" for what, said in (*given, *days) if said]
+
+
+def comments_of(mark: Mark) -> list[str]:
+    """What people have said about a submission and its parts, a line each."""
+    of_parts = [f"{one.part.number}: {_in_line(one.comment.text)}" for one in mark.parts if one.comment]
+    return [*([_in_line(mark.comment.text)] if mark.comment else []), *of_parts]
+
+
+def _in_line(text: str) -> str:
+    return " ".join(printable(line, 1000) for line in text.split("\n"))
+
+
+def write_summary(roll: Roll, results: Sequence[Result], output: Path) -> None:
     """Writes summary.csv, summary.json and histogram.png, each in one piece.
 
     Args:
         roll: of the class.
-        records: by the key of the submission; at least one.
+        results: of its students; at least one has been graded.
         output: an existing folder.
     """
-    rows = rows_of(results_of(roll, records))
+    rows, records = rows_of(results), records_of(results)
     left_out = [one.model_dump(include={"entry", "reason"}) for one in roll.left_out]
     about = {"layout": roll.layout, "parts": parts_of(records.values()), "students": rows, "left_out": left_out}
     write_json(output / "summary.json", about)
     write_result(output / "summary.csv", as_csv([*rows[0]], rows))
     top = max(record.judgement.max_score for record in records.values())
-    write_result(output / "histogram.png", histogram(scores_of(records.values()), top))
+    write_result(output / "histogram.png", histogram(scores_of(results), top))
 
 
-def scores_of(records: Iterable[Record]) -> list[float]:
-    """The scores of the submissions that have one."""
-    return [record.judgement.score for record in records if not record.needs_the_grader]
+def scores_of(results: Iterable[Result]) -> list[float]:
+    """The scores of the students who have one."""
+    return [result.score for result in results if result.score is not None]
+
+
+def records_of(results: Iterable[Result]) -> dict[str, Record]:
+    """The records of the submissions, by their key; partners share one."""
+    return {result.member.key: result.record for result in results if result.record}
 
 
 def parts_of(records: Iterable[Record]) -> list[PartSummary]:
-    """Summaries of all parts, in the assignment's order; means are of the submissions that have a mark there."""
+    """Summaries of all parts, in the assignment's order, as graded; means are of the submissions with a mark there."""
     parts: list[PartSummary] = []
-    for same in zip(*(record.judgement.parts for record in records), strict=True):
+    for same in by_task(records):
         counts = Counter(part.state for part in same)
         scores = [part.score for part in same if part.state.has_mark]
         first = same[0]
@@ -98,10 +125,11 @@ def parts_of(records: Iterable[Record]) -> list[PartSummary]:
     return parts
 
 
-def as_class_table(roll: Roll, records: Mapping[str, Record]) -> str:
+def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
     """What a TA wants to know first, on one screen."""
+    records = records_of(results)
     first = next(iter(records.values())).judgement
-    scores = scores_of(records.values())
+    scores = scores_of(results)
     figures = f"mean {mean(scores):.1f}, median {median(scores):.1f}, of {first.max_score:g}" if scores else "no marks"
     lines = [f"{first.assignment}: {len(records)} submissions, {figures}", ""]
     parts = parts_of(records.values())

@@ -18,9 +18,9 @@ from foundation.printable_text import printable
 
 from ...grading.record import now
 from .database import Database
+from .enrolment import stored_name
 from .opening import StoreError
-from .results import stored_name
-from .tables import Comment, HandedIn, Override, Student, Submission, Waiver
+from .tables import Comment, HandedIn, LateDays, Override, Student, Submission, Waiver
 
 WHOLE = ""
 """In the place of a task's number: the whole submission."""
@@ -31,7 +31,7 @@ class Decision:
     """One decision by hand.
 
     Attributes:
-        value: points, or days; None = the grader's points again, or all days; of a comment always None.
+        value: points, or days; None = all days of a waiver; of a comment always None.
         text: why, or the comment.
         by: who entered it.
         at: when.
@@ -50,11 +50,13 @@ class Decisions:
     Attributes:
         points: by the task's number.
         comments: likewise; `WHOLE` for the whole submission.
+        late_days: by which the student was late; None = as the platform says.
         waiver: of late days; None = none.
     """
 
     points: dict[str, Decision] = field(default_factory=dict)
     comments: dict[str, Decision] = field(default_factory=dict)
+    late_days: Decision | None = None
     waiver: Decision | None = None
 
 
@@ -102,6 +104,10 @@ class ByHand:
         """Comments on a task or, with `WHOLE`, on the submission; takes the place of an earlier comment there."""
         self._enter(key, Comment(task=task, text=stored_name(text), by=stored_name(by), at=now()))
 
+    def set_late_days(self, key: str, days: int | None, why: str, by: str) -> None:
+        """Says by how many days a student was late; None: as the platform says."""
+        self._enter(key, LateDays(days=days, text=stored_name(why), by=stored_name(by), at=now()))
+
     def waive(self, key: str, days: int | None, why: str, by: str) -> None:
         """Lets late days cost a student nothing: so many, or all of them."""
         self._enter(key, Waiver(days=days, text=stored_name(why), by=stored_name(by), at=now()))
@@ -118,6 +124,9 @@ class ByHand:
             for said in session.scalars(select(Comment).order_by(Comment.id)):
                 of_student = found.setdefault(keys[said.student_id], Decisions())
                 of_student.comments[said.task] = Decision(None, said.text, said.by, said.at)
+            for late in session.scalars(select(LateDays).order_by(LateDays.id)):
+                of_student = found.setdefault(keys[late.student_id], Decisions())
+                of_student.late_days = None if late.days is None else Decision(late.days, late.text, late.by, late.at)
             for waived in session.scalars(select(Waiver).order_by(Waiver.id)):
                 of_student = found.setdefault(keys[waived.student_id], Decisions())
                 of_student.waiver = Decision(waived.days, waived.text, waived.by, waived.at)
@@ -128,7 +137,7 @@ class ByHand:
 
         return self._database.do(work)
 
-    def _enter(self, key: str, row: Override | Comment | Waiver) -> None:
+    def _enter(self, key: str, row: Override | Comment | LateDays | Waiver) -> None:
         def work(session: Session) -> None:
             row.student_id = session.scalars(select(Student.id).where(Student.key == key)).one()
             session.add(row)

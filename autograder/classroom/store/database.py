@@ -53,7 +53,8 @@ class Database:
         if self._file and not self._file.exists():  # SQLite would go on in a file without a name
             raise NotWrittenError(self._file, FileNotFoundError("it was there when grading began, and is gone"))
         for wait in WAITS:
-            time.sleep(wait)
+            if wait:
+                time.sleep(wait)
             try:
                 with Session(self._engine) as session, session.begin():
                     return work(session)

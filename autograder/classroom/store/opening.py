@@ -20,6 +20,8 @@ FILE = "class.db"
 NEWEST = "2"
 """The revision in `migrations/` that the tables are of."""
 BUSY_SECONDS = 30.0
+SETTINGS = ("journal_mode = WAL", "foreign_keys = ON", "synchronous = FULL")
+"""Of each connection to SQLite."""
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 MIGRATING = 7_021_309
 """The number of the lock in PostgreSQL that one process holds while it migrates; any would do."""
@@ -85,7 +87,7 @@ def _engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: object) -> None:
-        for setting in ("journal_mode = WAL", "foreign_keys = ON", "synchronous = FULL"):
+        for setting in SETTINGS:
             connection.execute(f"PRAGMA {setting}")
 
     @event.listens_for(engine, "begin")

@@ -5,7 +5,7 @@ Records are sealed on the way in, and what the term's secret has not sealed does
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,46 +16,11 @@ from sqlalchemy.orm import Session
 from ...grading.record import Record, now
 from ...grading.seeds import Seeds
 from .database import Database
-from .tables import Attempt, HandedIn, Kept, Result, Run, Student, Submission, TestResult, Version
+from .enrolment import Received, enrol, stored_name
+from .tables import Attempt, Kept, Result, Run, Submission, TestResult, Version
 
 BATCH = 100
 """Records in memory at a time."""
-
-
-@dataclass(frozen=True)
-class Owner:
-    """Who has handed in a submission.
-
-    Attributes:
-        key: unique in the course; without a roster, the entry's name.
-        name: for people.
-        email: "" = unknown.
-        group: whose marks the student shares; "" = none.
-    """
-
-    key: str
-    name: str
-    email: str = ""
-    group: str = ""
-
-
-@dataclass(frozen=True)
-class Received:
-    """One entry of the class's folder, as the store wants it.
-
-    Attributes:
-        entry: its name, unique in the class.
-        name: for people.
-        owners: several for a group.
-        submitted: when; None where the platform does not say.
-        is_late: what the platform says; None where it does not say.
-    """
-
-    entry: str
-    name: str
-    owners: tuple[Owner, ...]
-    submitted: datetime | None = None
-    is_late: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -90,34 +55,7 @@ class Results:
     def enrol(self, received: Iterable[Received]) -> None:
         """Enters submissions and their students; what is known already is brought up to date."""
         everyone = list(received)
-
-        def work(session: Session) -> dict[str, int]:
-            students = {student.key: student for student in session.scalars(select(Student))}
-            submissions = {one.entry: one for one in session.scalars(select(Submission))}
-            owned: dict[int, set[int]] = {}
-            for pair in session.execute(select(HandedIn.submission_id, HandedIn.student_id)):
-                owned.setdefault(pair.submission_id, set()).add(pair.student_id)
-            for one in everyone:
-                for owner in one.owners:
-                    student = students.setdefault(stored_name(owner.key), Student(key=stored_name(owner.key)))
-                    student.name, student.email = stored_name(owner.name), stored_name(owner.email)
-                    student.group_name = stored_name(owner.group)
-                    session.add(student)
-                submission = submissions.setdefault(stored_name(one.entry), Submission(entry=stored_name(one.entry)))
-                submission.name = stored_name(one.name)
-                session.add(submission)
-            session.flush()
-            for one in everyone:
-                submission = submissions[stored_name(one.entry)]
-                owners = {students[stored_name(owner.key)].id for owner in one.owners}
-                if owned.get(submission.id, set()) != owners:
-                    session.execute(delete(HandedIn).where(HandedIn.submission_id == submission.id))
-                    rows = [{"submission_id": submission.id, "student_id": owner} for owner in owners]
-                    if rows:
-                        session.execute(insert(HandedIn), rows)
-            return {one.entry: submissions[stored_name(one.entry)].id for one in everyone}
-
-        self._ids |= self.database.do(work)
+        self._ids |= self.database.do(lambda session: enrol(session, everyone))
 
     def add(self, received: Received, record: Record, run: int | None = None) -> Stored:
         """Seals a record and stores it, in one transaction.
@@ -186,25 +124,40 @@ class Results:
 
         return self.database.do(work)
 
-    def all_kept(self, received: Iterable[Received]) -> Iterator[tuple[Received, Stored]]:
-        """The results that count, one after the other; entries without one are left out."""
-        for one in received:
-            stored = self.kept(one)
-            if stored is not None:
-                yield one, stored
+    def records(self, entries: Iterable[str]) -> dict[str, Record]:
+        """The records that count, by entry; what has none is left out."""
+        names = {stored_name(entry): entry for entry in entries}
+
+        def work(session: Session) -> dict[str, Record]:
+            query = select(Submission.entry, Result.record).join(Kept, Kept.submission_id == Submission.id)
+            rows = session.execute(query.join(Result, Result.id == Kept.result_id).execution_options(yield_per=BATCH))
+            found = {names[entry]: self._sealed(text) for entry, text in rows if entry in names}
+            return {entry: found[entry] for entry in names.values() if found.get(entry)}
+
+        return self.database.do(work)
+
+    def get(self, result: int) -> Stored | None:
+        """A result by its id; None where it is not sealed."""
+
+        def work(session: Session) -> Stored | None:
+            found = session.get_one(Result, result)
+            return self._stored(found, session.get_one(Attempt, found.attempt_id))
+
+        return self.database.do(work)
 
     def keep(self, received: Received, result: int) -> None:
         """Lets a result count for an entry from now on."""
         submission = self._ids[received.entry]
         self.database.do(lambda session: session.merge(Kept(submission_id=submission, result_id=result)))
 
-    def forged(self) -> set[str]:
-        """The entries, as `stored_name` gives them, whose result counts and is not sealed by this term's grader."""
+    def forged(self, received: Iterable[Received]) -> set[str]:
+        """The entries whose result counts, but is not sealed by this term's grader."""
+        names = {stored_name(one.entry): one.entry for one in received}
 
         def work(session: Session) -> set[str]:
             query = select(Submission.entry, Result.record).join(Kept, Kept.submission_id == Submission.id)
             rows = session.execute(query.join(Result, Result.id == Kept.result_id).execution_options(yield_per=BATCH))
-            return {entry for entry, text in rows if self._sealed(text) is None}
+            return {names[entry] for entry, text in rows if entry in names and self._sealed(text) is None}
 
         return self.database.do(work)
 
@@ -220,11 +173,6 @@ class Results:
         except ValidationError:
             return None
         return record if self._seeds.has_sealed(record) else None
-
-
-def stored_name(text: str) -> str:
-    """Any text, also a file name that is no Unicode, so that a database takes it; different ones stay different."""
-    return text.replace("\\", "\\\\").replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
 
 
 def _attempt(session: Session, submission: int, received: Received, content: str) -> Attempt:
@@ -274,20 +222,21 @@ def _fill(session: Session, result: Result, record: Record) -> None:
     result.is_finished, result.needs_review = record.is_finished, judgement.mark is None
     result.score, result.max_score = judgement.mark, judgement.max_score
     result.record = record.model_dump_json()
+    if result.id is not None:
+        session.execute(delete(TestResult).where(TestResult.result_id == result.id))
     session.add(result)
     session.flush()
-    session.execute(delete(TestResult).where(TestResult.result_id == result.id))
     tests = [(part.number, test) for part in judgement.parts for test in part.tests]
     rows = [
         {
             "result_id": result.id,
             "position": position,
             "part": part,
-            "test": stored_name(test.nodeid),
+            "test": test.nodeid,
             "is_core": test.core,
             "state": test.state.value,
         }
         for position, (part, test) in enumerate(tests)
     ]
     if rows:
-        session.execute(insert(TestResult), rows)
+        session.connection().execute(insert(TestResult), rows)  # past the session, which would follow each row

@@ -3,7 +3,7 @@
     students ── handed_in ── submissions ── attempts ── results ── test_results
         │                         │             └── runs ──┘
         └ overrides, comments,    └ kept: the result that counts
-          waivers
+          late_days, waivers
 
 A submission is one entry of the class's folder; each content that it ever had is an attempt of its own. A result is
 what one version of the grader found out about an attempt. Times are kept in UTC.
@@ -242,6 +242,18 @@ class Comment(ByHand, Table):
     __tablename__ = "comments"
 
     task: Mapped[str]
+
+
+class LateDays(ByHand, Table):
+    """How late a student was, where nobody else knows or it is wrong.
+
+    Attributes:
+        days: how many; null = as the platform says.
+    """
+
+    __tablename__ = "late_days"
+
+    days: Mapped[int | None]
 
 
 class Waiver(ByHand, Table):

@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, cast
@@ -118,19 +118,25 @@ class Gradebook:
             remove_feedback(self._feedback)
 
     @_in_one_line
-    def write(self, record: Record) -> None:
+    def write(self, record: Record, scores: Mapping[str, float | None] | None = None) -> None:
         """Writes the marks of a record, all of them or none.
 
-        A part that the grader could not judge gets no mark and waits for a person. Marks given by hand stay, as
-        nbgrader does it, and are flagged for review.
+        A part that the grader could not judge gets no mark and waits for a person. Marks given by hand in nbgrader
+        stay, as nbgrader does it, and are flagged for review.
+
+        Args:
+            record: of the student's submission.
+            scores: by the task's number, with points that a person gave; None = the record's.
         """
-        parts = {test_cell(part.number): part for part in record.judgement.parts}
+        if scores is None:
+            scores = {part.number: part.score if part.state.has_mark else None for part in record.judgement.parts}
+        by_cell = {test_cell(number): score for number, score in scores.items()}
         with self._connect() as book:
             for grade in self._clear(book):
-                part = parts.get(grade.cell.name)
-                if part is not None and part.state.has_mark:
+                score = by_cell.get(grade.cell.name)
+                if score is not None:
                     # nbgrader allows no more than the cell's points; a bonus has points in the cell, too.
-                    grade.auto_score = min(float(part.score), grade.cell.max_score)
+                    grade.auto_score = min(float(score), grade.cell.max_score)
                     grade.needs_manual_grade = grade.manual_score is not None
             book.db.commit()
 

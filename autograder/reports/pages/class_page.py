@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
 from foundation.assignment_file import Assignment
 
 from ...classroom.downloads import PLATFORM_NAMES
+from ...classroom.marks import Mark
+from ...classroom.results import Result, by_task
 from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
@@ -43,26 +45,36 @@ class TaskSuccess:
 
 
 def class_view(
-    records: Mapping[str, Record], assignment: Assignment, catalogue: Mapping[str, Fault]
+    records: Mapping[str, Record],
+    results: Mapping[str, Sequence[Result]],
+    assignment: Assignment,
+    catalogue: Mapping[str, Fault],
 ) -> dict[str, object]:
     """What the template `class.html` shows.
 
     Args:
         records: by key; at least one.
+        results: of the students, by the key of their submission.
         assignment: its title and thresholds.
         catalogue: misconceptions by id.
     """
     judgements = [record.judgement for record in records.values()]
-    scores = [record.judgement.score for record in records.values() if not record.needs_the_grader]
+    marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
+    scores = [mark.score for same in marks.values() for mark in same if mark.score is not None]
     top = judgements[0].max_score
     bleu_top = highest_bleu(records, assignment.thresholds)
     seconds = {key: record.run.seconds for key, record in records.items()}
     slowest = sorted(seconds.items(), key=lambda item: -item[1])[:5]
-    looked_at = cases(records, assignment.thresholds)
+    looked_at = cases(records, marks, assignment.thresholds)
     finished = [record.run.finished for record in records.values() if record.run.finished]
     return {
         "title": assignment.title,
         "n": len(records),
+        "n_scores": len(scores),
+        "shown": {key: shown_scores(same) for key, same in marks.items()},
+        "changed": {key: {p.part.number for m in same for p in m.parts if p.by_hand} for key, same in marks.items()},
+        "scores": scores_by_task(marks),
+        "parts": {key: {part.number: part for part in one.judgement.parts} for key, one in records.items()},
         "top": top,
         "mean": mean(scores) if scores else None,
         "median": median(scores) if scores else None,
@@ -95,10 +107,26 @@ def roll_view(roll: Roll) -> dict[str, object]:
     }
 
 
+def shown_scores(marks: Sequence[Mark]) -> list[float | None]:
+    """The different scores of those who share a submission; None for those without one."""
+    return list(dict.fromkeys(mark.score for mark in marks))
+
+
+def scores_by_task(marks: Mapping[str, Sequence[Mark]]) -> dict[str, dict[str, list[float | None]]]:
+    """The different points of those who share a submission, by key and the number of the task."""
+    found: dict[str, dict[str, list[float | None]]] = {}
+    for key, same in marks.items():
+        of_tasks = found.setdefault(key, {})
+        for one in (part for mark in same for part in mark.parts):
+            scores = of_tasks.setdefault(one.part.number, [])
+            scores += [one.score] if one.score not in scores else []
+    return found
+
+
 def success(records: Mapping[str, Record]) -> list[TaskSuccess]:
     """How the class did in each task, in the assignment's order."""
     rows = []
-    for same in zip(*(record.judgement.parts for record in records.values()), strict=True):
+    for same in by_task(records.values()):
         first = same[0]
         scores = [part.score for part in same if part.state.has_mark]
         n_full = sum(part.state is State.PASSED for part in same)

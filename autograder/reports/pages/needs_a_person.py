@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ...classroom.marks import Mark
 from ...grading.record import Record
 from ...grading.states import State
 
@@ -26,26 +27,36 @@ class Case:
     reasons: tuple[str, ...]
 
 
-def cases(records: Mapping[str, Record], thresholds: Mapping[str, float]) -> list[Case]:
-    """All submissions that a person should look at, the most urgent first."""
+def cases(
+    records: Mapping[str, Record], marks: Mapping[str, Sequence[Mark]], thresholds: Mapping[str, float]
+) -> list[Case]:
+    """All submissions that a person should look at, the most urgent first; marks by the submission's key."""
     found = []
     for key, record in records.items():
-        reasons = [*_undecided(record), *_internals(record), *_noted(record), *_borderline(record, thresholds)]
+        own = marks[key]
+        reasons = [*_undecided(record, own), *_late(own), *_internals(record), *_noted(record)]
+        reasons += _borderline(record, thresholds)
         if reasons:
             found.append(Case(key, min(urgency for urgency, _ in reasons), tuple(text for _, text in reasons)))
     return sorted(found, key=lambda case: (case.urgency, case.key))
 
 
-def _undecided(record: Record) -> list[tuple[int, str]]:
-    if not record.has_ended:
+def _undecided(record: Record, marks: Sequence[Mark]) -> list[tuple[int, str]]:
+    decided = [{one.part.number for one in mark.parts if one.by_hand} for mark in marks]
+    parts = [part for part in record.judgement.parts if any(part.number not in one for one in decided)]
+    if not record.has_ended and any(not part.state.has_mark for part in parts):
         return [(0, f"grading did not finish: {record.run.error or 'it was stopped'}")]
-    parts = record.judgement.parts
     reasons = []
     for state in reversed(State):
         titles = [part.title for part in parts if part.state is state]
         if state.needs_a_look and titles:
             reasons.append((int(state.has_mark), f"{state.value}: {', '.join(titles)}"))
     return reasons
+
+
+def _late(marks: Sequence[Mark]) -> list[tuple[int, str]]:
+    unknown = any(mark.lateness.is_unknown for mark in marks)
+    return [(0, "late, but nobody knows by how much")] if unknown else []
 
 
 def _internals(record: Record) -> list[tuple[int, str]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foundation.assignment_file import Assignment
 
+from ...classroom.results import Result
 from ...grading.record import Part, Record
 from ...grading.states import State
 from ..telling import Passage, passages_of
@@ -21,23 +23,35 @@ class Task:
         is_open: what was lost is shown at once, what passed only on a click.
         n_passed: tests that pass.
         passages: what is said about it.
+        said: what people have decided and said about it, a line each.
+        score: points; None where there are none yet, or partners have different ones, which are in `said`.
     """
 
     part: Part
     is_open: bool
     n_passed: int
     passages: list[Passage]
+    said: tuple[str, ...] = ()
+    score: float | None = None
 
 
-def student_view(record: Record, assignment: Assignment) -> dict[str, object]:
-    """What the template `student.html` shows."""
+def student_view(record: Record, assignment: Assignment, results: Sequence[Result]) -> dict[str, object]:
+    """What the template `student.html` shows.
+
+    Args:
+        record: as graded.
+        assignment: its title and thresholds.
+        results: of the students who share it.
+    """
     judgement = record.judgement
     bleu_top = highest_bleu({"": record}, assignment.thresholds)
     return {
         "title": assignment.title,
         "record": record,
         "judgement": judgement,
-        "tasks": [task_of(part) for part in judgement.parts],
+        "tasks": [task_of(part, results) for part in judgement.parts],
+        "scores": scores_of(results),
+        "said": [line for result in results for line in said_of(result, len(results) > 1)],
         "interval": next(iter(intervals({"": record}, bleu_top)), None),
         "bleu_top": bleu_top,
         "thresholds": {name: 100 * value / bleu_top for name, value in assignment.thresholds.items()},
@@ -45,8 +59,47 @@ def student_view(record: Record, assignment: Assignment) -> dict[str, object]:
     }
 
 
-def task_of(part: Part) -> Task:
+def task_of(part: Part, results: Sequence[Result]) -> Task:
     """The task of a part."""
     n_passed = sum(test.state is State.PASSED for test in part.tests)
-    is_open = part.state is not State.PASSED and not part.extension
-    return Task(part, is_open, n_passed, passages_of(part))
+    marks = [(result, one) for result in results if result.mark for one in result.mark.parts]
+    marks = [(result, one) for result, one in marks if one.part.number == part.number]
+    said = []
+    for result, one in marks:
+        name = f"{result.member.name}: " if len(results) > 1 else ""
+        if one.by_hand:
+            said.append(f"{name}{_points(one.by_hand.value)} points by hand: {one.by_hand.text}")
+        if one.comment:
+            said.append(f"{name}{one.comment.text}")
+    scores = {one.score for _, one in marks}
+    is_open = bool(said) or (part.state is not State.PASSED and not part.extension)
+    return Task(part, is_open, n_passed, passages_of(part), tuple(said), scores.pop() if len(scores) == 1 else None)
+
+
+def scores_of(results: Sequence[Result]) -> list[tuple[str, float | None]]:
+    """Names with scores: one without a name, unless those who share the submission have different ones."""
+    found = [(result.member.name, result.score) for result in results]
+    return [("", found[0][1])] if len({score for _, score in found}) == 1 else found
+
+
+def said_of(result: Result, is_named: bool) -> list[str]:
+    """What lateness costs a student, and what people have said about the whole, a line each."""
+    if result.mark is None:
+        return []
+    late, lines = result.mark.lateness, []
+    if late.is_unknown:
+        lines.append("Handed in late; what that costs is not decided yet.")
+    if late.days:
+        waived = f", of which {late.waived} cost nothing" if late.waived else ""
+        earned = "" if result.mark.earned is None else f" of {_points(result.mark.earned)} points earned"
+        lines.append(f"{_days(late.days)} late{waived}: {_points(late.percent)}%{earned} taken off.")
+    lines += [one.text for one in (late.by_hand, late.waiver, result.mark.comment) if one and one.text]
+    return [f"{result.member.name}: {line}" for line in lines] if is_named else lines
+
+
+def _points(value: float | None) -> str:
+    return "no" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _days(number: int) -> str:
+    return "1 day" if number == 1 else f"{number} days"

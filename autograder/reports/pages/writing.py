@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -14,6 +14,7 @@ import jinja2
 from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 
+from ...classroom.results import Result, results_for
 from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
@@ -31,45 +32,48 @@ class Graded:
     Attributes:
         key: unique, and a safe file name without its ending.
         name: for people.
-        record: the result.
+        record: as graded.
+        results: of the students who share it, with what people have decided.
         is_late: whether the platform says so.
     """
 
     key: str
     name: str
     record: Record
+    results: tuple[Result, ...]
     is_late: bool = False
 
 
-def graded_of(roll: Roll, records: Mapping[str, Record]) -> list[Graded]:
+def graded_of(roll: Roll, results: Sequence[Result]) -> list[Graded]:
     """The graded submissions of a class, with the names of those who share them."""
+    records = {result.member.key: result.record for result in results if result.record}
+    late = {result.member.key for result in results if result.member.is_late}
     names = roll.names()
-    late = {member.key for member in roll.members if member.is_late}
-    return [Graded(key, names[key], record, key in late) for key, record in records.items()]
+    return [Graded(key, names[key], record, results_for(key, results), key in late) for key, record in records.items()]
 
 
 def write_pages(
-    roll: Roll, records: Mapping[str, Record], assignment: Assignment, catalogue: Mapping[str, Fault], output: Path
+    roll: Roll, results: Sequence[Result], assignment: Assignment, catalogue: Mapping[str, Fault], output: Path
 ) -> None:
     """Writes `class.html`, and `students/KEY.html` for each submission.
 
     Args:
         roll: of the class.
-        records: by the key of the submission; at least one.
+        results: of its students; at least one has been graded.
         assignment: its title and thresholds.
         catalogue: misconceptions by id.
         output: an existing folder.
     """
-    by_key = {one.key: one for one in graded_of(roll, records)}
+    by_key = {one.key: one for one in graded_of(roll, results)}
     environment = make_environment()
     pages = {key: f"{STUDENTS}/{quote(key)}.html" for key in by_key}
     student, of_class = (environment.get_template(name) for name in ("student.html", "class.html"))
     (output / STUDENTS).mkdir(exist_ok=True)
     for key, one in by_key.items():
-        text = student.render(student_view(one.record, assignment), name=one.name, is_late=one.is_late)
+        text = student.render(student_view(one.record, assignment, one.results), name=one.name, is_late=one.is_late)
         write_whole(output / STUDENTS / f"{key}.html", text)
-    view = class_view(records, assignment, catalogue) | roll_view(roll)
-    write_whole(output / "class.html", of_class.render(view, graded=by_key, pages=pages))
+    view = class_view(records, {key: one.results for key, one in by_key.items()}, assignment, catalogue)
+    write_whole(output / "class.html", of_class.render(view | roll_view(roll), graded=by_key, pages=pages))
 
 
 def make_environment() -> jinja2.Environment:

@@ -1,19 +1,25 @@
 """A class of three submissions, and a stub in the place of the true grader."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select, update
 
 from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
+from autograder.classroom.keeping import keep_newest
+from autograder.classroom.records import hold
 from autograder.classroom.staleness import Conditions
+from autograder.classroom.store import Database, Results, received_of, url_of
+from autograder.classroom.store.tables import Kept, Result, Submission
 from autograder.commands import grade_class as command
 from autograder.grading.events import Contained, Finished, TasksJudged
 from autograder.grading.marks import TaskResult
-from autograder.grading.record import Record, read_record
+from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
 from autograder.grading.states import State
 from foundation.assignment_file import read_assignment
@@ -90,15 +96,35 @@ def log(use):
     return use(StubGrader).names
 
 
-def run(folder, output, again=False, version=VERSION, seed=None, **options) -> dict[str, Record]:
-    """Grades a class; its records by file name."""
-    _, entries = take_class(folder, output, ASSIGNMENT)
+def run(
+    folder, output, again=False, version=VERSION, seed=None, keep=True, assignment=ASSIGNMENT, **options
+) -> dict[str, Record]:
+    """Grades a class; the records that count, by the submission's name in the folder."""
     seeds = replace(SEEDS, fixed=seed)
-    conditions = Conditions(read_assignment(), SKELETON, folder / "references", version, seeds, **options)
-    grade_class(entries, conditions, again)
-    found = {entry.entry: read_record(entry.record) for entry in entries}
-    assert None not in found.values()
-    return found
+    conditions = Conditions(assignment, SKELETON, folder / "references", version, seeds, **options)
+    roll, entries = take_class(folder, output, assignment)
+    received = received_of(roll, entries)
+    with opened(output, seeds) as results:
+        results.enrol(received.values())
+        newest = grade_class(entries, received, conditions, results, again)
+        keep_newest(entries, received, newest, results, keep)
+        return {entry.entry: results.kept(received[entry.key]).record for entry in entries}
+
+
+@contextmanager
+def opened(output, seeds=SEEDS) -> Iterator[Results]:
+    """The results of a class."""
+    with hold(output), Database(url_of(None, output), ASSIGNMENT.name) as database:
+        yield Results(database, seeds)
+
+
+def put(output, key: str, record: Record) -> None:
+    """Puts a record into the database as it is, in the place of the one that counts."""
+    with opened(output) as results:
+        submission = select(Submission.id).where(Submission.entry == key).scalar_subquery()
+        result = select(Kept.result_id).where(Kept.submission_id == submission).scalar_subquery()
+        change = update(Result).where(Result.id == result).values(record=record.model_dump_json())
+        results.database.do(lambda session: session.execute(change))
 
 
 @pytest.fixture(scope="session", autouse=True)

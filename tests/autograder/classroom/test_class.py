@@ -13,16 +13,14 @@ from autograder.classroom import grading as class_grading
 from autograder.classroom import record_names
 from autograder.classroom.downloads import DownloadError
 from autograder.classroom.entries import take_class
-from autograder.classroom.grading import grade_class
 from autograder.classroom.record_names import file_name
-from autograder.classroom.records import earlier
 from autograder.classroom.results import results_of
-from autograder.classroom.staleness import Conditions
+from autograder.classroom.store import received_of
 from autograder.grading.events import Noted, TasksJudged
 from autograder.grading.judging import Grader
 from autograder.grading.launcher import open_grader
 from autograder.grading.marks import TaskResult
-from autograder.grading.record import Record, read_record, write_record
+from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.grading.submission import refusal
@@ -32,9 +30,8 @@ from autograder.reports.spreadsheets import harmless
 from autograder.sandbox.containment.layers import layers_of, satisfies
 from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.assignment_file import read_assignment
-from foundation.places import SKELETON
 
-from .conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, run
+from .conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, opened, put, run
 
 
 def states_of(record: Record) -> set[str]:
@@ -49,10 +46,10 @@ def test_finished_records_are_kept_until_something_that_decides_marks_changes(fo
     (folder / "bob" / "layers.py").write_text("# changed\n")
     run(folder, output)
     assert log() == ["bob"]
-    path = output / "records" / "carl.json"
-    record = read_record(path)
-    write_record(path, SEEDS.seal(record.changed(run=record.run.changed(finished=None))))
-    (output / "records" / "anna.json").write_text("{")
+    records = run(folder, output)
+    carl = records["carl"]
+    put(output, "carl", SEEDS.seal(carl.changed(run=carl.run.changed(finished=None))))
+    put(output, "anna", records["anna"].changed(seal=""))
     run(folder, output)
     assert log() == ["anna", "carl"]
     run(folder, output, again=True)
@@ -70,13 +67,12 @@ def test_a_record_is_kept_only_where_its_level_and_its_seed_are_as_asked(folder,
     assert who() == everyone
     assert who(level="require-uid") == who(level="unsafe") == []
     for layers, level in ((("uid", "landlock"), "auto"), (("seccomp", "uid"), "require-namespaces")):
-        path = output / "records" / "anna.json"
-        record = read_record(path)
-        write_record(path, SEEDS.seal(record.changed(run=record.run.changed(layers=layers))))
+        record = run(folder, output)["anna"]
+        put(output, "anna", SEEDS.seal(record.changed(run=record.run.changed(layers=layers))))
         assert "anna" in who(level=level)
     assert who(seed=7) == everyone and who(seed=7) == []
     assert who(seed=8) == everyone
-    assert who() == everyone and who() == [], "one policy: without a seed, each submission's own"
+    assert who() == who(seed=7) == [], "what was found out once is not run again"
 
 
 @pytest.mark.parametrize(
@@ -134,15 +130,22 @@ def test_a_child_that_takes_too_long_is_named_as_the_reason(folder, output, use,
     use(Slow)
     assignment = read_assignment()
     short = replace(assignment, limits=replace(assignment.limits, total_seconds=0.5))
-    monkeypatch.setattr(class_grading, "GRACE_SECONDS", 0.5)
-    _, entries = take_class(folder, output, ASSIGNMENT)
-    grade_class(entries, Conditions(short, SKELETON, folder, VERSION, SEEDS))
-    anna, bob, _ = (read_record(entry.record) for entry in entries)
+    monkeypatch.setattr(class_grading, "GRACE_SECONDS", 3.5)
+    anna, bob, _ = run(folder, output, assignment=short).values()
     assert anna.judgement.score == 100
-    assert states_of(bob) == {"grader error"} and "longer than 1 s" in bob.judgement.parts[0].message
+    assert states_of(bob) == {"grader error"} and "longer than 4 s" in bob.judgement.parts[0].message
 
 
-def test_no_record_is_deleted_before_its_successor_exists(folder, output, log, use, monkeypatch):
+def kept(folder, output) -> dict[str, Record]:
+    """The records that count, by entry."""
+    roll, entries = take_class(folder, output, ASSIGNMENT)
+    received = received_of(roll, entries)
+    with opened(output) as results:
+        results.enrol(received.values())
+        return {entry.entry: results.kept(received[entry.key]).record for entry in entries}
+
+
+def test_no_record_is_deleted_before_its_successor_exists(folder, output, log, use, monkeypatch, capsys):
     """Neither where grading cannot start, nor where it is interrupted or fails."""
     before = run(folder, output)
 
@@ -154,8 +157,7 @@ def test_no_record_is_deleted_before_its_successor_exists(folder, output, log, u
     monkeypatch.setattr(class_grading, "open_grader", unavailable)
     with pytest.raises(SandboxUnavailableError):
         run(folder, output, again=True)
-    _, entries = take_class(folder, output, ASSIGNMENT)
-    assert {entry.entry: read_record(entry.record) for entry in entries} == before
+    assert kept(folder, output) == before
 
     class Interrupted(StubGrader):
         def renew(self) -> None:
@@ -165,15 +167,13 @@ def test_no_record_is_deleted_before_its_successor_exists(folder, output, log, u
     use(Interrupted).names()
     with pytest.raises(KeyboardInterrupt):
         run(folder, output, again=True)
-    assert {entry.entry: read_record(entry.record) for entry in entries} == before
+    assert kept(folder, output) == before
 
     use(FatalGrader)
+    capsys.readouterr()
     after = run(folder, output, again=True)
-    assert not after["anna"].is_finished
-    path = next(entry.record for entry in entries if entry.entry == "anna")
-    assert read_record(earlier(path)) == before["anna"]
-    run(folder, output, again=True)
-    assert read_record(earlier(path)) == before["anna"], "a failed record does not replace the last finished one"
+    assert after["anna"] == before["anna"] and after["bob"] == before["bob"]
+    assert "note: anna: the grader failed this time, so that the earlier result stays" in capsys.readouterr().err
 
 
 def test_a_zygote_that_ends_is_replaced(folder, output, monkeypatch, tmp_path):
@@ -249,7 +249,7 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
         (folder / name / "layers.py").write_text(f"# by {name}\n")
     _, entries = take_class(folder, output, ASSIGNMENT)
     assert len({entry.record.name.casefold() for entry in entries}) == len(entries) == 10
-    assert len(run(folder, output)) == 10 and len(list((output / "records").iterdir())) == 10
+    assert len(run(folder, output)) == len(kept(folder, output)) == 10
     again = {entry.entry: entry.record.name for entry in take_class(folder, output, ASSIGNMENT)[1]}
     assert again == {entry.entry: entry.record.name for entry in entries}
     assert again["bob"] == "bob.json"
@@ -300,6 +300,7 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     table = capsys.readouterr().out
     assert "3 submissions, mean 100.0" in table and "Layer normalisation" in table
     assert sorted(path.name for path in output.iterdir()) == [
+        "class.db",
         "class.html",
         "class.json",
         "histogram.png",
@@ -329,17 +330,18 @@ def test_the_summary_tells_all_kinds_apart(folder, output, use):
 
     use(Mixed)
     (folder / "dan.zip").write_bytes(b"no archive")
-    run(folder, output)
+    found = run(folder, output)
     roll, entries = take_class(folder, output, ASSIGNMENT)
-    records = {entry.key: read_record(entry.record) for entry in entries}
-    table = as_class_table(roll, records)
+    records = {entry.key: found[entry.entry] for entry in entries}
+    results = results_of(roll, records)
+    table = as_class_table(roll, results)
     assert f"{len(records)} submissions" in table and "timeout: anna" in table and "refused: dan\n" in table
     assert "1 with notes on the grading itself: bob" in table
     assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 120
     for part in parts_of(records.values()):
         assert sum(part["states"].values()) == len(records)
-    write_summary(roll, records, output)
-    assert {row["id"]: row["1.4 state"] for row in rows_of(results_of(roll, records))}["bob"] == "failed"
+    write_summary(roll, results, output)
+    assert {row["id"]: row["1.4 state"] for row in rows_of(results)}["bob"] == "failed"
     assert (output / "histogram.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -357,7 +359,7 @@ def test_a_refused_submission_is_looked_at_again(folder, output, log):
     (folder / "dan.zip").write_bytes(b"no archive")
     assert run(folder, output)["dan.zip"].judgement.score == 0
     recorder = Recorder("dan", read_assignment(), VERSION)
-    write_record(output / "records" / "dan.zip.json", recorder.add_all(refusal(IntakeRefusedError("dan", "because"))))
+    put(output, "dan.zip", SEEDS.seal(recorder.add_all(refusal(IntakeRefusedError("dan", "because")))))
     assert "because" not in run(folder, output)["dan.zip"].judgement.parts[0].message
 
 

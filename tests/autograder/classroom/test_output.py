@@ -5,21 +5,43 @@ import os
 import shutil
 
 import pytest
+from sqlalchemy import select, text
 
 from autograder.__main__ import main
 from autograder.classroom.errors import ClassError
 from autograder.classroom.records import hold
-from autograder.grading.record import read_record
+from autograder.classroom.store import opening
+from autograder.classroom.store.tables import Kept, Result, Submission
 
-from .conftest import StubGrader, run
+from .conftest import StubGrader, opened, run
 
 
 def finished(output) -> list[str]:
-    return sorted(path.stem for path in (output / "records").glob("*") if read_record(path).is_finished)
+    with opened(output) as results:
+        query = select(Submission.entry).join(Kept, Kept.submission_id == Submission.id)
+        query = query.join(Result, Result.id == Kept.result_id).where(Result.is_finished)
+        return sorted(results.database.do(lambda session: list(session.scalars(query))))
+
+
+def test_a_full_disk_is_one_line_and_keeps_what_is_finished(folder, output, log, monkeypatch, capsys):
+    with opened(output) as results:
+        n_pages = results.database.do(lambda session: session.execute(text("PRAGMA page_count")).scalar())
+    monkeypatch.setattr(opening, "SETTINGS", (*opening.SETTINGS, f"max_page_count = {n_pages + 2}"))
+    arguments = ["grade-class", str(folder), "--output", str(output), "--jobs", "1"]
+    assert main(arguments) == 1
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "class.db: cannot be written: database or disk is full" in printed
+    assert "finished results are kept" in printed
+    monkeypatch.setattr(opening, "SETTINGS", opening.SETTINGS[:-1])
+    before = finished(output)
+    assert 0 < len(before) < 3
+    log()
+    assert main(arguments) == 0 and len(finished(output)) == 3
+    assert sorted([*before, *log()]) == ["anna", "bob", "carl"], "what was finished is not run again"
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
-def test_a_full_disk_is_one_line_and_keeps_what_is_finished(folder, output, log, monkeypatch, capsys, number):
+def test_what_cannot_be_exported_is_one_line(folder, output, log, monkeypatch, capsys, number):
     calls, fsync = [], os.fsync
 
     def full(descriptor: int) -> None:
@@ -34,9 +56,9 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(folder, output, log,
         assert main(arguments) == 1
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and os.strerror(number) in printed and "bob.json" in printed
-    assert "finished results are kept" in printed and finished(output) == ["anna"]
     assert [path.name for path in (output / "records").iterdir()] == ["anna.json"]
-    assert main(arguments) in (0, 1) and len(finished(output)) == 3
+    assert finished(output) == ["anna", "bob", "carl"] and log() == ["anna", "bob", "carl"]
+    assert main(arguments) == 0 and log() == [] and len(list((output / "records").iterdir())) == 3
 
 
 def test_a_folder_that_vanishes_is_not_made_anew(folder, output, use, capsys):
@@ -49,21 +71,22 @@ def test_a_folder_that_vanishes_is_not_made_anew(folder, output, use, capsys):
     use(Vanishing)
     assert main(["grade-class", str(folder), "--output", str(output), "--jobs", "1"]) == 1
     printed = capsys.readouterr().err
-    assert printed.count("\n") == 1 and "is gone" in printed
-    assert finished(output.with_name("elsewhere")) == ["anna"] and not output.exists()
+    assert printed.count("\n") == 1 and "is gone" in printed and not output.exists()
+    assert finished(output.with_name("elsewhere")) == ["anna"]
 
 
 def test_one_process_at_a_time_writes_to_a_folder(folder, output, log, capsys):
-    with hold(output / "records"):
+    with hold(output):
         assert main(["grade-class", str(folder), "--output", str(output)]) == 2
         assert "another grade-class" in capsys.readouterr().err
-        with pytest.raises(ClassError), hold(output / "records"):
+        with pytest.raises(ClassError), hold(output):
             pass
     assert len(run(folder, output)) == 3
 
 
 def test_what_a_killed_process_has_begun_is_removed(folder, output, log):
-    run(folder, output)
+    arguments = ["grade-class", str(folder), "--output", str(output)]
+    main(arguments)
     shutil.copy(output / "records" / "anna.json", output / "records" / ".unfinished-17-abc.json")
-    run(folder, output)
+    main(arguments)
     assert sorted(path.name for path in (output / "records").iterdir()) == ["anna.json", "bob.json", "carl.json"]

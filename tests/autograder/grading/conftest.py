@@ -10,10 +10,9 @@ import pytest
 
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_all
-from autograder.classroom.records import hold
 from autograder.classroom.staleness import Conditions
 from autograder.grading.launcher import open_grader
-from autograder.grading.record import Record, read_record
+from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import events_of
@@ -101,10 +100,10 @@ def graded(zygote, references, class_folder, tmp_path_factory) -> Callable[[str]
         entry = entries[name]
         assignment = in_a_hurry(call_seconds=1.5) if name == "trouble" else read_assignment()
         conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
-        with hold(entry.record.parent), open_grader(assignment, references, zygote=zygote) as grader:
-            grade_all([entry], conditions, grader)
-        record = read_record(entry.record)
-        assert record is not None
+        found: list[Record] = []
+        with open_grader(assignment, references, zygote=zygote) as grader:
+            grade_all([entry], conditions, grader, lambda _, record: found.append(SEEDS.seal(record)))
+        [record] = found
         return record
 
     return grade

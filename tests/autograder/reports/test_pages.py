@@ -8,6 +8,8 @@ from typing import ClassVar
 
 import pytest
 
+from autograder.classroom.marks import mark_of
+from autograder.classroom.results import Result
 from autograder.classroom.roll import LeftOut, Member, Roll
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.events import Finished, Noted, TasksJudged
@@ -17,7 +19,6 @@ from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.pages import write_pages
 from autograder.reports.pages.charts import histogram
-from autograder.reports.pages.writing import Graded
 from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()
@@ -47,15 +48,21 @@ def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", *
     if bleu:
         low, value, high = bleu
         judgement = judgement.changed(bleu=Bleu(value=value, low=low, high=high, sentences=9, signature="nrefs:1"))
-    return Graded(key, name or key, record.changed(judgement=judgement.changed(**changes)))
+    record = record.changed(judgement=judgement.changed(**changes))
+    return shown(record, key, name or key)
+
+
+def shown(record, key, name, **details):
+    """The record of one student."""
+    return Result(Member(id=key, name=name, key=key, **details), record, mark_of(record.judgement))
 
 
 @pytest.fixture
 def pages(tmp_path):
     def write(*class_, left_out=(), more=()):
-        members = tuple(Member(id=one.key, name=one.name, key=one.key, is_late=one.is_late) for one in class_)
-        roll = Roll(layout="canvas", folder="class", has_roster=True, members=(*members, *more), left_out=left_out)
-        write_pages(roll, {one.key: one.record for one in class_}, ASSIGNMENT, CATALOGUE, tmp_path)
+        members = (*(one.member for one in class_), *more)
+        roll = Roll(layout="canvas", folder="class", has_roster=True, members=members, left_out=left_out)
+        write_pages(roll, class_, ASSIGNMENT, CATALOGUE, tmp_path)
         return {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.html")}
 
     return write
@@ -171,7 +178,7 @@ def test_who_is_late_and_what_a_person_has_to_decide(pages):
         LeftOut(entry="grades.csv", reason="not named as Canvas names submissions"),
     )
     undecided = Member(id="e", name="Eve", undecided=("eve.zip", "eve"))
-    late = Graded("bob", "Bob", graded("bob").record, is_late=True)
+    late = shown(graded("bob").record, "bob", "Bob", is_late=True)
     found = pages(graded("anna"), late, left_out=left_out, more=(undecided,))
     text = words(found["class.html"])
     first = words(re.search(r'<section aria-labelledby="first">.*?</section>', found["class.html"], re.DOTALL)[0])
@@ -184,7 +191,7 @@ def test_who_is_late_and_what_a_person_has_to_decide(pages):
 
 def test_an_unfinished_record_says_so(tmp_path, pages):
     record = Recorder("anna", ASSIGNMENT, "0123456789abcdef").record
-    found = pages(Graded("anna", "Anna", record))
+    found = pages(shown(record, "anna", "Anna"))
     assert "The grading did not finish" in words(found["students/anna.html"])
     assert "grading did not finish" in words(found["class.html"])
 
@@ -196,7 +203,7 @@ def test_bonus_points_are_in_the_last_column():
 
 def test_a_class_of_three_hundred_is_below_a_megabyte(pages, tmp_path):
     one = graded("x", bleu=(0.4, 0.44, 0.48), fault="layer-norm-over-batch")
-    found = pages(*(Graded(f"student-{n}", f"Student Number {n}", one.record) for n in range(300)))
+    found = pages(*(shown(one.record, f"student-{n}", f"Student Number {n}") for n in range(300)))
     assert len(found["class.html"].encode()) < 1_000_000
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from autograder.classroom.marks import mark_of
+from autograder.classroom.results import results_of
 from autograder.classroom.roll import Member, Roll
 from autograder.grading.events import Finished, InternalsFound
 from autograder.grading.recording import Recorder
@@ -85,6 +87,6 @@ def test_it_stands_in_the_record_and_first_in_the_class():
     assert "torch._refs.add in layers.py, line 3" in as_table(record)
     member = Member(id="anna", name="Anna Smith", key="anna", entry="anna.zip")
     roll = Roll(layout="plain", folder="class", has_roster=False, members=(member,), left_out=())
-    assert "to be read by a person: Anna Smith" in as_class_table(roll, {"anna": record})
-    (case,) = cases({"anna": record}, {})
+    assert "to be read by a person: Anna Smith" in as_class_table(roll, results_of(roll, {"anna": record}))
+    (case,) = cases({"anna": record}, {"anna": [mark_of(record.judgement)]}, {})
     assert "internals: torch._refs.add in layers.py, line 3: x = …" in case.reasons

@@ -23,9 +23,10 @@ import torch
 from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
 
 from autograder.classroom.entries import take_class
-from autograder.classroom.grading import grade_class
+from autograder.classroom.grading import grade_all
 from autograder.classroom.staleness import Conditions
-from autograder.grading.record import Record, read_record
+from autograder.grading.launcher import open_grader
+from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.errors import SubmissionError
@@ -206,11 +207,14 @@ def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[S
     _, entries = take_class(folder, output, assignment)
     os.environ["SECRET"] = secret = f"TOKEN-{secrets.token_hex(16)}"
     try:
-        grade_class(entries, Conditions(assignment, ROOT / "student", folder, "0" * 16, Seeds(b"hostile")))
+        conditions = Conditions(assignment, ROOT / "student", folder, "0" * 16, Seeds(b"hostile"))
+        with open_grader(assignment, folder) as grader:
+            found: dict[str, Record] = {}
+            grade_all(entries, conditions, grader, lambda entry, record: found.update({entry.entry: record}))
     finally:
         del os.environ["SECRET"]
-    assert secret not in "".join(entry.record.read_text() for entry in entries)
-    return {entry.entry: (scenes[entry.entry], read_record(entry.record)) for entry in entries}
+    assert secret not in "".join(record.model_dump_json() for record in found.values())
+    return {name: (scenes[name], record) for name, record in found.items()}
 
 
 @pytest.mark.parametrize("path", HOSTILE, ids=lambda path: path.stem)

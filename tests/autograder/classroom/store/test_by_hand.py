@@ -22,6 +22,9 @@ def test_the_last_decision_counts_and_all_stay(by_hand, database):
     by_hand.comment("bob", "1.3", "gone", "tina")
     by_hand.comment("bob", "1.3", "", "tina")
     by_hand.waive("bob", 2, "ill", "tom")
+    by_hand.set_late_days("bob", 3, "the clock was wrong", "tom")
+    by_hand.set_late_days("anna", 3, "no", "tom")
+    by_hand.set_late_days("anna", None, "as it was", "tom")
     found = by_hand.decisions()
     anna, bob = found["anna"], found["bob"]
     assert [(task, one.value, one.text, one.by) for task, one in anna.points.items()] == [
@@ -29,6 +32,7 @@ def test_the_last_decision_counts_and_all_stay(by_hand, database):
     ]
     assert abs(now() - anna.points["1.3"].at) < timedelta(minutes=1)
     assert anna.comments[WHOLE].text == "Come\nand see me." and anna.waiver is None
+    assert bob.late_days.value == 3 and anna.late_days is None
     assert bob.comments == {} and (bob.waiver.value, bob.waiver.text, bob.waiver.by) == (2, "ill", "tom")
     assert database.do(lambda session: session.scalar(select(func.count()).select_from(Override))) == 4
 

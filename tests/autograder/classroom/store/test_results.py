@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from autograder.classroom.marks import weighed
 from autograder.classroom.store import Database, Owner, Received, Results, url_of
-from autograder.classroom.store.results import stored_name
+from autograder.classroom.store.enrolment import stored_name
 from autograder.classroom.store.tables import HandedIn, Kept, Result, Run, Student, TestResult
-from autograder.classroom.weighing import weighed
 from autograder.grading.record import NotWrittenError
 from autograder.grading.seeds import Seeds
 from autograder.grading.states import State
@@ -98,10 +98,10 @@ def test_what_is_not_sealed_does_not_come_out(results, database):
     forged = record.changed(judgement=record.judgement.changed(score=100.0))
     for text in ("{", forged.model_dump_json(), Seeds(b"guessed").seal(forged).model_dump_json()):
         database.do(lambda session, text=text: session.execute(update(Result).values(record=text)))
-        assert find(results, record) == [] and results.kept(ANNA) is None and results.forged() == {"anna"}
+        assert find(results, record) == [] and results.kept(ANNA) is None and results.forged([ANNA]) == {"anna"}
     results.add(ANNA, graded(gives_up=True))
     assert not results.kept(ANNA).record.is_finished, "a forged one is no finished one"
-    assert results.forged() == set()
+    assert results.forged([ANNA]) == set()
 
 
 def test_results_of_single_tests_can_be_queried(results, database):

@@ -14,6 +14,7 @@ def upgrade() -> None:
     special: dict[str, list[sa.Column[Any]]] = {
         "overrides": [sa.Column("task", sa.String(), nullable=False), sa.Column("points", sa.Double())],
         "comments": [sa.Column("task", sa.String(), nullable=False)],
+        "late_days": [sa.Column("days", sa.Integer())],
         "waivers": [sa.Column("days", sa.Integer())],
     }
     for table, columns in special.items():

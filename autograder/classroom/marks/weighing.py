@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from foundation.assignment_file import Assignment, Task
 
-from ..grading.grader_version import weighting_of
-from ..grading.marks import partial
-from ..grading.record import Bleu, Judgement, Part
-from ..grading.recording import with_parts
-from ..grading.states import State
-from ..scoring import Measured, explain, judge
+from ...grading.grader_version import weighting_of
+from ...grading.marks import partial
+from ...grading.record import Bleu, Judgement, Part
+from ...grading.recording import with_parts
+from ...grading.states import State
+from ...scoring import Measured, explain, judge
 
 
 def weighed(judgement: Judgement, assignment: Assignment) -> Judgement:

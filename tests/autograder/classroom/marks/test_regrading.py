@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from autograder.classroom.regrading import change_of
-from autograder.classroom.weighing import weighed
+from autograder.classroom.marks import change_of, weighed
 from autograder.grading.states import State
 from foundation.assignment_file import read_assignment
 
-from .store.conftest import graded
+from ..store.conftest import graded
 
 OTHER = "f" * 16
 

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from foundation.late_policy import LatePolicy
 
-from ..grading.record import Judgement, Part
-from .store.by_hand import WHOLE, Decision, Decisions
+from ...grading.record import Judgement, Part
+from ..store.by_hand import WHOLE, Decision, Decisions
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,15 @@ class Lateness:
         days: late days; 0 where nobody knows.
         waived: those that cost nothing.
         percent: of the points earned that are taken off.
-        waiver: who decided so; None = nobody.
+        by_hand: who set the days; None = nobody did.
+        waiver: who decided that days cost nothing; None = nobody did.
         is_unknown: the platform calls it late, but does not say when it was handed in: a person has to decide.
     """
 
     days: int = 0
     waived: int = 0
     percent: float = 0.0
+    by_hand: Decision | None = None
     waiver: Decision | None = None
     is_unknown: bool = False
 
@@ -80,14 +82,16 @@ class Mark:
     @property
     def score(self) -> float | None:
         """What counts; None where a person has to decide first."""
-        return None if self.earned is None else round(self.earned * (1 - self.lateness.percent / 100), 2)
+        if self.earned is None or self.lateness.is_unknown:
+            return None
+        return round(self.earned * (1 - self.lateness.percent / 100), 2)
 
     @property
     def needs_review(self) -> tuple[str, ...]:
         """Why a person has to decide something; empty where nobody has to."""
         reasons = [f"{one.part.number}: {one.part.state}" for one in self.parts if one.score is None]
         if self.lateness.is_unknown:
-            reasons.append("late, but nobody knows by how much: decide, and enter it with `waive`")
+            reasons.append("late, but nobody knows by how much: enter it with `late`, or `waive` it")
         return tuple(reasons)
 
 
@@ -112,18 +116,22 @@ def mark_of(
         PartMark(part, decisions.points.get(part.number), decisions.comments.get(part.number))
         for part in judgement.parts
     )
-    lateness = lateness_of(policy, submitted, is_late, decisions.waiver)
+    lateness = lateness_of(policy, submitted, is_late, decisions)
     return Mark(parts, judgement.max_score, lateness, decisions.comments.get(WHOLE))
 
 
 def lateness_of(
-    policy: LatePolicy | None, submitted: datetime | None, is_late: bool | None, waiver: Decision | None
+    policy: LatePolicy | None, submitted: datetime | None, is_late: bool | None, decisions: Decisions
 ) -> Lateness:
     """What lateness costs; see `mark_of`."""
     if policy is None:
         return Lateness()
-    if submitted is None:
-        return Lateness(waiver=waiver, is_unknown=bool(is_late) and waiver is None)
-    days = policy.days_late(submitted)
+    by_hand, waiver = decisions.late_days, decisions.waiver
+    if by_hand is not None and by_hand.value is not None:
+        days = int(by_hand.value)
+    elif submitted is not None:
+        days = policy.days_late(submitted)
+    else:
+        return Lateness(waiver=waiver, is_unknown=bool(is_late) and (waiver is None or waiver.value is not None))
     waived = 0 if waiver is None else days if waiver.value is None else min(days, int(waiver.value))
-    return Lateness(days, waived, policy.percent(days - waived), waiver)
+    return Lateness(days, waived, policy.percent(days - waived), by_hand, waiver)

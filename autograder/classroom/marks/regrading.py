@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..grading.record import Judgement, Part
-from ..grading.states import State
+from ...grading.record import Judgement, Part
+from ...grading.states import State
 
 MOST_TESTS = 3
 """How many tests are named for a part."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.classroom.weighing import weighed
+from autograder.classroom.marks import weighed
 from autograder.grading.events import Event, Finished, GivenUp, TakenIn, TasksJudged, TranslationsScored
 from autograder.grading.marks import Outcome, TaskResult, judge_task
 from autograder.grading.record import Judgement
@@ -13,7 +13,7 @@ from autograder.grading.states import State
 from autograder.scoring import Score, explain, judge
 from foundation.assignment_file import Assignment, read_assignment
 
-from .conftest import VERSION
+from ..conftest import VERSION
 
 BEFORE = read_assignment()
 

@@ -15,7 +15,7 @@ from autograder.grading.states import State
 from foundation.assignment_file import read_assignment
 from foundation.late_policy import LatePolicy
 
-from .conftest import VERSION
+from ..conftest import VERSION
 
 DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
 POLICY = LatePolicy(DUE, grace_hours=1, percent_per_day=10, most_percent=25)
@@ -92,7 +92,9 @@ def test_lateness_counts_after_points_by_hand():
 def test_without_a_policy_or_a_time_nothing_is_taken_off():
     assert mark_of(judgement(), None, None, DUE + timedelta(days=9), True).score == 100
     unknown = mark_of(judgement(), None, POLICY, None, True)
-    assert unknown.score == 100 and "nobody knows by how much" in unknown.needs_review[0]
+    assert unknown.score is None and unknown.earned == 100 and "nobody knows" in unknown.needs_review[0]
+    assert mark_of(judgement(), Decisions(late_days=by_hand(2)), POLICY, None, True).score == 80
+    assert mark_of(judgement(), Decisions(late_days=by_hand(0)), POLICY, DUE + timedelta(days=9)).score == 100
     assert mark_of(judgement(), Decisions(waiver=by_hand(None)), POLICY, None, True).needs_review == ()
     assert mark_of(judgement(), None, POLICY, None, None).needs_review == ()
 

@@ -1,0 +1,179 @@
+"""`python -m autograder override`, `comment`, `late`, `waive`: what people decide about a student's marks."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import getpass
+import math
+
+from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.printable_text import printable
+
+from ..classroom.store import ByHand, StoreError
+from ..classroom.store.by_hand import WHOLE
+from .arguments import Commands, add_assignment, add_store, open_store
+
+THEN = "run grade-class again: it grades nothing, and writes the new marks"
+
+
+def add_command(commands: Commands) -> None:
+    """The commands and their flags."""
+    parser = _parser(
+        commands,
+        "override",
+        "give a student points for a task by hand",
+        "They take the place of the grader's, whatever it finds out later, until you take them back.",
+        'python -m autograder override anna --task 1.3 --points 4 --why "right, but for a typing error"',
+    )
+    parser.add_argument("--task", required=True, help="its number, such as 1.3")
+    points = parser.add_mutually_exclusive_group(required=True)
+    points.add_argument("--points", type=float, help="from 0 to what the task is worth")
+    points.add_argument("--withdraw", action="store_true", help="the grader's points count again")
+    _add_why(parser)
+    parser.set_defaults(run=override)
+
+    parser = _parser(
+        commands,
+        "comment",
+        "comment on a student's submission",
+        "The comment is shown on the student's page, and takes the place of an earlier one on the same task.",
+        'python -m autograder comment anna "A neat solution." --task 1.3',
+    )
+    parser.add_argument("text", nargs="?", default="", help="none = take back the comment that is there")
+    parser.add_argument("--task", help="its number, such as 1.3; default: the whole submission")
+    parser.set_defaults(run=comment)
+
+    parser = _parser(
+        commands,
+        "late",
+        "say by how many days a student was late",
+        "For platforms that say that a submission is late, but not when it came, and for clocks that were wrong.",
+        'python -m autograder late anna --days 2 --why "sent by e-mail on Monday"',
+    )
+    days = parser.add_mutually_exclusive_group(required=True)
+    days.add_argument("--days", type=int, help="0 = in time")
+    days.add_argument("--withdraw", action="store_true", help="as the platform says")
+    _add_why(parser)
+    parser.set_defaults(run=late)
+
+    parser = _parser(
+        commands,
+        "waive",
+        "let late days cost a student nothing",
+        "Without --days, none of them does, however many there are.",
+        'python -m autograder waive anna --days 2 --why "ill"',
+    )
+    days = parser.add_mutually_exclusive_group()
+    days.add_argument("--days", type=int, help="how many; default: all")
+    days.add_argument("--withdraw", action="store_true", help="all late days count again")
+    _add_why(parser)
+    parser.set_defaults(run=waive)
+
+
+def _parser(commands: Commands, name: str, summary: str, more: str, example: str) -> argparse.ArgumentParser:
+    description = f"{summary[0].upper()}{summary[1:]}. {more} Who entered it, and when, is kept."
+    parser = commands.add_parser(name, help=summary, description=description, epilog=f"example: {example}")
+    parser.add_argument("student", help="id, e-mail address, name, or what was handed in")
+    parser.add_argument("--by", default=None, help="who decides; default: the user of this machine")
+    add_assignment(parser)
+    add_store(parser)
+    return parser
+
+
+def _add_why(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--why", required=True, metavar="TEXT", help="the reason, which the student may read")
+
+
+def override(options: argparse.Namespace) -> int:
+    """Gives points by hand; the exit status."""
+    assignment = read_assignment(options.assignment)
+    task = task_of(options.task, assignment)
+    points: float | None = options.points
+    if points is not None and not (math.isfinite(points) and 0 <= points <= task.points):
+        raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
+    with open_store(options.store, options.output, assignment) as database:
+        by_hand = ByHand(database)
+        student = by_hand.find_student(options.student)
+        by_hand.give_points(student, task.number, points, options.why, who(options.by))
+    given = "the grader's points again" if points is None else f"{points:g} of {task.points:g} points by hand"
+    return _told(student, f"{task.number} {task.title}: {given}")
+
+
+def comment(options: argparse.Namespace) -> int:
+    """Comments on a submission; the exit status."""
+    assignment = read_assignment(options.assignment)
+    task = WHOLE if options.task is None else task_of(options.task, assignment).number
+    with open_store(options.store, options.output, assignment) as database:
+        by_hand = ByHand(database)
+        student = by_hand.find_student(options.student)
+        by_hand.comment(student, task, options.text.strip(), who(options.by))
+    what = "noted" if options.text.strip() else "taken back"
+    return _told(student, f"comment on {task or 'the whole'} {what}")
+
+
+def late(options: argparse.Namespace) -> int:
+    """Says how late a student was; the exit status."""
+    assignment = read_assignment(options.assignment)
+    days = check_days(options.days)
+    with open_store(options.store, options.output, assignment) as database:
+        by_hand = ByHand(database)
+        student = by_hand.find_student(options.student)
+        by_hand.set_late_days(student, days, options.why, who(options.by))
+    return _told(student, "late days as the platform says" if days is None else f"{days} late days", assignment)
+
+
+def waive(options: argparse.Namespace) -> int:
+    """Waives late days; the exit status."""
+    assignment = read_assignment(options.assignment)
+    days = 0 if options.withdraw else check_days(options.days)
+    with open_store(options.store, options.output, assignment) as database:
+        by_hand = ByHand(database)
+        student = by_hand.find_student(options.student)
+        by_hand.waive(student, days, options.why, who(options.by))
+    return _told(student, "all late days waived" if days is None else f"{days} late days waived", assignment)
+
+
+def task_of(number: str, assignment: Assignment) -> Task:
+    """The task with a number.
+
+    Raises:
+        StoreError: where there is none.
+    """
+    for task in assignment.tasks:
+        if task.number == number:
+            return task
+    numbers = [task.number for task in assignment.tasks]
+    near = difflib.get_close_matches(number, numbers, n=1, cutoff=0.0)[0]
+    known = f"did you mean {near}? There are {', '.join(numbers)}"
+    raise StoreError(f"--task {printable(number, 30)}: no such task; {known}")
+
+
+def check_days(days: int | None) -> int | None:
+    """A number of days.
+
+    Raises:
+        StoreError: where it is negative.
+    """
+    if days is not None and days < 0:
+        raise StoreError(f"--days {days}: expected 0 or more")
+    return days
+
+
+def who(named: str | None) -> str:
+    """Who enters a decision.
+
+    Raises:
+        StoreError: where this machine does not know its user.
+    """
+    try:
+        return named or getpass.getuser()
+    except (KeyError, OSError):
+        raise StoreError("--by NAME is missing, and this machine does not know its user") from None
+
+
+def _told(student: str, what: str, assignment: Assignment | None = None) -> int:
+    print(f"{printable(student, 60)}: {what}; {THEN}")
+    if assignment is not None and assignment.late is None:
+        print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
+    return 0

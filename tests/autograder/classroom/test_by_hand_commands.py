@@ -1,0 +1,141 @@
+"""`override`, `comment`, `late` and `waive`: what people decide counts, is shown, and survives."""
+
+import csv
+import html
+import json
+import re
+
+import pytest
+
+from autograder.__main__ import main
+from foundation.assignment_file import DEFAULT_PATH
+
+LATE = """
+[late]
+due = 2026-01-01T00:00:00Z
+percent_per_day = 10
+most_percent = 50
+"""
+
+
+@pytest.fixture
+def assignment(tmp_path):
+    path = tmp_path / "assignment.toml"
+    path.write_text(DEFAULT_PATH.read_text().replace("[release]", f"{LATE}\n[release]", 1))
+    return path
+
+
+@pytest.fixture
+def grade(folder, output, log, assignment):
+    """Grades the class; the row of a student."""
+
+    def grade(student: str = "anna") -> dict[str, object]:
+        assert main(["grade-class", str(folder), "--output", str(output), "--assignment", str(assignment)]) in (0, 1)
+        rows = json.loads((output / "summary.json").read_text())["students"]
+        return next(row for row in rows if row["id"] == student)
+
+    return grade
+
+
+@pytest.fixture
+def decide(output, assignment):
+    def decide(*arguments: str) -> int:
+        return main([*arguments, "--output", str(output), "--assignment", str(assignment), "--by", "tina"])
+
+    return decide
+
+
+def page(output, student: str = "anna") -> str:
+    text = (output / "students" / f"{student}.html").read_text()
+    plain = re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", plain)).split())
+
+
+def test_points_by_hand_count_and_are_shown(grade, decide, output, log, capsys):
+    grade()
+    log()
+    assert decide("override", "Anna", "--task", "1.3", "--points", "4.5", "--why", "a <b>slip</b>") == 0
+    assert (
+        "anna: 1.3 Multi-headed attention: 4.5 of 14 points by hand; run grade-class again" in capsys.readouterr().out
+    )
+    row = grade()
+    assert (row["score"], row["1.3"], row["1.3 state"]) == (90.5, 4.5, "passed") and log() == []
+    assert re.fullmatch(r"1\.3: 4\.5 points by tina, \d{4}-\d\d-\d\d: a <b>slip</b>", row["by_hand"])
+    text = page(output)
+    assert "90.5 of 100 points" in text and "4.5 points by hand: a <b>slip</b>" in text
+    assert "90.5" in (output / "class.html").read_text() and "4.5*" in (output / "class.html").read_text()
+    with (output / "summary.csv").open() as file:
+        assert {line["id"]: line["score"] for line in csv.DictReader(file)} == {
+            "anna": "90.5",
+            "bob": "100.0",
+            "carl": "100.0",
+        }
+    record = json.loads((output / "records" / "anna.json").read_text())
+    assert record["judgement"]["score"] == 100, "the record has what was graded"
+    assert decide("override", "anna", "--task", "1.3", "--withdraw", "--why", "no slip") == 0
+    assert grade()["score"] == 100
+
+
+def test_points_by_hand_survive_a_new_submission(grade, decide, folder):
+    grade()
+    decide("override", "anna", "--task", "1.3", "--points", "4", "--why", "a slip")
+    (folder / "anna" / "layers.py").write_text("# handed in again\n")
+    assert grade()["score"] == 90
+
+
+def test_comments_are_shown_where_they_belong(grade, decide, output, capsys):
+    grade()
+    assert decide("comment", "anna", "Come and see me.") == decide("comment", "anna", "Neat!", "--task", "1.4") == 0
+    assert "anna: comment on the whole noted" in capsys.readouterr().out
+    assert grade()["comments"] == "Come and see me.; 1.4: Neat!"
+    text = page(output)
+    assert text.index("Come and see me.") < text.index("Tasks") < text.index("Neat!")
+    assert decide("comment", "anna", "--task", "1.4") == 0 and grade()["comments"] == "Come and see me."
+
+
+def test_late_days_cost_and_are_waived(grade, decide, output):
+    grade()
+    assert decide("late", "anna", "--days", "2", "--why", "by e-mail") == 0
+    row = grade()
+    assert (row["score"], row["late_days"], row["percent_off"]) == (80, 2, 20)
+    assert "2 days late: 20% of 100 points earned taken off." in page(output) and "by e-mail" in page(output)
+    assert decide("waive", "anna", "--days", "1", "--why", "ill") == 0 and grade()["score"] == 90
+    assert decide("waive", "anna", "--why", "ill for long") == 0 and grade()["score"] == 100
+    assert decide("waive", "anna", "--withdraw", "--why", "not ill") == 0 and grade()["score"] == 80
+    assert decide("late", "anna", "--withdraw", "--why", "never mind") == 0 and grade()["score"] == 100
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("override", "ana", "--task", "1.3", "--points", "4"), "ana: no student of this class; did you mean anna?"),
+        (("override", "anna", "--task", "1.33", "--points", "4"), "--task 1.33: no such task; did you mean 1.3?"),
+        (("override", "anna", "--task", "1.3", "--points", "40"), "--points 40: expected 0 to 14"),
+        (("override", "anna", "--task", "1.3", "--points", "nan"), "--points nan: expected 0 to 14"),
+        (("override", "anna", "--task", "1.3", "--points", "-1"), "--points -1: expected 0 to 14"),
+        (("late", "anna", "--days", "-1"), "--days -1: expected 0 or more"),
+    ],
+)
+def test_mistakes_are_one_line_and_change_nothing(grade, decide, capsys, arguments, message):
+    before = grade()
+    capsys.readouterr()
+    assert decide(*arguments, "--why", "because") == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and message in printed
+    assert grade() == before
+
+
+def test_a_mistyped_folder_is_not_made(tmp_path, capsys):
+    assert main(["comment", "anna", "hello", "--output", str(tmp_path / "mraks")]) == 2
+    assert "mraks/class.db: no such file; expected the folder that `grade-class --output`" in capsys.readouterr().err
+    assert not (tmp_path / "mraks").exists()
+
+
+def test_decisions_for_somebody_who_is_gone_are_noted(grade, decide, folder, capsys):
+    grade()
+    decide("comment", "bob", "hello")
+    (folder / "bob" / "layers.py").unlink()
+    (folder / "bob").rmdir()
+    capsys.readouterr()
+    grade()
+    assert "note: decisions by hand for students who are not in this class: bob" in capsys.readouterr().err
