@@ -68,7 +68,7 @@ def task_of(part: Part, results: Sequence[Result]) -> Task:
     for result, one in marks:
         name = f"{result.member.name}: " if len(results) > 1 else ""
         if one.by_hand:
-            said.append(f"{name}{_points(one.by_hand.value)} points by hand: {one.by_hand.text}")
+            said.append(f"{name}{_counted(one.by_hand.value or 0, 'point')} by hand: {one.by_hand.text}")
         if one.comment:
             said.append(f"{name}{one.comment.text}")
     scores = {one.score for _, one in marks}
@@ -90,16 +90,17 @@ def said_of(result: Result, is_named: bool) -> list[str]:
     if late.is_unknown:
         lines.append("Handed in late; what that costs is not decided yet.")
     if late.days:
-        waived = f", of which {late.waived} cost nothing" if late.waived else ""
-        earned = "" if result.mark.earned is None else f" of {_points(result.mark.earned)} points earned"
-        lines.append(f"{_days(late.days)} late{waived}: {_points(late.percent)}%{earned} taken off.")
-    lines += [one.text for one in (late.by_hand, late.waiver, result.mark.comment) if one and one.text]
+        waived = f", {late.waived} of them waived" if late.waived else ""
+        earned = "points" if result.mark.earned is None else _counted(result.mark.earned, "point")
+        lines.append(
+            f"{_counted(late.days, 'day')} late{waived}: {late.percent:g}% of the {earned} earned is taken off."
+        )
+    lines += [f"Late days by hand: {late.by_hand.text}"] if late.by_hand else []
+    lines += [f"Waived: {late.waiver.text}"] if late.waiver and late.waived else []
+    lines += [result.mark.comment.text] if result.mark.comment else []
     return [f"{result.member.name}: {line}" for line in lines] if is_named else lines
 
 
-def _points(value: float | None) -> str:
-    return "no" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def _days(number: int) -> str:
-    return "1 day" if number == 1 else f"{number} days"
+def _counted(value: float, unit: str) -> str:
+    number = f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{number} {unit}" if value == 1 else f"{number} {unit}s"

@@ -98,8 +98,9 @@ def test_late_days_cost_and_are_waived(grade, decide, output):
     assert decide("late", "anna", "--days", "2", "--why", "by e-mail") == 0
     row = grade()
     assert (row["score"], row["late_days"], row["percent_off"]) == (80, 2, 20)
-    assert "2 days late: 20% of 100 points earned taken off." in page(output) and "by e-mail" in page(output)
+    assert "2 days late: 20% of the 100 points earned is taken off." in page(output) and "by e-mail" in page(output)
     assert decide("waive", "anna", "--days", "1", "--why", "ill") == 0 and grade()["score"] == 90
+    assert "2 days late, 1 of them waived: 10% of the" in page(output) and "Waived: ill" in page(output)
     assert decide("waive", "anna", "--why", "ill for long") == 0 and grade()["score"] == 100
     assert decide("waive", "anna", "--withdraw", "--why", "not ill") == 0 and grade()["score"] == 80
     assert decide("late", "anna", "--withdraw", "--why", "never mind") == 0 and grade()["score"] == 100
