@@ -131,8 +131,8 @@ class Results:
         def work(session: Session) -> dict[str, Record]:
             query = select(Submission.entry, Result.record).join(Kept, Kept.submission_id == Submission.id)
             rows = session.execute(query.join(Result, Result.id == Kept.result_id).execution_options(yield_per=BATCH))
-            found = {names[entry]: self._sealed(text) for entry, text in rows if entry in names}
-            return {entry: found[entry] for entry in names.values() if found.get(entry)}
+            found = {names[entry]: record for entry, text in rows if entry in names and (record := self._sealed(text))}
+            return {entry: found[entry] for entry in names.values() if entry in found}
 
         return self.database.do(work)
 

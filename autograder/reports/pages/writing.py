@@ -72,6 +72,7 @@ def write_pages(
     for key, one in by_key.items():
         text = student.render(student_view(one.record, assignment, one.results), name=one.name, is_late=one.is_late)
         write_whole(output / STUDENTS / f"{key}.html", text)
+    records = {key: one.record for key, one in by_key.items()}
     view = class_view(records, {key: one.results for key, one in by_key.items()}, assignment, catalogue)
     write_whole(output / "class.html", of_class.render(view | roll_view(roll), graded=by_key, pages=pages))
 

@@ -64,7 +64,7 @@ def test_points_by_hand_count_and_are_shown(grade, decide, output, log, capsys):
     text = page(output)
     assert "90.5 of 100 points" in text and "4.5 points by hand: a <b>slip</b>" in text
     assert "90.5" in (output / "class.html").read_text() and "4.5*" in (output / "class.html").read_text()
-    with (output / "summary.csv").open() as file:
+    with (output / "summary.csv").open(encoding="utf-8-sig") as file:
         assert {line["id"]: line["score"] for line in csv.DictReader(file)} == {
             "anna": "90.5",
             "bob": "100.0",

@@ -3,6 +3,7 @@
 import csv
 import html
 import io
+import sqlite3
 import zipfile
 from pathlib import Path
 
@@ -10,19 +11,19 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.downloads import read_roster
-from autograder.classroom.records import RECORDS
 from autograder.classroom.results import results_of
 from autograder.classroom.roll import Member, Roll, write_roll
+from autograder.classroom.store import FILE, ByHand, Database, Owner, Received, Results, url_of
 from autograder.commands import export_marks as command
 from autograder.grading.events import Finished, TasksJudged
 from autograder.grading.marks import TaskResult
-from autograder.grading.record import Record, write_record
+from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
 from autograder.grading.states import State
 from autograder.reports.exports import PLATFORMS, export, marks_of
 from autograder.reports.exports.marks import About
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import DEFAULT_PATH, read_assignment
 
 ASSIGNMENT = read_assignment()
 ABOUT = About(ASSIGNMENT.title, 100.0)
@@ -59,9 +60,15 @@ def marks(tmp_path) -> Path:
     members = tuple(one for one, _ in CLASS)
     write_roll(Roll(layout="canvas", folder="class", has_roster=True, members=members, left_out=()), tmp_path / "marks")
     (tmp_path / "marks" / "students").mkdir()
+    with Database(url_of(None, tmp_path / "marks"), ASSIGNMENT.name) as database:
+        received = {one.key: Received(one.key, one.key, (Owner(one.id, one.name),)) for one, found in CLASS if found}
+        results = Results(database, SEEDS)
+        results.enrol(received.values())
+        for one, found in CLASS:
+            if found:
+                results.add(received[one.key], found)
     for one, found in CLASS:
         if found:
-            write_record(tmp_path / "marks" / RECORDS / f"{one.key}.json", SEEDS.seal(found))
             (tmp_path / "marks" / "students" / f"{one.key}.html").write_text(f"page of {one.key}")
     return tmp_path / "marks"
 
@@ -165,7 +172,8 @@ def test_students_whom_a_platform_cannot_find_are_named(marks, run, capsys):
 
 
 def test_a_record_that_nobody_sealed_is_no_mark(marks, run, capsys):
-    write_record(marks / RECORDS / "anna.json", Seeds(b"guessed").seal(record()))
+    with sqlite3.connect(marks / FILE) as file:
+        file.execute("UPDATE results SET record = replace(record, 'passed', 'failed') WHERE id = 1")
     assert run("plain") == 0
     assert "no score: Anna Smith (needs review)" in capsys.readouterr().err
     assert rows(marks / "export" / "plain.csv")[1][4] == ""
@@ -178,12 +186,30 @@ def test_the_same_marks_make_the_same_files(marks, run):
     assert first == {path.name: path.read_bytes() for path in (marks / "export").iterdir()}
 
 
+def forget(marks: Path) -> None:
+    with sqlite3.connect(marks / FILE) as file:
+        file.execute("DELETE FROM kept")
+
+
+def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
+    late = "[late]\ndue = 2026-01-01T00:00:00Z\n\n[release]"
+    (tmp_path / "assignment.toml").write_text(DEFAULT_PATH.read_text().replace("[release]", late, 1))
+    with Database(url_of(None, marks), ASSIGNMENT.name) as database:
+        ByHand(database).give_points("anna", "1.2", 4.0, "a slip", "tina")
+        ByHand(database).set_late_days("anna", 1, "by e-mail", "tina")
+        ByHand(database).give_points("carl", "1.1", 1.0, "the grader failed", "tina")
+    assert run("plain", "--assignment", tmp_path / "assignment.toml") == 0
+    scores = {row[0]: row[4] for row in rows(marks / "export" / "plain.csv")[1:]}
+    assert (float(scores["anna"]), float(scores["carl"])) == (81, 97)
+
+
 @pytest.mark.parametrize(
     ("break_it", "words"),
     [
         (lambda marks: (marks / "class.json").unlink(), "class.json: No such file or directory; expected the folder"),
         (lambda marks: (marks / "class.json").write_text("{}"), "class.json: not as `grade-class` writes it"),
-        (lambda marks: [path.unlink() for path in (marks / RECORDS).iterdir()], "no records of this term's grader"),
+        (lambda marks: (marks / FILE).unlink(), "class.db: no such file; expected the folder that `grade-class"),
+        (lambda marks: forget(marks), "no records of this term's grader"),
     ],
 )
 def test_what_is_no_folder_of_marks_is_one_line(marks, run, capsys, break_it, words):
