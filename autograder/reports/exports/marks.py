@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...classroom.downloads import Person, Student
 from ...classroom.downloads.matching import Index
+from ...classroom.marks import PartMark
 from ...classroom.results import Result
 from ..spreadsheets import as_score
 
@@ -34,17 +35,26 @@ class Mark:
 
     @property
     def comment(self) -> str:
-        """Where points are missing and why, in one line; "" where there is no score."""
-        record = self.result.record
-        if record is None or self.result.score is None:
+        """What people say, and where points are missing and why, in one line; "" where there is no score."""
+        record, mark = self.result.record, self.result.mark
+        if record is None or mark is None or self.result.score is None:
             return ""
-        lost = [
-            f"{part.number} {part.title}: {as_score(part.score)} of {as_score(part.points)} ({part.state.value})"
-            for part in record.judgement.parts
-            if part.score < part.points and not part.extension
-        ]
-        notes = [" ".join(note.split()) for note in record.judgement.notes]
-        return "; ".join([*lost, *notes] or ["all points"])[:MOST_CHARACTERS]
+        said = [mark.comment.text] if mark.comment else []
+        late = [f"{mark.lateness.percent:g}% off for {mark.lateness.days} late days"] if mark.lateness.percent else []
+        parts = [told for one in mark.parts if (told := _told(one))]
+        texts = [*said, *late, *parts, *record.judgement.notes]
+        return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
+
+
+def _told(one: PartMark) -> str:
+    """What a part's mark is and why, if it is not the full one or a person has something to say about it."""
+    part, texts = one.part, []
+    if one.by_hand or (not part.extension and (one.score or 0.0) < part.points):
+        why = f"by hand: {one.by_hand.text}" if one.by_hand else part.state.value
+        texts.append(f"{as_score(one.score)} of {as_score(part.points)} ({why})")
+    if one.comment:
+        texts.append(one.comment.text)
+    return f"{part.number} {part.title}: {', '.join(texts)}" if texts else ""
 
 
 @dataclass(frozen=True)

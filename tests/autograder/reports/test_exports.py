@@ -197,10 +197,14 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     with Database(url_of(None, marks), ASSIGNMENT.name) as database:
         ByHand(database).give_points("anna", "1.2", 4.0, "a slip", "tina")
         ByHand(database).set_late_days("anna", 1, "by e-mail", "tina")
+        ByHand(database).comment("anna", "1.4", "A neat\nsolution.", "tina")
         ByHand(database).give_points("carl", "1.1", 1.0, "the grader failed", "tina")
     assert run("plain", "--assignment", tmp_path / "assignment.toml") == 0
     scores = {row[0]: row[4] for row in rows(marks / "export" / "plain.csv")[1:]}
     assert (float(scores["anna"]), float(scores["carl"])) == (81, 97)
+    [comment] = [row[-1] for row in rows(marks / "export" / "plain.csv") if row[0] == "anna"]
+    assert comment.startswith("10% off for 1 late days; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); ")
+    assert "1.4 Layer normalisation: A neat solution." in comment
 
 
 @pytest.mark.parametrize(
