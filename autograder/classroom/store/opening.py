@@ -131,4 +131,5 @@ def _check_owner(connection: Connection, url: URL, owner: str) -> None:
     if found is None:
         connection.execute(insert(Setting).values(name="assignment", value=owner))
     elif found != owner:
-        raise StoreError(f"store {shown(url)}: has the marks of {found!r}, not of {owner!r}; name another database")
+        what = f"has the marks of {found!r}, not of {owner!r}"
+        raise StoreError(f"store {shown(url)}: {what}; name its --assignment, or another database")

@@ -182,7 +182,8 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
         assert "Bob Berg, Eve Evans" in page
 
     platform = layout if layout in ("canvas", "moodle", "gradescope") else "plain"
-    assert main(["export-marks", str(marks), "--for", platform, "--roster", str(tmp_path / "roster.csv")]) == 0
+    options = ["--roster", str(tmp_path / "roster.csv"), "--assignment", str(ASSIGNMENT)]
+    assert main(["export-marks", str(marks), "--for", platform, *options]) == 0
     assert "no score: Carl Clark (nothing handed in)" in capsys.readouterr().err
     table = rows_of(marks / "export" / f"{platform}.csv")
     with zipfile.ZipFile(marks / "export" / f"{platform}-feedback.zip") as archive:
@@ -227,7 +228,7 @@ def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(grade
     anna, bob = rows_of(marks / "summary.csv")
     assert (anna["submission"], anna["score"]) == ("submission_2", "10.0")
     assert (bob["status"], bob["score"]) == ("needs review", "") and "submission_3, submission_4" in bob["reason"]
-    assert main(["export-marks", str(marks), "--for", "plain", "gradescope"]) == 0
+    assert main(["export-marks", str(marks), "--for", "plain", "gradescope", "--assignment", str(ASSIGNMENT)]) == 0
     assert [row["score"] for row in rows_of(marks / "export" / "plain.csv")] == ["10", ""]
     assert [row["Status"] for row in rows_of(marks / "export" / "gradescope.csv")] == ["Graded", "Ungraded"]
 
