@@ -96,8 +96,9 @@ def write_summary(roll: Roll, results: Sequence[Result], output: Path) -> None:
 
 
 def scores_of(results: Iterable[Result]) -> list[float]:
-    """The scores of the students who have one."""
-    return [result.score for result in results if result.score is not None]
+    """The scores of the submissions that have one; several where partners have different ones."""
+    found = dict.fromkeys((result.member.key, result.score) for result in results)
+    return [score for _, score in found if score is not None]
 
 
 def records_of(results: Iterable[Result]) -> dict[str, Record]:

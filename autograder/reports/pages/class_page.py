@@ -60,7 +60,7 @@ def class_view(
     """
     judgements = [record.judgement for record in records.values()]
     marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
-    scores = [mark.score for same in marks.values() for mark in same if mark.score is not None]
+    scores = [score for same in marks.values() for score in shown_scores(same) if score is not None]
     top = judgements[0].max_score
     bleu_top = highest_bleu(records, assignment.thresholds)
     seconds = {key: record.run.seconds for key, record in records.items()}
