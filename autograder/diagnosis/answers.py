@@ -20,12 +20,14 @@ class Answer:
         value: a tree of numbers and tensors.
         numbers: how many numbers the object learns.
         gradient_size: the sum of squares of the gradients of all parameters.
+        first_size: the root mean square of the first values of a new object's matrices; 0 = it has none.
     """
 
     error: str = ""
     value: object = None
     numbers: int = 0
     gradient_size: float = 0.0
+    first_size: float = 0.0
 
 
 def agree(mine: Answer, theirs: Answer) -> bool:

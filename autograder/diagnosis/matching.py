@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import median
 from typing import Any
 
 import torch
@@ -30,6 +32,8 @@ MOST_TRIED = 6
 """Plans that are tried where no call tells which one explains it."""
 ENOUGH = 0.8
 """The share of the tests whose answers must all be those of a fault, for the fault to be named."""
+NEAR, FAR = math.log(1.25), math.log(1.6)
+"""First values of one size, and of two."""
 COST_OF_FITTING = 1
 """In comparisons: trying all recipes on one call."""
 
@@ -105,6 +109,7 @@ class Search:
         self._is_missed = [episode.test in missed for episode in episodes]
         self._stacks: Stacks = {}
         self._hides: dict[str, bool] = {}
+        self._apart: dict[str, list[float]] = {}  # by fault: how far first values are from the submission's, as logs
 
     def best_of(self, faults: Sequence[Fault]) -> Match | None:
         """The faults that reproduce the most tests, as far as the budget goes."""
@@ -124,7 +129,17 @@ class Search:
                     top = score
         if not best:
             return None
+        best = self._told_apart(best)
         return Match(best[0], tuple(best[1:]), top[0] / len(self._episodes))
+
+    def _told_apart(self, faults: Sequence[Fault]) -> list[Fault]:
+        """Of faults that no answer tells apart, those whose objects begin with values of the submission's size, if any.
+
+        Submissions may begin with other values than the reference; then all faults stay.
+        """
+        apart = {fault.id: median(self._apart.get(fault.id) or [0.5 * (NEAR + FAR)]) for fault in faults}
+        is_any_near = any(apart[fault.id] < NEAR for fault in faults)
+        return [fault for fault in faults if not is_any_near or apart[fault.id] < FAR]
 
     def _plans(self, fault: Fault) -> list[Plan | None]:
         """The plans that are worth a try: those that explain the first call, and the most natural one."""
@@ -182,6 +197,8 @@ class Search:
         kind = "exact"
         try:
             for theirs, mine, is_guess in self._play(fault.component, fault, plan, episode):
+                if mine.first_size and theirs.first_size:
+                    self._apart.setdefault(fault.id, []).append(abs(math.log(mine.first_size / theirs.first_size)))
                 if agree(mine, theirs):
                     continue
                 if is_guess and not mine.error and not theirs.error:

@@ -62,6 +62,11 @@ class UnplayableError(Exception):
     """The episode cannot be compared: parameters that have no place, or an answer that cannot be read."""
 
 
+def is_matrix(tensor: Tensor) -> bool:
+    """Whether it has at least two axes that are longer than one."""
+    return sum(size > 1 for size in tensor.shape) >= 2
+
+
 class Rehearsal:
     """Components of ours that answer what a submission was asked."""
 
@@ -191,7 +196,9 @@ class Rehearsal:
         value = [result["module"], frozen]
         if request.get("component", "").partition(".")[2] in self._workshop.initialised:
             value.append(sorted(t.double().sum() / t.numel() for t in decoder.tensors if t.numel()))
-        return Answer(value=value, numbers=sum(t.numel() for t in decoder.tensors))
+        matrices = [t.double().flatten() for t in decoder.tensors if is_matrix(t)]
+        size = float(torch.cat(matrices).square().mean().sqrt()) if matrices else 0.0
+        return Answer(value=value, numbers=sum(t.numel() for t in decoder.tensors), first_size=size)
 
     def _number_as_in(self, verb: str, result: Any) -> None:
         """Numbers the result of this request as the worker did: later requests name it by that number."""

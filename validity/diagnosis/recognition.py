@@ -143,3 +143,8 @@ class Grader:
 def share(rows: Sequence[Row]) -> float:
     """The share of the faults that were recognised."""
     return sum(row.is_right for row in rows) / len(rows)
+
+
+def share_alone(rows: Sequence[Row]) -> float:
+    """The share of the faults that were recognised, and named with no other in their group."""
+    return sum(row.is_right and row.group == 1 for row in rows) / len(rows)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ..markdown import table
-from .recognition import Row, share
+from .recognition import Row, share, share_alone
 
 
 def as_text(rows: Sequence[Row]) -> str:
@@ -17,9 +17,8 @@ def as_text(rows: Sequence[Row]) -> str:
         own = [row for row in rows if row.layout == layout]
         lines.append(f"{layout:<9} {sum(row.is_right for row in own)} of {len(own)} recognised ({share(own):.1%})")
     lines += [f"{row.layout:<9} {row.fault}: {problem}" for row in rows for problem in row.problems]
-    alone = sum(row.group == 1 and row.is_right for row in rows)
     seconds = sorted(row.cpu_seconds for row in rows)
-    lines.append(f"all       {share(rows):.1%}, {alone / len(rows):.1%} with nothing else in the group")
+    lines.append(f"all       {share(rows):.1%}, {share_alone(rows):.1%} with nothing else in the group")
     lines.append(f"CPU of a diagnosis: median {seconds[len(seconds) // 2]:.2f} s, most {seconds[-1]:.2f} s")
     return "\n".join(lines)
 
