@@ -44,7 +44,7 @@ PLATFORM_NAMES = {
     "gradescope": "Gradescope",
     "moodle": "Moodle",
     "nbgrader": "nbgrader",
-    "plain": "no platform: one entry per submission",
+    "plain": "a folder with one entry per submission",
 }
 """For people."""
 
