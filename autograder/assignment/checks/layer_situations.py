@@ -21,7 +21,6 @@ from .situations import (
     FREE,
     GRADIENTS,
     LAYOUTS,
-    LEARNING,
     LENGTHS,
     MASKS,
     OF_MODULES,
@@ -31,6 +30,7 @@ from .situations import (
     Situation,
     by_object,
     draw_layer_inputs,
+    learning_with,
     masks_before,
 )
 
@@ -55,14 +55,12 @@ OF_MEMORY: dict[str, Sequence[Any]] = {
 }
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
 SITUATIONS = {
-    ("EncoderLayer", False): Covering(FACTORS, EXTREME + [LEARNING | {"mask": mask} for mask in MASKS]),
+    ("EncoderLayer", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS)),
     ("DecoderLayer", False): Covering(
-        FACTORS | OF_MEMORY, [*EXTREME, FREE, *(LEARNING | {"shape": shape} for shape in SHAPES)]
+        FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("shape", SHAPES), *learning_with("s", LENGTHS)]
     ),
     ("EncoderLayer", True): Occurring(FACTORS, EXTREME[:2]),
-    ("DecoderLayer", True): Occurring(
-        FACTORS | OF_MEMORY, [*EXTREME[:2], *(LEARNING | {"made": made} for made in FACTORS["made"])]
-    ),
+    ("DecoderLayer", True): Occurring(FACTORS | OF_MEMORY, [*EXTREME[:2], *learning_with("made", FACTORS["made"])]),
 }
 SETTINGS = {
     # n_heads, d_head, d_ff, dropout; a dropout of 0 is judged in train mode too, and one of 1 in eval mode

@@ -16,7 +16,6 @@ from .judging import Judged, in_turn, judge, nearest
 from .models import DECODE, ENCODE
 from .situations import (
     FREE,
-    LEARNING,
     LENGTHS,
     MASKS,
     SHAPES,
@@ -26,6 +25,7 @@ from .situations import (
     draw_mask,
     draw_shape,
     lay_out,
+    learning_with,
     masks_before,
 )
 from .stack_situations import FACTORS, SETTINGS, Layer, distance, layers_of, randomise
@@ -42,7 +42,7 @@ SITUATIONS = Covering(
         *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
         *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
         FREE | {"method": "decode"},
-        *(LEARNING | {"method": "decode", "shape": shape} for shape in SHAPES),
+        *(row | {"method": "decode"} for row in learning_with("shape", SHAPES)),
     ],
 )
 VOCABULARIES = {"few": (9, 13), "one feature": (12, 8), "many": (290, 300)}

@@ -199,6 +199,12 @@ def draw_length(case: Case, kind: str, t: int) -> int:
     return {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t}[kind]
 
 
+def learning_with(name: str, levels: Sequence[Any]) -> list[dict[str, Any]]:
+    """Rows in which each level of a factor, and each of its alternatives, meets a gradient that shows."""
+    every = [one for level in levels for one in (level if isinstance(level, Either) else [level])]
+    return [LEARNING | {name: one} for one in every]
+
+
 def by_object(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[tuple[str, torch.dtype], list[dict[str, Any]]]]:
     """The rows that one object serves for, by the object's kind and dtype: those that agree in `made`."""
     groups: dict[tuple[str, torch.dtype], list[dict[str, Any]]] = {}

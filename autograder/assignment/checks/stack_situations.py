@@ -27,6 +27,7 @@ from .situations import (
     Situation,
     by_object,
     draw_layer_inputs,
+    learning_with,
     masks_before,
 )
 
@@ -51,7 +52,7 @@ EXTREME: list[dict[str, Any]] = [
 ]
 SITUATIONS = {
     ("Encoder", False): Covering(FACTORS, EXTREME),
-    ("Decoder", False): Covering(FACTORS | OF_MEMORY, [*EXTREME, FREE]),
+    ("Decoder", False): Covering(FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS)]),
     ("Encoder", True): Occurring(FACTORS, EXTREME[:1]),
     ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME[:1]),
 }

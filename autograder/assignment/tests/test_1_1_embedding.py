@@ -20,6 +20,7 @@ from autograder.assignment.checks.situations import (
     by_object,
     draw_shape,
     lay_out,
+    learning_with,
 )
 from autograder.assignment.parameter_roles.by_behaviour import find_table, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
@@ -151,22 +152,24 @@ def test_tokens_stay_as_they_are(submission: SubmissionUnderTest, case: Case) ->
     expect_close(module(tokens), first.detach(), "the same tokens a second time", look_at)
 
 
+MADE = (
+    ("few", "float64"),
+    ("few", "float32"),
+    ("as many tokens as features", "float64"),
+    ("one feature", "float32"),
+    ("many", "float64"),
+)
 SITUATIONS = Covering(
     {
-        "made": (
-            ("few", "float64"),
-            ("few", "float32"),
-            ("as many tokens as features", "float64"),
-            ("one feature", "float32"),
-            ("many", "float64"),
-        ),
+        "made": MADE,
         "shape": SHAPES,
         "ids": ("any", Either("the first", "the last"), "the same"),
         "gradients": GRADIENTS,
         "history": OF_MODULES,
         "layout": LAYOUTS,
         "training": (False, True),
-    }
+    },
+    [*learning_with("made", MADE), {"made": ("many", "float64"), "ids": "the last"}],
 )
 
 

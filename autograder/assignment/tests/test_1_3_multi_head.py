@@ -26,6 +26,7 @@ from autograder.assignment.checks.situations import (
     draw_mask,
     draw_values,
     lay_out,
+    learning_with,
 )
 from autograder.assignment.checks.unreadable import needs_reader
 from autograder.assignment.parameter_roles.by_behaviour import find_projections
@@ -297,13 +298,14 @@ def test_keyword_arguments_and_float32(submission: SubmissionUnderTest, case: Ca
         expect(got == torch.float32, f"dtype of {name}", "float32, like the inputs", str(got))
 
 
+MADE = (
+    ("few", "float64"),
+    Either(("one head", "float32"), ("many", "float32")),
+    Either(("one feature a head", "float64"), ("one feature", "float64")),
+)
 SITUATIONS = Covering(
     {
-        "made": (
-            ("few", "float64"),
-            Either(("one head", "float32"), ("many", "float32")),
-            Either(("one feature a head", "float64"), ("one feature", "float64")),
-        ),
+        "made": MADE,
         "b": ("few", Either("one", "many"), "q"),
         "q": ("few", Either("one", "many"), "d"),
         "k": ("few", Either("one", "many"), "q", Either("the query itself", "the value itself")),
@@ -314,7 +316,10 @@ SITUATIONS = Covering(
         "values": VALUES,
         "training": (False, True),
     },
-    [LEARNING | {"k": kind} for kind in ("the query itself", "the value itself")],
+    [
+        *(LEARNING | {"k": kind} for kind in ("the query itself", "the value itself")),
+        *learning_with("made", MADE),
+    ],
 )
 HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one feature": (1, 1), "many": (5, 7)}
 """Heads, and features of each."""

@@ -21,6 +21,7 @@ from autograder.assignment.checks.situations import (
     draw_shape,
     draw_values,
     lay_out,
+    learning_with,
 )
 from autograder.assignment.parameter_roles.by_behaviour import find_gain_and_shift, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
@@ -211,21 +212,23 @@ def test_argument_stays_as_it_is(submission: SubmissionUnderTest, case: Case) ->
     expect_close(module(x[1:, 2:3]), first[1:, 2:3].detach(), "one position by itself", "positions do not mix")
 
 
+MADE = (
+    ("few", "float64"),
+    Either(("few", "float32"), ("epsilon 0", "float32")),
+    Either(("epsilon", "float64"), ("one feature", "float64")),
+    ("many", "float32"),
+)
 SITUATIONS = Covering(
     {
-        "made": (
-            ("few", "float64"),
-            Either(("few", "float32"), ("epsilon 0", "float32")),
-            Either(("epsilon", "float64"), ("one feature", "float64")),
-            ("many", "float32"),
-        ),
+        "made": MADE,
         "shape": (*SHAPES, Either("one axis", "two axes", "four axes")),
         "gradients": GRADIENTS,
         "history": OF_MODULES,
         "layout": LAYOUTS,
         "values": VALUES,
         "training": (False, True),
-    }
+    },
+    [*learning_with("made", MADE)],
 )
 
 

@@ -21,6 +21,7 @@ from autograder.assignment.checks.situations import (
     draw_shape,
     draw_values,
     lay_out,
+    learning_with,
 )
 from autograder.assignment.parameter_roles.by_behaviour import find_network
 from autograder.assignment.parameter_roles.parts import Network, formula_readings, learned
@@ -148,21 +149,23 @@ def test_argument_stays_as_it_is(submission: SubmissionUnderTest, case: Case) ->
     expect_close(module(x), first.detach(), "the same call again", look_at)
 
 
+MADE = (
+    ("few", "float64"),
+    Either(("few", "float32"), ("many", "float32")),
+    Either(("d_ff = d_model", "float64"), ("d_ff = 1", "float64")),
+    Either(("d_ff < d_model", "float32"), ("one feature", "float64")),
+)
 SITUATIONS = Covering(
     {
-        "made": (
-            ("few", "float64"),
-            Either(("few", "float32"), ("many", "float32")),
-            Either(("d_ff = d_model", "float64"), ("d_ff = 1", "float64")),
-            Either(("d_ff < d_model", "float32"), ("one feature", "float64")),
-        ),
+        "made": MADE,
         "shape": SHAPES,
         "gradients": GRADIENTS,
         "history": OF_MODULES,
         "layout": LAYOUTS,
         "values": VALUES,
         "training": (False, True),
-    }
+    },
+    [*learning_with("made", MADE)],
 )
 
 
