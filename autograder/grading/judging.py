@@ -12,24 +12,35 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Container, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
+from foundation.sources import Locate
 from foundation.watchdog import CPU, check_main_thread, time_limit
 
 from ..diagnosis.explaining import Explainer
 from ..intake import Intake
-from ..rules import Evaluator, ForbiddenNames, ShortCut, explain_short_cuts, find_internals, find_short_cuts
+from ..rules import (
+    Binding,
+    Evaluator,
+    ForbiddenNames,
+    JudgedCode,
+    ShortCut,
+    explain_short_cuts,
+    find_internals,
+    find_judged_code,
+    find_short_cuts,
+)
 from ..sandbox.containment.layers import layers_of
 from ..sandbox.containment.zygote import Zygote
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.tape import Tape
 from ..testing.running.collected_tests import CollectedTests
-from .events import Contained, Event, Finished, InternalsFound, Noted, TasksJudged, TrainingTried
+from .events import Contained, Event, Finished, InternalsFound, Noted, TasksJudged, TrainingTried, UnjudgedFound
 from .marks import TaskResult, judge_task
-from .record import Training
+from .record import Training, Unjudged
 from .states import State
 from .trainability import Trainability, missing_for, try_training
 from .translations import judge_translations
@@ -123,10 +134,11 @@ def judge(
     check_main_thread()
     yield from map(Noted, submission.notes)
     yield from judge_translations(submission, assignment, grader.references)
-    short_cuts, internals, notes = search_text(submission, assignment)
-    yield from map(Noted, notes)
-    if internals:
-        places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in internals)
+    found = search_text(submission, assignment)
+    yield from map(Noted, found.notes)
+    if found.internals:
+        uses = found.internals
+        places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in uses)
         yield InternalsFound(places)
     tested = [task for task in assignment.tasks if task.components]
     known: dict[str, TaskResult] = {}
@@ -142,13 +154,14 @@ def judge(
             tape=tape,
             locate=submission.locate,
             killed_before=killed_before,
+            watched=found.judged.modules,
         ) as sandbox,
     ):
         for outcomes in grader.tests.run(sandbox, seed, show_progress):
             check(sandbox)
             done = [t for t in tested if t.marker in outcomes and t.number not in known]
             results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
-            results = refuse_short_cuts(results, short_cuts, submission)
+            results = refuse_short_cuts(results, found.short_cuts, submission)
             if seconds_of_diagnosis < DIAGNOSIS_SECONDS:
                 began = time.process_time()
                 results = explainer.explain(results)
@@ -166,6 +179,8 @@ def judge(
         untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
         if untested:
             yield TasksJudged(tuple(untested))
+        if unjudged := unjudged_in(found.judged, sandbox.reached, known.values(), submission.locate):
+            yield UnjudgedFound(unjudged)
         if tries_training:
             sandbox.grant_the_rest()
             yield TrainingTried(try_whole(sandbox, assignment, [*known.values(), *untested]))
@@ -195,29 +210,64 @@ def try_whole(sandbox: Sandbox, assignment: Assignment, results: list[TaskResult
     )
 
 
-def search_text(intake: Intake, assignment: Assignment) -> tuple[dict[str, list[ShortCut]], list[ShortCut], list[str]]:
-    """What the text of a submission tells, as far as the time for it goes.
+@dataclass
+class Findings:
+    """What the text of a submission tells.
 
-    Returns:
-        What each judged component uses of that which students are to write themselves; the uses of internals, which
-        a person should read; and notes.
+    Attributes:
+        short_cuts: what each judged component uses of that which students are to write themselves.
+        internals: uses of internals, which a person should read.
+        judged: the branches of judged code.
+        notes: for people.
     """
+
+    short_cuts: dict[str, list[ShortCut]] = field(default_factory=dict)
+    internals: list[ShortCut] = field(default_factory=list)
+    judged: JudgedCode = field(default_factory=JudgedCode)
+    notes: list[str] = field(default_factory=list)
+
+
+def search_text(intake: Intake, assignment: Assignment) -> Findings:
+    """What the text of a submission tells, as far as the time for it goes."""
     judged = dict.fromkeys(component for task in assignment.tasks for component in task.components)
     forbidden, sources = assignment.contract.forbidden, intake.sources
-    short_cuts: dict[str, list[ShortCut]] = {}
-    internals: list[ShortCut] = []
-    notes: list[str] = []
+    found = Findings()
     struck: list[float] = []
+    code: dict[str, list[Binding]] = {}
     try:
         with time_limit(SEARCH_SECONDS, CPU) as struck:
             evaluator = Evaluator(sources, ForbiddenNames(forbidden))
-            short_cuts = find_short_cuts(sources, judged, forbidden, notes, evaluator)
-            internals = find_internals(sources, intake.submitted, forbidden, evaluator)
+            found.short_cuts = find_short_cuts(sources, judged, forbidden, found.notes, evaluator, code)
+            found.internals = find_internals(sources, intake.submitted, forbidden, evaluator)
+            found.judged = find_judged_code(code, intake.release, evaluator, intake.submitted)
     except Exception:
         if not struck:
             raise
-        notes.append(f"the search for forbidden short-cuts was stopped after {SEARCH_SECONDS:g} s")
-    return short_cuts, internals, notes
+        found.notes.append(f"the search for forbidden short-cuts was stopped after {SEARCH_SECONDS:g} s")
+    return found
+
+
+def unjudged_in(
+    judged: JudgedCode, reached: Mapping[str, Collection[int]], results: Iterable[TaskResult], locate: Locate
+) -> tuple[Unjudged, ...]:
+    """What no test has reached of the components that pass; where one fails, its message comes first."""
+    passed: set[str] = set()
+    missed: set[str] = set()
+    for result in results:
+        if result.state == State.PASSED:
+            passed.update(result.task.components)
+        elif not result.task.extension:
+            missed.update(result.task.components)
+    return tuple(
+        Unjudged(
+            component=branch.component,
+            place=locate(branch.module, branch.outcome.line),
+            what=branch.what,
+            only_raises=branch.outcome.only_stops,
+        )
+        for branch in judged.branches(reached, passed - missed)
+        if branch.is_open
+    )
 
 
 def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]], intake: Intake) -> list[TaskResult]:

@@ -30,6 +30,7 @@ from .events import (
     TasksJudged,
     TrainingTried,
     TranslationsScored,
+    UnjudgedFound,
 )
 from .grader_version import weighting_of
 from .marks import Outcome, TaskResult
@@ -149,6 +150,8 @@ def fold_judgement(judgement: Judgement, event: Event) -> Judgement:
             return judgement.changed(training=event.training)
         case InternalsFound():
             return judgement.changed(internals=event.uses[:MAX_NOTES])
+        case UnjudgedFound():
+            return judgement.changed(unjudged=event.branches[:MAX_NOTES])
         case Noted(is_about_run=False):
             return with_note(judgement, event.text)
     return judgement

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
@@ -55,6 +55,7 @@ class Intake:
         hashes: file name -> sha256 of every file that was read.
         notes: what a person should know.
         origins: module -> notebook, cell and line of each of its lines, where it comes from a notebook.
+        release: the modules that were handed out.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Intake:
     hashes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     origins: dict[str, list[str]] = field(default_factory=dict)
+    release: Sources = field(default_factory=dict)
 
     def locate(self, module: str, line: int) -> str:
         """Where the student finds a line: "layers.py, line 12", "work.ipynb, cell 7, line 3"."""
@@ -92,8 +94,10 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
     try:
         with time_limit(MAX_SECONDS) as struck:
             if isinstance(path, LooseFiles):
-                return take_folder(path.name, path, skeleton, assignment, hashes)
-            return _take_in(path, skeleton, assignment, hashes)
+                intake = take_folder(path.name, path, skeleton, assignment, hashes)
+            else:
+                intake = _take_in(path, skeleton, assignment, hashes)
+        return replace(intake, release=skeleton)
     except (RefusedError, TimeoutError) as error:
         reason = TOO_SLOW if struck else str(error)
         raise IntakeRefusedError(path.name or str(path), reason, hashes) from None

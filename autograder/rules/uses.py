@@ -52,6 +52,7 @@ def find_short_cuts(
     forbidden: Forbidden,
     notes: list[str] | None = None,
     evaluator: Evaluator | None = None,
+    code: dict[str, list[Binding]] | None = None,
 ) -> dict[str, list[ShortCut]]:
     """The short-cuts that components use.
 
@@ -61,6 +62,7 @@ def find_short_cuts(
         forbidden: what they must not use.
         notes: takes a line for code that could not be searched completely.
         evaluator: of these modules, where several searches share one; it reads each module once.
+        code: takes the code of each component; see `Search`.
 
     Returns:
         The short-cuts of the components that use any.
@@ -80,17 +82,25 @@ def find_short_cuts(
                     found[component] = short_cuts
             except (TooTangledError, RecursionError):
                 tangled.append(component)
+        if code is not None:
+            code.update(search.code)
     if notes is not None:
         notes += [f"{what} is too tangled to be searched completely for forbidden short-cuts" for what in tangled]
     return found
 
 
 class Search:
-    """Visits each binding once."""
+    """Visits each binding once.
+
+    Attributes:
+        code: the bindings of each component that was searched, and all that they need but other components, nearest
+            first.
+    """
 
     def __init__(self, sources: Sources, components: list[str], evaluator: Evaluator) -> None:
         self.forbidden, self.evaluator = evaluator.forbidden, evaluator
         self.roots = {component: self._bindings(component) for component in components}
+        self.code: dict[str, list[Binding]] = {}
         self._looks: dict[Binding, Look] = {}
         self._attach_changes(sources)
 
@@ -101,8 +111,10 @@ class Search:
         others = {binding for name, roots in self.roots.items() if name != component for binding in roots} - set(own)
         found = [short_cut for binding in own for short_cut in self._root(binding, component.partition(".")[2])]
         waiting, seen = list(own), set(own)
+        visited = self.code[component] = []
         while waiting:
-            look = self._look(waiting.pop(0))
+            visited.append(waiting.pop(0))
+            look = self._look(visited[-1])
             found += look.found
             for binding in look.needs:
                 if binding not in seen and binding not in others:

@@ -5,7 +5,7 @@ process.
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import cast
@@ -39,11 +39,16 @@ class InProcessSubmission:
         last_call: what was asked last, for messages.
     """
 
-    def __init__(self, sources: Sources, assignment: Assignment) -> None:
-        """Takes the modules, such as those that `read_sources` reads, and the assignment with their contract."""
+    def __init__(self, sources: Sources, assignment: Assignment, watched: Collection[str] = ()) -> None:
+        """Takes the modules, such as those that `read_sources` reads, and the assignment with their contract.
+
+        Those that are watched tell in `package.reached` which outcomes of their branches were reached.
+        """
         self._stand_ins = stand_ins_of(assignment)
         name = f"submission_{next(_numbers)}"
-        self.package = Package(dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept)
+        self.package = Package(
+            dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept, watched
+        )
         self.last_call: LastCall | None = None
 
     def build(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container, Mapping
 
 import torch
 from torch import nn
@@ -36,6 +36,7 @@ class Sandbox:
         tape: records what is asked and answered.
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
         killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
+        watched: modules whose branches report which of their outcomes were reached; see `gather`.
 
     Raises:
         SandboxUnavailableError: where the machine lacks what the level requires (also later, when a worker starts).
@@ -52,6 +53,7 @@ class Sandbox:
         tape: Tape | None = None,
         locate: Locate = in_module,
         killed_before: Container[str] = (),
+        watched: Collection[str] = (),
     ) -> None:
         self.tape = tape
         self._own_zygote: Zygote | None = None
@@ -59,7 +61,7 @@ class Sandbox:
             zygote = self._own_zygote = Zygote(assignment, level)
         self._contract = assignment.contract
         self._supervisor = Supervisor(
-            sources, self._contract, limits or assignment.limits, zygote, tape, locate, killed_before
+            sources, self._contract, limits or assignment.limits, zygote, tape, locate, killed_before, watched
         )
         self._caller = Caller(self._supervisor, self._contract.methods, sources)
 
@@ -118,6 +120,15 @@ class Sandbox:
         """The parameters with their current values in the worker, which training there may have changed."""
         self._caller.refresh(module)
         return list(module.parameters())
+
+    def gather(self) -> None:
+        """Fetches the reports of what the present worker has reached: they end with it."""
+        self._supervisor.gather()
+
+    @property
+    def reached(self) -> Mapping[str, set[int]]:
+        """Numbers of outcomes by module, as submitted code reports them: to be listed, never to be trusted."""
+        return self._supervisor.reached
 
     @property
     def last_call(self) -> LastCall | None:

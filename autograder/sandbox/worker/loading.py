@@ -7,12 +7,14 @@ so that it works where no file can be opened; the contract and the stand-ins are
 import importlib
 import linecache
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
+
+from .branches import compile_watched
 
 
 class MissingComponentError(AttributeError):
@@ -34,6 +36,7 @@ class Package(MetaPathFinder, Loader):
         stand_ins: object,
         name: str = "submission",
         settings_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
+        watched: Collection[str] = (),
     ) -> None:
         """Makes the package importable.
 
@@ -43,9 +46,11 @@ class Package(MetaPathFinder, Loader):
             stand_ins: has the stand-in for a component, if there is one, as an attribute of the same name.
             name: of the package; no other package of the process may have it.
             settings_kept: a block in which each module runs; what it sets for the whole process ends with it.
+            watched: names of the modules that report which outcomes of their branches were reached; see `reached`.
         """
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
-        self.name, self._settings_kept = name, settings_kept
+        self.name, self._settings_kept, self._watched = name, settings_kept, watched
+        self.reached: dict[str, set[int]] = {}  # numbers of outcomes by module, see `branches`
         self.errors: dict[str, BaseException] = {}
         self.missing: set[str] = set()  # components that their modules lack
         self._replaced: list[tuple[object, str, object]] = []
@@ -84,7 +89,7 @@ class Package(MetaPathFinder, Loader):
         short_name = module.__name__.removeprefix(self.name).removeprefix(".")
         try:
             with self._settings_kept():
-                exec(compile(text, path, "exec", dont_inherit=True), vars(module))  # noqa: S102  what this is for
+                exec(self._compile(short_name, path, text), vars(module))  # noqa: S102  what this is for
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
@@ -93,6 +98,15 @@ class Package(MetaPathFinder, Loader):
             if short_name in self.errors or name not in vars(module):
                 self.missing.add(f"{short_name}.{name}")
                 setattr(module, name, getattr(self.stand_ins, name))
+
+    def _compile(self, short_name: str, path: str, text: str) -> CodeType:
+        """The code of a module; where it is watched, and can be, it reports outcomes."""
+        if short_name in self._watched:
+            reached: set[int] = set()
+            if watched := compile_watched(text, path, reached, f"@{self.name}.{short_name}"):
+                self.reached[short_name] = reached
+                return watched
+        return compile(text, path, "exec", dont_inherit=True)
 
     def get(self, component: str) -> object:
         """The component "module.Name" of the submission, with the isolation that is in force.

@@ -133,9 +133,11 @@ class CollectedTests:
     def _run_file(self, items: list[pytest.Item], submission: Sandbox) -> None:
         """Runs the tests of one file; a worker in which something went wrong serves no further file."""
         run_items(items)
+        submission.gather()
         missed = self._missed(items)
         if missed and not self._is_fresh:
             try_again(missed, submission, self._collection.outcomes)
+            submission.gather()
         self._is_fresh = bool(missed)
         if self._is_fresh:
             submission.restart()

@@ -33,7 +33,7 @@ def marks(text: str, state: str = "passed", origins: dict | None = None) -> dict
     """Results after the search, by task number, where all tests ended in one state."""
     results = [TaskResult(task, State(state), task.points, "") for task in ASSIGNMENT.tasks if task.components]
     intake = Intake("anna", {"layers": ("layers.py", text)}, origins=origins or {})
-    found, _, _ = search_text(intake, ASSIGNMENT)
+    found = search_text(intake, ASSIGNMENT).short_cuts
     return {result.task.number: result for result in refuse_short_cuts(results, found, intake)}
 
 
@@ -78,6 +78,6 @@ def test_one_limit_holds_for_all_that_is_looked_for(monkeypatch):
 
     monkeypatch.setattr(judging, "SEARCH_SECONDS", 0.3)
     monkeypatch.setattr(judging, "find_internals", never_ends)
-    short_cuts, internals, notes = search_text(Intake("anna", {"layers": ("layers.py", LAYERS)}), ASSIGNMENT)
-    assert list(short_cuts) == ["layers.LayerNorm"], "what was found before counts"
-    assert internals == [] and notes == ["the search for forbidden short-cuts was stopped after 0.3 s"]
+    found = search_text(Intake("anna", {"layers": ("layers.py", LAYERS)}), ASSIGNMENT)
+    assert list(found.short_cuts) == ["layers.LayerNorm"], "what was found before counts"
+    assert found.internals == [] and found.notes == ["the search for forbidden short-cuts was stopped after 0.3 s"]
