@@ -12,7 +12,20 @@ from reference.data import DataError
 from reference.running.checkpoint import CheckpointError
 from reference.running.config import PRESETS, ConfigError
 
-from . import agreement, attention_ways, decoding, grading, kills, memory, speed, stability, store, to_bleu, training
+from . import (
+    agreement,
+    attention_ways,
+    decoding,
+    grading,
+    kills,
+    memory,
+    reached,
+    speed,
+    stability,
+    store,
+    to_bleu,
+    training,
+)
 from .tables import command as tables
 
 TRAIN, DEV = Path("data/corpus/fren.train.bpe"), Path("data/corpus/fren.dev.bpe")
@@ -24,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     all_names = (
         "decoding | speed | quick | attention | ablations | tables | memory | grading | stability | kills | store "
-        "| agreement"
+        "| agreement | reached"
     )
     commands = parser.add_subparsers(required=True, metavar=all_names)
 
@@ -141,6 +154,15 @@ def main(arguments: list[str] | None = None) -> int:
     sub.add_argument("--one-in", type=int, default=1, help="try one of so many submissions (default: 1, all)")
     sub.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
     sub.set_defaults(run=lambda options: agreement.measure(options.one_in, options.seed))
+    sub = commands.add_parser(
+        "reached",
+        help="how many branch outcomes of judged code the component tests reach",
+        epilog="example: python -m benchmarks reached --count 60",
+    )
+    sub.add_argument("--count", type=int, default=60, help="submissions to try, of all kinds (default: 60)")
+    sub.add_argument("--only", default="", help="only submissions whose name contains this text")
+    sub.add_argument("--seed", type=int, default=0, help="of the sample and the random inputs (default: 0)")
+    sub.set_defaults(run=lambda options: reached.measure(options.count, options.seed, options.only))
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -39,7 +39,7 @@ from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.tape import Tape
 from ..testing.running.collected_tests import CollectedTests
 from .events import Contained, Event, Finished, InternalsFound, Noted, TasksJudged, TrainingTried, UnjudgedFound
-from .marks import TaskResult, judge_task
+from .marks import TaskResult, judge_task, passing_components
 from .record import Training, Unjudged
 from .states import State
 from .trainability import Trainability, missing_for, try_training
@@ -248,16 +248,11 @@ def search_text(intake: Intake, assignment: Assignment) -> Findings:
 
 
 def unjudged_in(
-    judged: JudgedCode, reached: Mapping[str, Collection[int]], results: Iterable[TaskResult], locate: Locate
+    judged: JudgedCode, reached: Mapping[str, Collection[int]], results: Collection[TaskResult], locate: Locate
 ) -> tuple[Unjudged, ...]:
     """What no test has reached of the components that pass; where one fails, its message comes first."""
-    passed: set[str] = set()
-    missed: set[str] = set()
-    for result in results:
-        if result.state == State.PASSED:
-            passed.update(result.task.components)
-        elif not result.task.extension:
-            missed.update(result.task.components)
+    tasks = [result.task for result in results]
+    passed = {result.task.number: result.state == State.PASSED for result in results}
     return tuple(
         Unjudged(
             component=branch.component,
@@ -265,7 +260,7 @@ def unjudged_in(
             what=branch.what,
             only_raises=branch.outcome.only_stops,
         )
-        for branch in judged.branches(reached, passed - missed)
+        for branch in judged.branches(reached, passing_components(tasks, passed))
         if branch.is_open
     )
 

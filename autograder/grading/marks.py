@@ -1,7 +1,7 @@
 """From the outcomes of single tests to points: one result per task, in exactly one state."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from foundation.assignment_file import Assignment, Task
@@ -92,6 +92,24 @@ def partial(points: float, credit: str, n_missed: int, n_tests: int, misses_core
 def by_weight(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """The core tests first."""
     return sorted(outcomes, key=lambda outcome: not outcome.is_core)
+
+
+def passing_components(tasks: Iterable[Task], passed: Mapping[str, bool | None]) -> set[str]:
+    """The components all of whose tests pass; those of extensions may also fail.
+
+    Args:
+        tasks: of the assignment.
+        passed: whether the tests of a task, by its number, all pass; None = not all have run.
+    """
+    found: set[str] = set()
+    missed: set[str] = set()
+    for task in tasks:
+        has_passed = passed.get(task.number)
+        if has_passed:
+            found.update(task.components)
+        elif has_passed is None or not task.extension:
+            missed.update(task.components)
+    return found - missed
 
 
 def explain(missed: list[Outcome], total: int, most: int = 4) -> str:

@@ -88,16 +88,16 @@ class JudgedModule:
         component_of: the first component in whose code an outcome stands, by the outcome's number.
     """
 
-    def __init__(self, tree: ast.Module, lines: list[str], given: str) -> None:
-        """Takes the module's tree and lines, and the text that was handed out."""
+    def __init__(self, tree: ast.Module, lines: list[str], given: str | None) -> None:
+        """Takes the module's tree and lines, and the text that was handed out; None = not known."""
         self.outcomes = find_outcomes(tree) or []
         self.component_of: dict[int, str] = {}
-        handed_out = given_functions(given)
+        handed_out = given_functions(given or "")
         functions = [one.node for one in self.outcomes if isinstance(one.node, FUNCTIONS)]
         given_lines = {n for node in functions if text_of(node, lines) in handed_out for n in lines_of(node)}
         self._numbers: dict[int, list[int]] = {}  # of outcomes, by line
         for number, outcome in enumerate(self.outcomes):
-            if outcome.line not in given_lines:
+            if outcome.line not in given_lines and (given is not None or outcome.kind != Kind.CALLED):
                 self._numbers.setdefault(outcome.line, []).append(number)
 
     def add(self, node: ast.AST, component: str) -> None:
@@ -109,7 +109,7 @@ class JudgedModule:
 
 def find_judged_code(
     code: Mapping[str, Iterable[Binding]],
-    release: Sources,
+    release: Sources | None,
     evaluator: Evaluator,
     submitted: Collection[str] | None = None,
 ) -> JudgedCode:
@@ -117,7 +117,8 @@ def find_judged_code(
 
     Args:
         code: of each component, as `find_short_cuts` has found it.
-        release: the modules that were handed out.
+        release: the modules that were handed out. None = they are not known any more: then helpers do not count, which
+            may have been given, nor does what was never called.
         evaluator: of the submission's modules.
         submitted: names of those that the submission brings; None = all.
     """
@@ -126,11 +127,20 @@ def find_judged_code(
         for binding in bindings:
             name, names = binding.module, evaluator.module(binding.module)
             is_own = submitted is None or name in submitted
+            if release is None:
+                is_own = is_own and f"{name}.{binding.name}" == component
             if is_own and names.tree is not None and id(binding.node) not in names.exec_lines:
                 if name not in modules:
-                    modules[name] = JudgedModule(names.tree, names.lines, release.get(name, ("", ""))[1])
+                    modules[name] = JudgedModule(
+                        names.tree, names.lines, None if release is None else text_in(release, name)
+                    )
                 modules[name].add(binding.node, component)
     return JudgedCode(modules)
+
+
+def text_in(sources: Sources, module: str) -> str:
+    """The text of a module; empty where there is none."""
+    return sources.get(module, ("", ""))[1]
 
 
 @lru_cache(maxsize=32)

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping
 from foundation.contract import Forbidden
 from foundation.sources import Locate, Sources, in_module
 
+from .evaluation import Evaluator
 from .uses import ShortCut, find_short_cuts
+from .values import Binding
 
 MOST = 3
 
@@ -30,7 +32,12 @@ def explain_short_cuts(found: Iterable[tuple[str, list[ShortCut]]], locate: Loca
 
 
 def tell_short_cuts(
-    sources: Sources, judged: Mapping[str, Iterable[str]], forbidden: Forbidden, locate: Locate = in_module
+    sources: Sources,
+    judged: Mapping[str, Iterable[str]],
+    forbidden: Forbidden,
+    locate: Locate = in_module,
+    evaluator: Evaluator | None = None,
+    code: dict[str, list[Binding]] | None = None,
 ) -> dict[str, str]:
     """The messages in a student's own run, by task, for the tasks whose components use short-cuts.
 
@@ -39,8 +46,10 @@ def tell_short_cuts(
         judged: task -> its components.
         forbidden: what they must not use.
         locate: where the student finds a line.
+        evaluator: of these modules, where several searches share one.
+        code: takes the code of each component; see `find_short_cuts`.
     """
     components = dict.fromkeys(component for own in judged.values() for component in own)
-    found = find_short_cuts(sources, components, forbidden)
+    found = find_short_cuts(sources, components, forbidden, evaluator=evaluator, code=code)
     used = {task: [(one, found[one]) for one in own if one in found] for task, own in judged.items()}
     return {task: explain_short_cuts(own, locate) for task, own in used.items() if own}

@@ -21,12 +21,16 @@ from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, SKELETON
 from foundation.todo_wording import told_by
 
 from ..intake.errors import IntakeError
-from ..rules import tell_short_cuts
 from .case import Case
-from .in_process import InProcessSubmission, read_sources
+from .in_process import read_sources
 from .options import folder_of
+from .running.unreached import ADVICE, OwnRun
 from .told_inputs import tell_inputs
 from .under_test import SEED, SUBMISSION, SubmissionUnderTest
+
+OWN_RUN = pytest.StashKey[OwnRun]()
+COLLECTED = pytest.StashKey[list[tuple[str, set[str]]]]()
+"""Node id and markers of all tests."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -93,28 +97,45 @@ def own_frames(entry: TracebackType | None, test: Path, folders: set[Path]) -> T
 
 
 @pytest.fixture(scope="session")
-def submission(request: pytest.FixtureRequest) -> Iterator[SubmissionUnderTest]:
+def submission(request: pytest.FixtureRequest, own_run: OwnRun | None) -> Iterator[SubmissionUnderTest]:
     """The code under test."""
     if SUBMISSION in request.config.stash:
         yield request.config.stash[SUBMISSION]
         return
-    folder = folder_of(request.config)
-    if not folder.is_dir():
-        pytest.exit(f"--submission {folder}: no such folder", returncode=2)
-    made = InProcessSubmission(read(folder), assignment_of(request.config))
-    yield made
-    made.close()
+    if own_run is None:
+        pytest.exit(f"--submission {folder_of(request.config)}: no such folder", returncode=2)
+    yield own_run.submission
+    own_run.close()
 
 
 @pytest.fixture(scope="session")
-def refused(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Messages about forbidden short-cuts by the task's marker, in a student's own run; grading looks for itself."""
-    folder = folder_of(request.config)
-    if SUBMISSION in request.config.stash or not folder.is_dir():
-        return {}
-    assignment = assignment_of(request.config)
-    judged = {task.marker: task.components for task in assignment.tasks}
-    return tell_short_cuts(read(folder), judged, assignment.contract.forbidden)
+def own_run(request: pytest.FixtureRequest) -> OwnRun | None:
+    """What is known of the code under test in a student's own run; None when it is graded, or is not there."""
+    folder, config = folder_of(request.config), request.config
+    if SUBMISSION in config.stash or not folder.is_dir():
+        return None
+    release = None if folder.resolve() == SKELETON.resolve() else read(SKELETON)
+    made = config.stash[OWN_RUN] = OwnRun(read(folder), release, assignment_of(config))
+    config.pluginmanager.register(made)
+    return made
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Notes a test before any of them is left out."""
+    marks = {mark.name for mark in item.iter_markers()}
+    item.config.stash.setdefault(COLLECTED, []).append((item.nodeid, marks))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Names the code that passes although no test has reached it, where the tests were not picked one by one."""
+    made = config.stash.get(OWN_RUN, None)
+    if made is None or any("::" in argument for argument in config.args):
+        return
+    tests = config.stash[COLLECTED]
+    if lines := made.unreached(tests):
+        terminalreporter.section("code that no test reached")
+        for line in [*lines, ADVICE]:
+            terminalreporter.line(line)
 
 
 def read(folder: Path) -> dict[str, tuple[str, str]]:
@@ -133,11 +154,11 @@ def begins(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_short_cuts(request: pytest.FixtureRequest, refused: dict[str, str]) -> None:
+def no_short_cuts(request: pytest.FixtureRequest, own_run: OwnRun | None) -> None:
     """Fails a task that uses a forbidden short-cut, so that nobody learns of it only from the marks."""
-    for mark in request.node.iter_markers():
-        if mark.name in refused:
-            pytest.fail(refused[mark.name], pytrace=False)
+    for mark in request.node.iter_markers() if own_run else ():
+        if own_run and mark.name in own_run.refused:
+            pytest.fail(own_run.refused[mark.name], pytrace=False)
 
 
 @pytest.fixture

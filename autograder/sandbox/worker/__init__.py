@@ -4,6 +4,7 @@ Nothing here is secret and nothing here judges. Whatever this package says after
 is to be treated as said by the submission. The trusted half is `autograder/sandbox/`.
 
 Modules, from the outside in: `zygote` (has torch loaded, forks), `hardening` (gives up rights in the fork),
-`service` (answers the verbs), `changes` (what a call has written into its arguments), `settings` (which no import
-changes for other modules), `values` and `frames` (how arrays travel; used by both sides).
+`service` (answers the verbs), `loading` (makes modules of text), `branches` (has a module report which outcomes of its
+branches were reached), `changes` (what a call has written into its arguments), `settings` (which no import changes for
+other modules), `values` and `frames` (how arrays travel; used by both sides).
 """
