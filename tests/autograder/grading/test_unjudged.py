@@ -88,7 +88,8 @@ def test_where_people_look(unreached):
     assert words in as_table(unreached)
     first = cases({"anna": unreached}, {"anna": ()}, ASSIGNMENT.thresholds)[0]
     assert (first.key, first.urgency) == ("anna", 1) and f"no test reached: {words}" in first.reasons
-    page = make_environment().get_template("student.html").render(student_view(unreached, ASSIGNMENT), name="Anna")
+    template = make_environment().get_template("student.html")
+    page = template.render(student_view(unreached, ASSIGNMENT), name="Anna", is_late=False)
     assert "Code that no test reached" in page and "x.size(-1) &gt; 999 was never true" in page
 
 
