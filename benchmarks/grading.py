@@ -8,17 +8,21 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from statistics import median
+from unittest.mock import patch
 
 from tqdm import tqdm
 
+from autograder.grading import judging
 from autograder.grading.judging import Grader
 from autograder.grading.launcher import open_grader
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import events_of
 from autograder.intake import take_in
+from autograder.rules import JudgedCode
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
@@ -62,22 +66,28 @@ def fresh(*command: str) -> tuple[float, str]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
 
-def in_a_class(count: int) -> list[float]:
-    """Returns the CPU seconds of each submission in a class; a forked grader grades each, as in `grade-class`."""
-    found = []
+def in_a_class(count: int) -> tuple[list[float], list[float]]:
+    """Returns the CPU seconds of each submission in a class; a forked grader grades each, as in `grade-class`.
+
+    Every other one is graded without reports of the branches that it reaches: the second list.
+    """
+    found: tuple[list[float], list[float]] = ([], [])
     with tempfile.NamedTemporaryFile() as references, open_grader(read_assignment(), Path(references.name)) as grader:
 
-        def work(number: int) -> Iterator[tuple[float, float]]:
-            points = points_of(grader)
+        def work(is_silent: int) -> Iterator[tuple[float, float]]:
+            unwatched = patch.object(judging, "find_judged_code", return_value=JudgedCode())
+            with unwatched if is_silent else nullcontext():
+                points = points_of(grader)
             yield time.process_time(), points
 
         points_of(grader)  # so that the first is like the others
         for number in tqdm(range(count), desc="class", leave=False):
             before = cpu_of(grader.zygote)
-            (_, told), (_, ended) = run_forked(deque([number]), work, 60)
+            is_silent = number % 2
+            (_, told), (_, ended) = run_forked(deque([is_silent]), work, 60)
             if isinstance(told, Ended) or told[1] != 90:
                 raise RuntimeError(f"the submission did not get its 90 points: {told}, {ended}")
-            found.append(told[0] + cpu_of(grader.zygote) - before)
+            found[is_silent].append(told[0] + cpu_of(grader.zygote) - before)
     return found
 
 
@@ -90,11 +100,12 @@ def measure(count: int) -> int:
     sources = read_sources(SUBMISSION, RELEASE)
     versions = [Version("", sources, [seed]) for seed in range(5)]
     run_versions(versions, sources, read_assignment(), lambda run: forked.append(run.cpu_seconds))
-    together = in_a_class(count)
+    together, silent = in_a_class(count)
     rows = {
         "one submission alone, both imports of torch included": alone,
         "the same tests, bare pytest, one import of torch": bare,
         f"one submission of a class of {count}": together,
+        "the same without reports of branches, in turn with it": silent,
         "the same tests, bare, in a fork that has all loaded": forked,
     }
     print("CPU seconds: median, least, most")

@@ -186,6 +186,21 @@ def test_text_that_was_handed_out_does_not_count():
     ]
 
 
+def test_where_nobody_knows_what_was_handed_out():
+    """Then what may have been given is left out: helpers, and what is never called."""
+    sources = {"layers": ("layers.py", LAYERS.replace("return helper(x)", "return helper(x) if x > 5 else 0"))}
+    evaluator, code = Evaluator(sources, ForbiddenNames(ASSIGNMENT.contract.forbidden)), {}
+    find_short_cuts(sources, ["layers.LayerNorm"], ASSIGNMENT.contract.forbidden, None, evaluator, code)
+    for release, lines in (({}, [2, 11]), (None, [])):
+        judged = find_judged_code(code, release, evaluator)
+        assert [b.outcome.line for b in judged.branches({"layers": ()}, code) if b.is_open] == lines
+    judged = find_judged_code(code, None, evaluator)
+    assert [b.what for b in judged.branches({"layers": [6, 8, 10]}, code) if b.is_open] == [
+        "x < 9 was never true",
+        "x > 5 was never true",
+    ]
+
+
 def test_lines_of_notebooks_are_named_by_their_cells():
     origins = {"layers": [""] * 2 + ["anna.ipynb, cell 7, line 2"]}
     assert listed(LAYERS, ("1.4", State.PASSED), reached=(0, 2, 6, 7), origins=origins)[0].startswith(
