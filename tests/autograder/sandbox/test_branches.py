@@ -8,7 +8,7 @@ import traceback
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autograder.sandbox.worker import branches
@@ -77,6 +77,9 @@ FORMS = st.sampled_from(
 
 
 @settings(max_examples=150, deadline=None)
+@example("(lambda: (not (a and a)))()", "result = {}", [False, True, True, True])
+@example("(not (not (a if b else (c or d))))", "result = {}", [False, False, True, True])
+@example("(not (a if b else (c or d)))", "if {}: result = 1", [False, False, True, True])
 @given(EXPRESSIONS, FORMS, st.lists(st.sampled_from([True, False, None]), min_size=4, max_size=4))
 def test_it_does_what_it_did(expression, form, truths):
     """Same value, same exception; each truth is asked for once and in the same order."""
