@@ -261,7 +261,9 @@ class Walk:
         if isinstance(node, ast.IfExp):
             return self._choice(node, self._value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            if isinstance(node.operand, (ast.BoolOp, ast.IfExp)):  # Python asks what is left of them once more
+            if isinstance(
+                node.operand, (ast.BoolOp, ast.IfExp, ast.UnaryOp)
+            ):  # Python asks what is left of them once more
                 node.operand = self._value(node.operand)
             else:
                 node.operand, _, _ = self._test(node.operand, (False, False))
