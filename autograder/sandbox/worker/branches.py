@@ -32,6 +32,7 @@ NOT_RUN = {"annotation", "returns", "type_comment", "type_params", "pattern", "c
 FOR_DISPLAY = {"__repr__", "__str__", "extra_repr"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NESTED = (*FUNCTIONS, ast.ClassDef)
+CHOICES = (ast.BoolOp, ast.IfExp)
 KEPT = "@kept"
 """Name of the built-in that keeps operands of `and` and `or`; no identifier, so that no code can mean it by chance."""
 
@@ -256,6 +257,8 @@ class Walk:
         if kind in (ast.Name, ast.Constant):
             return node
         if isinstance(node, ast.BoolOp):
+            if any(isinstance(operand, CHOICES) for operand in node.values[:-1]):
+                return self._nested(node)
             rewritten = self._operands(node, node.values)
             return rewritten if self.rewrites else node
         if isinstance(node, ast.IfExp):
@@ -284,6 +287,26 @@ class Walk:
             node.body = visit(node.body)
         with self._under(if_false):
             node.orelse = visit(node.orelse)
+        return node
+
+    def _nested(self, node: ast.expr) -> ast.expr:
+        """`(a and b) or c`, where Python asks each operand once: only operands after the first report, being evaluated.
+
+        A value on a stack would have to be asked twice.
+        """
+        if isinstance(node, ast.IfExp):
+            return self._choice(node, self._nested)
+        if not isinstance(node, ast.BoolOp):
+            return self._value(node)
+        with self._under(self._parent):
+            kind = Kind.FALSE if isinstance(node.op, ast.Or) else Kind.TRUE
+            before = node.values[0]
+            for index, operand in enumerate(node.values):
+                if index:
+                    self._parent = self._add(kind, before)
+                before = operand
+                inner = self._nested(operand)
+                node.values[index] = self.element(inner, self._parent) if index else inner
         return node
 
     def _operands(self, node: ast.BoolOp, values: list[ast.expr]) -> ast.expr:

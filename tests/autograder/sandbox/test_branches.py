@@ -80,6 +80,8 @@ FORMS = st.sampled_from(
 @example("(lambda: (not (a and a)))()", "result = {}", [False, True, True, True])
 @example("(not (not (a if b else (c or d))))", "result = {}", [False, False, True, True])
 @example("(not (a if b else (c or d)))", "if {}: result = 1", [False, False, True, True])
+@example("((a and b) or c)", "result = {}", [False, True, True, True])
+@example("((c if a else (a or b)) and (not ((a and b) and c)))", "result = {}", [False, True, True, True])
 @given(EXPRESSIONS, FORMS, st.lists(st.sampled_from([True, False, None]), min_size=4, max_size=4))
 def test_it_does_what_it_did(expression, form, truths):
     """Same value, same exception; each truth is asked for once and in the same order."""
@@ -109,6 +111,8 @@ def test_it_does_what_it_did(expression, form, truths):
         ("x = 1 if [] else 2", {"TRUE 1": False, "FALSE 1": True}),
         ("if 3 > 2 and\\\n 2 > 3: pass", {"TRUE 1": True, "FALSE 1": False, "TRUE 2": False, "FALSE 2": True}),
         ("x = [] or\\\n 2", {"TRUE 1": False, "FALSE 1": True}),
+        ("x = (1 and\\\n 0) or 2", {"TRUE 1": True, "FALSE 1": True}),
+        ("x = (0 and\\\n 0) or 2", {"TRUE 1": False, "FALSE 1": True}),
         ("x = [0]\nwhile not x: pass", {"TRUE 2": True, "FALSE 2": False}),
         ("for x in []: pass", {"LOOP 1": False}),
         ("for x in [1]:\n  break\nelse:\n  x = 2", {"LOOP 1": True, "EXHAUSTED 1": False}),
