@@ -47,7 +47,8 @@ def trials() -> list[Trial]:
         faults = read_catalogue(folder, assignment)
         found += [Trial(fault.id, kind, apply(fault, reference), (fault.component,)) for fault in faults]
     variants = read_variants(assignment.folder / "variants", reference, assignment.contract)
-    return found + [Trial(one.name, "variant", one.sources, one.components) for one in variants]
+    own = [one for one in variants if not one.is_same_code]  # the others are the reference, in another form
+    return found + [Trial(one.name, "variant", one.sources, one.components) for one in own]
 
 
 def sample(all_of_them: Sequence[Trial], count: int, seed: int) -> list[Trial]:

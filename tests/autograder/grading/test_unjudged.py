@@ -186,6 +186,11 @@ def test_text_that_was_handed_out_does_not_count():
     ]
 
 
+def test_text_that_was_handed_out_may_be_laid_out_anew():
+    given = {"layers": ("layers.py", LAYERS.replace("return 0\n    return x", "return 0\n    return (\n        x)"))}
+    assert listed(LAYERS, ("1.4", State.PASSED), reached=(), release=given) == []
+
+
 def test_where_nobody_knows_what_was_handed_out():
     """Then what may have been given is left out: helpers, and what is never called."""
     sources = {"layers": ("layers.py", LAYERS.replace("return helper(x)", "return helper(x) if x > 5 else 0"))}
