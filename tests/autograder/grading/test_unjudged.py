@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+from autograder.classroom.marks import mark_of
+from autograder.classroom.results import results_of
+from autograder.classroom.roll import Member, Roll
 from autograder.grading.events import UnjudgedFound
 from autograder.grading.judging import search_text, unjudged_in
 from autograder.grading.launcher import open_grader
@@ -86,10 +89,13 @@ def write_line(text: str) -> int:
 def test_where_people_look(unreached):
     words = f"layers.py, line {1 + write_line('> 999')}: x.size(-1) > 999 was never true"
     assert words in as_table(unreached)
-    first = cases({"anna": unreached}, {"anna": ()}, ASSIGNMENT.thresholds)[0]
+    first = cases({"anna": unreached}, {"anna": [mark_of(unreached.judgement)]}, ASSIGNMENT.thresholds)[0]
     assert (first.key, first.urgency) == ("anna", 1) and f"no test reached: {words}" in first.reasons
     template = make_environment().get_template("student.html")
-    page = template.render(student_view(unreached, ASSIGNMENT), name="Anna", is_late=False)
+    member = Member(id="anna", name="Anna", key="anna", entry="anna.zip")
+    roll = Roll(layout="plain", folder="class", has_roster=False, members=(member,), left_out=())
+    results = results_of(roll, {"anna": unreached})
+    page = template.render(student_view(unreached, ASSIGNMENT, results), name="Anna", is_late=False)
     assert "Code that no test reached" in page and "x.size(-1) &gt; 999 was never true" in page
 
 
