@@ -3,14 +3,15 @@
 Whatever a submission returns, these functions raise CheckFailed and nothing else.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
 
 from ..grading.marks import LOOK_AT
-from .errors import CheckFailed
+from .errors import CheckFailed, UnreadableError
 
 TOLERANCE = 1e-6
 """In float64, relative to 1 + the size of the expected value.
@@ -23,6 +24,28 @@ TOLERANCE_OF_FLOAT32 = 2e-4
 
 observers: list[Callable[[str, float, float], None]] = []
 """Called with what was compared, the error and the tolerance; `prove` measures the tests with it."""
+
+
+class Failures:
+    """Checks of several cases: all are made, so that `prove` sees the clearest; then the first that failed counts."""
+
+    def __init__(self) -> None:
+        self._first: CheckFailed | None = None
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """A check that fails inside ends the with-block, and no more."""
+        try:
+            yield
+        except UnreadableError:
+            raise
+        except CheckFailed as error:
+            self._first = self._first or error
+
+    def raise_first(self) -> None:
+        """Raises the first failure, if there is any."""
+        if self._first is not None:
+            raise self._first
 
 
 def fail(

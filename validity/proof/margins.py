@@ -42,7 +42,9 @@ def is_clear(run: Run) -> bool:
     """
     missed = ((task, outcome) for task, outcomes in run.outcomes.items() for outcome in outcomes if outcome.is_missed)
     tests = {f"{task}: {outcome.test}" for task, outcome in missed}
-    by_a_hair = {seen.test for seen in run.observations if seen.tolerance < seen.error < seen.tolerance * APART}
+    wrong = [seen for seen in run.observations if seen.error > seen.tolerance]
+    clearly = {seen.test for seen in wrong if seen.error >= seen.tolerance * APART}
+    by_a_hair = {seen.test for seen in wrong} - clearly
     return not tests or bool(tests - by_a_hair)
 
 

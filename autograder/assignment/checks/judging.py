@@ -15,6 +15,7 @@ from autograder.testing.case import Case
 from autograder.testing.comparison import (
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
+    Failures,
     difference,
     expect,
     expect_close,
@@ -99,20 +100,23 @@ def nearest(candidates: Sequence[Expected], situations: Sequence[Situation], res
 
 def judge(case: Case, judged: Judged, situations: Sequence[Situation], results: Sequence[Any]) -> None:
     """Compares what was returned with what is expected, and the gradients of both."""
-    own, of_copies = Ends(), Ends()
+    own, of_copies, failures = Ends(), Ends(), Failures()
     for situation, result in zip(situations, results, strict=True):
         leaf_of = {id(tensor): in_float64(tensor) for tensor in situation.inputs}  # the same object may come twice
         leaves = tuple(leaf_of[id(tensor)] for tensor in situation.inputs)
         with torch.set_grad_enabled(situation.is_differentiated):
             expected = list(judged.expected(situation, leaves))
-        with told(judged, situation):
+        first = None
+        with failures.noted(), told(judged, situation):
             expect_unchanged(situation.inputs, situation.before, judged.arguments)
             first = compare(judged, situation, result, expected)
             if situation.is_differentiated:
                 kinds = "a result that leads back to them", "one that does not"
                 same = situation.is_of_copy or first.requires_grad is expected[0].requires_grad
                 expect(same, "parameters and inputs that need a gradient", *kinds, DETACHED)
-        if situation.is_differentiated and expected[0].requires_grad and first.requires_grad:
+        if first is None or not situation.is_differentiated:
+            continue
+        if expected[0].requires_grad and first.requires_grad:
             direction = case.normal(*first.shape) * counted(situation, 0)
             ends = of_copies if situation.is_of_copy else own
             ends.got.append((first * direction.to(first.dtype)).sum().double())
@@ -120,6 +124,7 @@ def judge(case: Case, judged: Judged, situations: Sequence[Situation], results: 
             for name, tensor, leaf in zip(judged.arguments, situation.inputs, leaves, strict=True):
                 if tensor is not None and leaf is not None and tensor.requires_grad:
                     ends.inputs.append((situation, name, tensor, leaf))
+    failures.raise_first()
     compare_gradients(judged, own, judged.parameters)
     compare_gradients(judged, of_copies, ())
 

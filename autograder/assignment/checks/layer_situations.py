@@ -18,9 +18,11 @@ from .judging import Expected, Judged, in_turn, judge
 from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
 from .layers import find_sublayers
 from .situations import (
+    AGAIN,
     FREE,
     GRADIENTS,
     LAYOUTS,
+    LEARNING,
     LENGTHS,
     MASKS,
     OF_MODULES,
@@ -57,10 +59,12 @@ EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "flo
 SITUATIONS = {
     ("EncoderLayer", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS)),
     ("DecoderLayer", False): Covering(
-        FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("shape", SHAPES), *learning_with("s", LENGTHS)]
+        FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("shape", SHAPES), *learning_with("s", LENGTHS), *AGAIN]
     ),
-    ("EncoderLayer", True): Occurring(FACTORS, EXTREME[:2]),
-    ("DecoderLayer", True): Occurring(FACTORS | OF_MEMORY, [*EXTREME[:2], *learning_with("made", FACTORS["made"])]),
+    ("EncoderLayer", True): Occurring(FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2])),
+    ("DecoderLayer", True): Occurring(
+        FACTORS | OF_MEMORY, [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE]
+    ),
 }
 SETTINGS = {
     # n_heads, d_head, d_ff, dropout; a dropout of 0 is judged in train mode too, and one of 1 in eval mode

@@ -15,6 +15,7 @@ from autograder.testing.under_test import SubmissionUnderTest
 from .judging import Judged, in_turn, judge, nearest
 from .models import DECODE, ENCODE
 from .situations import (
+    AGAIN,
     FREE,
     LENGTHS,
     MASKS,
@@ -42,6 +43,7 @@ SITUATIONS = Covering(
         *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
         *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
         FREE | {"method": "decode"},
+        *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
         *(row | {"method": "decode"} for row in learning_with("shape", SHAPES)),
     ],
 )

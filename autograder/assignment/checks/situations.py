@@ -31,6 +31,20 @@ LEARNING: dict[str, Any] = {"gradients": "of inputs", "history": "nothing", "val
 """Levels that show what a gradient is."""
 FREE: dict[str, Any] = {"mask": "none", "src_mask": "none", "s": "t"}
 """Levels of a decoder that may look everywhere, with a memory as long as its input."""
+AGAIN: list[dict[str, Any]] = [
+    {
+        "history": history,
+        "gradients": gradients,
+        "values": "normal",
+        "shape": "few",
+        "s": "few",
+        "mask": "(b, h, q, k)",
+        "src_mask": "(b, h, q, k)",
+    }
+    for history in ("same objects", "same shapes")
+    for gradients in ("of inputs", "no_grad")
+]
+"""Calls with masks, after others with tensors of the same shapes."""
 VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 
 HISTORY_IN_WORDS = {

@@ -15,6 +15,7 @@ from autograder.testing.under_test import SubmissionUnderTest
 
 from .judging import Judged, in_turn, judge
 from .situations import (
+    AGAIN,
     FREE,
     GRADIENTS,
     LAYOUTS,
@@ -52,7 +53,7 @@ EXTREME: list[dict[str, Any]] = [
 ]
 SITUATIONS = {
     ("Encoder", False): Covering(FACTORS, EXTREME),
-    ("Decoder", False): Covering(FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS)]),
+    ("Decoder", False): Covering(FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN]),
     ("Encoder", True): Occurring(FACTORS, EXTREME[:1]),
     ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME[:1]),
 }

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge
 from autograder.assignment.checks.situations import (
+    AGAIN,
     DTYPES,
     LAYOUTS,
     LEARNING,
@@ -319,6 +320,7 @@ SITUATIONS = Covering(
     [
         *(LEARNING | {"k": kind} for kind in ("the query itself", "the value itself")),
         *learning_with("made", MADE),
+        *AGAIN,
     ],
 )
 HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one feature": (1, 1), "many": (5, 7)}

@@ -228,7 +228,11 @@ SITUATIONS = Covering(
         "values": VALUES,
         "training": (False, True),
     },
-    [*learning_with("made", MADE)],
+    [
+        *learning_with("made", MADE),
+        {"made": ("epsilon 0", "float32"), "values": "small"},
+        *({"gradients": mode, "history": "state dict"} for mode in ("no_grad", "inference_mode")),
+    ],
 )
 
 

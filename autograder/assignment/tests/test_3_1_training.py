@@ -9,7 +9,15 @@ from torch import Tensor
 
 from autograder.assignment.stand_ins.arguments import TinyTranslator
 from autograder.testing.case import Case
-from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, describe, expect, expect_close, expect_parts
+from autograder.testing.comparison import (
+    TOLERANCE,
+    TOLERANCE_OF_FLOAT32,
+    Failures,
+    describe,
+    expect,
+    expect_close,
+    expect_parts,
+)
 from autograder.testing.covering import Covering, Either
 from autograder.testing.under_test import SubmissionUnderTest
 
@@ -238,14 +246,17 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         options = {"accumulate": row["accumulate"], "max_grad_norm": row["max_grad_norm"]}
         how = {name: row[name] for name in ("is_training", "in_one_pass", "schedule")}
         runs.append(trainings[-1].described(options, epochs=2, **how))
+    failures = Failures()
     for row, training, (loss, found) in zip(rows, trainings, train_in_turn(submission, runs), strict=True):
-        factors = [0.5**step for step in range(2 * row["n_batches"])] if row["schedule"] else None
-        wanted_loss, wanted = training.expected(row["accumulate"], row["max_grad_norm"], factors, epochs=2)
-        what = ", ".join(f"{name} = {value}" for name, value in row.items())
-        look_at = "two epochs, with the same model, optimizer, scheduler and batches; each as the other tests say"
-        training.check(found, wanted, f"two epochs with {what}", look_at)
-        is_number = isinstance(loss, float)
-        expect(is_number, f"what train_epoch returns with {what}", "a Python float", describe(loss), "loss.item()")
-        tolerance = TOLERANCE if row["dtype"] == torch.float64 else TOLERANCE_OF_FLOAT32
-        losses = torch.tensor([loss, wanted_loss], dtype=torch.float64)
-        expect_close(losses[0], losses[1], f"the loss returned with {what}", look_at, tolerance)
+        with failures.noted():
+            factors = [0.5**step for step in range(2 * row["n_batches"])] if row["schedule"] else None
+            wanted_loss, wanted = training.expected(row["accumulate"], row["max_grad_norm"], factors, epochs=2)
+            what = ", ".join(f"{name} = {value}" for name, value in row.items())
+            look_at = "two epochs, with the same model, optimizer, scheduler and batches; each as the other tests say"
+            training.check(found, wanted, f"two epochs with {what}", look_at)
+            is_number = isinstance(loss, float)
+            expect(is_number, f"what train_epoch returns with {what}", "a Python float", describe(loss), "loss.item()")
+            tolerance = TOLERANCE if row["dtype"] == torch.float64 else TOLERANCE_OF_FLOAT32
+            losses = torch.tensor([loss, wanted_loss], dtype=torch.float64)
+            expect_close(losses[0], losses[1], f"the loss returned with {what}", look_at, tolerance)
+    failures.raise_first()
