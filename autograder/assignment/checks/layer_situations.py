@@ -27,6 +27,7 @@ from .situations import (
     MASKS,
     OF_MODULES,
     OF_SEVERAL,
+    OTHERS,
     SHAPES,
     VALUES,
     Situation,
@@ -59,7 +60,8 @@ EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "flo
 SITUATIONS = {
     ("EncoderLayer", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS)),
     ("DecoderLayer", False): Covering(
-        FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("shape", SHAPES), *learning_with("s", LENGTHS), *AGAIN]
+        FACTORS | OF_MEMORY,
+        [*EXTREME, FREE, *learning_with("shape", SHAPES), *learning_with("s", LENGTHS), *AGAIN, OTHERS],
     ),
     ("EncoderLayer", True): Occurring(FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2])),
     ("DecoderLayer", True): Occurring(

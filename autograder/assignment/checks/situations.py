@@ -29,6 +29,10 @@ LENGTHS = ("few", Either("one", "many"), "t")
 """Of a memory; `t` is as long as the target."""
 LEARNING: dict[str, Any] = {"gradients": "of inputs", "history": "nothing", "values": "normal"}
 """Levels that show what a gradient is."""
+FEW = dict.fromkeys(("b", "q", "k", "d", "s", "shape"), "few") | {"mask": "none", "src_mask": "none"}
+"""Ordinary sizes."""
+OTHERS: dict[str, Any] = LEARNING | FEW | {"gradients": "of the other inputs"}
+"""Levels that show the gradients of all inputs but the first, which needs none."""
 FREE: dict[str, Any] = {"mask": "none", "src_mask": "none", "s": "t"}
 """Levels of a decoder that may look everywhere, with a memory as long as its input."""
 AGAIN: list[dict[str, Any]] = [

@@ -23,6 +23,7 @@ from .situations import (
     MASKS,
     OF_MODULES,
     OF_SEVERAL,
+    OTHERS,
     SHAPES,
     VALUES,
     Situation,
@@ -53,7 +54,7 @@ EXTREME: list[dict[str, Any]] = [
 ]
 SITUATIONS = {
     ("Encoder", False): Covering(FACTORS, EXTREME),
-    ("Decoder", False): Covering(FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN]),
+    ("Decoder", False): Covering(FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS]),
     ("Encoder", True): Occurring(FACTORS, EXTREME[:1]),
     ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME[:1]),
 }

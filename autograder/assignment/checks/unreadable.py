@@ -37,7 +37,9 @@ def check_embedding(module: nn.Module, case: Case, vocab_size: int) -> NoReturn:
     tokens = case.tokens(vocab_size, 2, 5)
     vectors = module(tokens).detach()
     expect_close(module(tokens.flip(1)).flip(1), vectors, "the same tokens in another order", "one vector a token")
-    _stretch_parameters(module, 2.0)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.mul_(2)
     expect_close(module(tokens), 2 * vectors, "with parameters twice as large", "the vectors are the parameters")
     needs_reader("embedding", "one vector for each token, in proportion to the parameters")
 
@@ -60,9 +62,3 @@ def _is_affine(first: Tensor, far: Tensor, module: nn.Module) -> bool:
     """Whether the step from 0 to x is a part of that to 7 x in proportion."""
     origin = module(torch.zeros_like(first)).detach()
     return bool(((far - origin) - FARTHER * (first - origin)).abs().max() < TOLERANCE)
-
-
-def _stretch_parameters(module: nn.Module, factor: float) -> None:
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.mul_(factor)

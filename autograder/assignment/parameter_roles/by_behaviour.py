@@ -33,7 +33,7 @@ def distinct(*shape: int) -> Tensor:
 
 def in_a_row(tensors: Sequence[Tensor]) -> Tensor:
     """All numbers of several tensors, (n,)."""
-    return torch.cat([tensor.flatten() for tensor in tensors])
+    return torch.cat([tensor.ravel() for tensor in tensors])
 
 
 def places_of(values: Tensor, among: Tensor) -> Tensor | None:

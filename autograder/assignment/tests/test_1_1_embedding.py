@@ -126,7 +126,7 @@ def test_gradient_reaches_the_tokens_that_occur(submission: SubmissionUnderTest,
     wanted = torch.zeros(vocab_size, d_model, dtype=torch.float64)
     wanted.index_add_(0, tokens.flatten(), direction.flatten(0, 1) * math.sqrt(d_model))
     parameters = learned(module)
-    gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+    gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in parameters]
     found = tables_of(module, gradients, vocab_size, d_model)
     expect_close(found[0] if found else None, wanted, "the gradient of the table", SCALE)
 

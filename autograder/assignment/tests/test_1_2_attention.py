@@ -9,9 +9,11 @@ from torch import Tensor
 from autograder.assignment.checks.judging import Judged, in_turn, judge
 from autograder.assignment.checks.situations import (
     DTYPES,
+    FEW,
     LAYOUTS,
     OF_FUNCTIONS,
     OF_SEVERAL,
+    OTHERS,
     VALUES,
     Situation,
     draw_mask,
@@ -225,7 +227,15 @@ SITUATIONS = Covering(
         "history": OF_FUNCTIONS,
         "layout": LAYOUTS,
         "values": VALUES,
-    }
+    },
+    [
+        OTHERS,
+        *(FEW | {"dtype": "float64", "values": values} for values in ("large", "small", "all equal")),
+        *(
+            FEW | {"gradients": mode, "mask": "(b, h, q, k)", "values": "normal"}
+            for mode in ("no_grad", "inference_mode")
+        ),
+    ],
 )
 
 

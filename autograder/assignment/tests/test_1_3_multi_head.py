@@ -21,6 +21,7 @@ from autograder.assignment.checks.situations import (
     MASKS,
     OF_MODULES,
     OF_SEVERAL,
+    OTHERS,
     VALUES,
     Situation,
     by_object,
@@ -321,6 +322,7 @@ SITUATIONS = Covering(
         *(LEARNING | {"k": kind} for kind in ("the query itself", "the value itself")),
         *learning_with("made", MADE),
         *AGAIN,
+        OTHERS,
     ],
 )
 HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one feature": (1, 1), "many": (5, 7)}
