@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Never
@@ -130,10 +130,10 @@ def kill_at_random(count: int, seed: int, show_progress: bool = False) -> Outcom
         seed: of the moments and the victims; the machine's own timing decides as well.
         show_progress: shows a progress bar.
     """
-    adopt_orphans()
     others = living_below(os.getpid())  # the caller's own
     chance, outcome = random.Random(seed), Outcome()  # noqa: S311  moments, no secrets
     with (
+        adopted_orphans(),
         tempfile.TemporaryDirectory(prefix="kills-") as name,
         tqdm(desc="kills", unit="kill", total=count, disable=not show_progress, leave=False) as bar,
     ):
@@ -217,9 +217,15 @@ def write_class(folder: Path) -> None:
             (folder / name / f"{module}.py").write_text(text, encoding="utf-8")
 
 
-def adopt_orphans() -> None:
-    """From now on, descendants of this process whose parent dies become its children, where they can be counted."""
-    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+@contextlib.contextmanager
+def adopted_orphans() -> Iterator[None]:
+    """Inside, descendants of this process whose parent dies become its children, where they can be counted."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        prctl(SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 def orphans_after(seconds: float, others: Collection[int]) -> list[str]:

@@ -73,7 +73,8 @@ def test_two_processes_train_as_one_with_twice_the_batch(files, tmp_path):
     for two, one in zip(curve(tmp_path / "two"), curve(tmp_path / "one"), strict=True):
         assert two == pytest.approx(one, abs=2e-4)
     assert output.count("best dev BLEU") == 1, "only one process prints"
-    assert {path.name for path in (tmp_path / "two").iterdir()} == {path.name for path in (tmp_path / "one").iterdir()}
+    files_of = [{path.name for path in (tmp_path / run).iterdir()} for run in ("one", "two")]
+    assert files_of[1] - {"curves.png"} == files_of[0] - {"curves.png"}  # tests in this process draw no curves
     saved = [Checkpoint.load(tmp_path / name / "last.pt") for name in ("one", "two")]
     for name, tensor in saved[0].average.items():
         torch.testing.assert_close(saved[1].average[name], tensor, rtol=1e-4, atol=1e-5)

@@ -189,7 +189,8 @@ def find_projections(
         if place is None or (is_biased and shift is None):
             return None
         places.append((place, shift))
-    return AttentionPlaces(places)
+    used = in_a_row([place for pair in places for place in pair if place is not None])
+    return AttentionPlaces(places) if used.unique().numel() == used.numel() else None  # each role has its own
 
 
 def _gradients(end: Tensor, parameters: Sequence[Tensor]) -> Tensor:
