@@ -2,6 +2,7 @@
 
 import gc
 import json
+from argparse import Namespace
 
 import pytest
 
@@ -15,6 +16,7 @@ from validity.__main__ import main
 from validity.proof import pages
 from validity.proof.confusion_matrix import blame_shares
 from validity.proof.margins import Margin, Margins
+from validity.proof.prove import choose_faults
 from validity.proof.reading_variants import VariantError, read_variants, splice
 from validity.proof.result import Proof
 from validity.proof.verdicts import verdict_of
@@ -281,7 +283,8 @@ def test_a_version_that_no_test_runs_on_is_refused(reference, assignment):
 def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     docs = REFERENCE.parent / "docs" / "proof"
     listed = [line.split("`")[1] for line in (docs / "faults.md").read_text().splitlines() if line.startswith("| `")]
-    assert listed == [fault.id for fault in read_catalogue(assignment=assignment)], "make proof"
+    everything = Namespace(catalogue=None, conditions=None, fault=None, component=None)
+    assert sorted(listed) == sorted(fault.id for fault in choose_faults(everything, assignment)), "make proof"
     proof = (docs / "README.md").read_text()
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     assert all(f"| `{variant.name}` |" in proof for variant in variants), "make proof"
