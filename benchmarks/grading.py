@@ -9,10 +9,12 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from statistics import median
 from unittest.mock import patch
 
+import psutil
 from tqdm import tqdm
 
 from autograder.grading import judging
@@ -37,7 +39,12 @@ COLD = "from benchmarks.grading import cold; cold()"
 
 def cpu_of(zygote: Zygote) -> float:
     """Returns the CPU seconds of a zygote and of all its workers, living or ended."""
-    return sum(asked(one.pid, lambda process: sum(process.cpu_times()[:4]), 0.0) for one in family(zygote._process.pid))
+    return sum(asked(partial(cpu_seconds, one), 0.0) for one in family(zygote._process.pid))
+
+
+def cpu_seconds(process: psutil.Process) -> float:
+    """Returns the CPU seconds of a process and of its children that have ended."""
+    return float(sum(process.cpu_times()[:4]))
 
 
 def points_of(grader: Grader) -> float:

@@ -92,4 +92,5 @@ def peak(*words: object) -> tuple[float, float, float]:
 
 def resident(process: psutil.Process) -> tuple[int, int]:
     """Returns the bytes of memory that a process occupies now, and how many of them are files."""
-    return asked(process.pid, lambda one: (one.memory_info().rss, one.memory_info().shared), (0, 0))
+    memory = asked(process.memory_info, None)
+    return (0, 0) if memory is None else (memory.rss, memory.shared)

@@ -10,27 +10,27 @@ T = TypeVar("T")
 
 def family(pid: int) -> list[psutil.Process]:
     """Returns a process and all below it."""
-    return asked(pid, lambda one: [one, *one.children(recursive=True)], [])
+    return asked(lambda: [one := psutil.Process(pid), *one.children(recursive=True)], [])
 
 
 def children_of(pid: int) -> list[int]:
     """Returns the ids of a process's children."""
-    return asked(pid, lambda one: [child.pid for child in one.children()], [])
+    return asked(lambda: [child.pid for child in psutil.Process(pid).children()], [])
 
 
 def parent_of(pid: int) -> int:
     """Returns the id of a process's parent, or 0."""
-    return asked(pid, lambda one: one.ppid(), 0)
+    return asked(lambda: psutil.Process(pid).ppid(), 0)
 
 
 def command_of(pid: int) -> str:
     """Returns the command line of a process."""
-    return asked(pid, lambda one: " ".join(one.cmdline()), "")
+    return asked(lambda: " ".join(psutil.Process(pid).cmdline()), "")
 
 
-def asked(pid: int, what: Callable[[psutil.Process], T], otherwise: T) -> T:
+def asked(what: Callable[[], T], otherwise: T) -> T:
     """Returns what a process says, or something else where it has ended."""
     try:
-        return what(psutil.Process(pid))
+        return what()
     except psutil.NoSuchProcess:  # ZombieProcess is one of them
         return otherwise

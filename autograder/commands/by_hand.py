@@ -6,6 +6,8 @@ import argparse
 import difflib
 import getpass
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.printable_text import printable
@@ -85,6 +87,14 @@ def _add_why(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--why", required=True, metavar="TEXT", help="the reason, which the student may read")
 
 
+@contextmanager
+def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[ByHand, str]]:
+    """The decisions of a class, and the student that this one is about."""
+    with open_store(options.store, options.output, assignment) as database:
+        by_hand = ByHand(database)
+        yield by_hand, by_hand.find_student(options.student)
+
+
 def override(options: argparse.Namespace) -> int:
     """Gives points by hand; the exit status."""
     assignment = read_assignment(options.assignment)
@@ -92,9 +102,7 @@ def override(options: argparse.Namespace) -> int:
     points: float | None = options.points
     if points is not None and not (math.isfinite(points) and 0 <= points <= task.points):
         raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
-    with open_store(options.store, options.output, assignment) as database:
-        by_hand = ByHand(database)
-        student = by_hand.find_student(options.student)
+    with deciding(options, assignment) as (by_hand, student):
         by_hand.give_points(student, task.number, points, options.why, who(options.by))
     given = "the grader's points again" if points is None else f"{points:g} of {task.points:g} points by hand"
     return _told(student, f"{task.number} {task.title}: {given}")
@@ -104,9 +112,7 @@ def comment(options: argparse.Namespace) -> int:
     """Comments on a submission; the exit status."""
     assignment = read_assignment(options.assignment)
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
-    with open_store(options.store, options.output, assignment) as database:
-        by_hand = ByHand(database)
-        student = by_hand.find_student(options.student)
+    with deciding(options, assignment) as (by_hand, student):
         by_hand.comment(student, task, options.text.strip(), who(options.by))
     what = "noted" if options.text.strip() else "taken back"
     return _told(student, f"comment on {task or 'the whole'} {what}")
@@ -116,9 +122,7 @@ def late(options: argparse.Namespace) -> int:
     """Says how late a student was; the exit status."""
     assignment = read_assignment(options.assignment)
     days = check_days(options.days)
-    with open_store(options.store, options.output, assignment) as database:
-        by_hand = ByHand(database)
-        student = by_hand.find_student(options.student)
+    with deciding(options, assignment) as (by_hand, student):
         by_hand.set_late_days(student, days, options.why, who(options.by))
     return _told(student, "late days as the platform says" if days is None else f"{days} late days", assignment)
 
@@ -127,9 +131,7 @@ def waive(options: argparse.Namespace) -> int:
     """Waives late days; the exit status."""
     assignment = read_assignment(options.assignment)
     days = 0 if options.withdraw else check_days(options.days)
-    with open_store(options.store, options.output, assignment) as database:
-        by_hand = ByHand(database)
-        student = by_hand.find_student(options.student)
+    with deciding(options, assignment) as (by_hand, student):
         by_hand.waive(student, days, options.why, who(options.by))
     return _told(student, "all late days waived" if days is None else f"{days} late days waived", assignment)
 

@@ -23,24 +23,20 @@ ROUNDS = 2
 """How often each cell of an array is looked at to even out its levels."""
 
 
-class Covering:
-    """Factors and their levels, and rows with one level of each: any two levels of two factors meet in some row.
-
-    Make it when a module is imported: making it takes longer than the tests, and processes that judge are forks.
-    """
+class Rows:
+    """Rows with one level of each factor."""
 
     def __init__(self, factors: Mapping[str, Sequence[Any]], always: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Makes the array.
+        """Takes what the rows are made of.
 
         Args:
             factors: levels by name, all of them different within a factor; an `Either` is one of them.
             always: further rows, of which only some levels are given; the others are drawn.
         """
         self.factors, self._always = dict(factors), always
-        self._array = covering_array(tuple(len(levels) for levels in factors.values()))
 
     def rows(self, case: Case) -> list[dict[str, Any]]:
-        """The rows. Which levels meet beyond pairs, and in which order, differs from case to case."""
+        """The rows. Which levels meet, as far as that is free, and in which order, differs from case to case."""
         rows = self.drawn(case)
         for some in self._always:
             rows.append({name: case.choose(levels) for name, levels in self.factors.items()} | dict(some))
@@ -50,6 +46,22 @@ class Covering:
         return rows
 
     def drawn(self, case: Case) -> list[dict[str, Any]]:
+        """The rows, before further ones are added."""
+        raise NotImplementedError
+
+
+class Covering(Rows):
+    """Any two levels of two factors meet in some row.
+
+    Make it when a module is imported: making it takes longer than the tests, and processes that judge are forks.
+    """
+
+    def __init__(self, factors: Mapping[str, Sequence[Any]], always: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Makes the array; see `Rows`."""
+        super().__init__(factors, always)
+        self._array = covering_array(tuple(len(levels) for levels in factors.values()))
+
+    def drawn(self, case: Case) -> list[dict[str, Any]]:
         """The array's rows."""
         shuffled = {name: case.shuffle(levels) for name, levels in self.factors.items()}
         return [
@@ -57,11 +69,11 @@ class Covering:
         ]
 
 
-class Occurring(Covering):
+class Occurring(Rows):
     """Fewer rows: each level occurs in two of them at least. For what is judged in pairs elsewhere."""
 
     def drawn(self, case: Case) -> list[dict[str, Any]]:
-        """The rows, before further ones are added."""
+        """Each factor's levels in an order of their own."""
         count = 2 * max(map(len, self.factors.values()))
         columns = [case.shuffle([*islice(cycle(levels), count)]) for levels in self.factors.values()]
         return [dict(zip(self.factors, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -21,15 +21,12 @@ from ..intake.python_source import read_modules
 from ..sandbox.proxy.arguments import can_be_changed, spoil
 from ..sandbox.proxy.last_call import LastCall
 from ..sandbox.worker import settings
-from ..sandbox.worker.changes import has_changed
+from ..sandbox.worker.changes import Kept, has_changed, keep
 from ..sandbox.worker.loading import Package
 
 _numbers = itertools.count()
 
 Hook = Callable[[nn.Module, tuple[object, ...], dict[str, object]], None]
-
-Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
-"""Tensors with their versions and copies."""
 
 
 class InProcessSubmission:
@@ -133,20 +130,19 @@ def watch(made: object, called: Hook) -> None:
     before: list[Kept] = []
 
     def note(module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+        called(module, args, kwargs)
         before.append(kept(args, kwargs))
 
     def compare(module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object], result: object) -> None:
         spoil_changed(before.pop())
 
-    made.register_forward_pre_hook(called, with_kwargs=True)
     made.register_forward_pre_hook(note, with_kwargs=True)
     made.register_forward_hook(compare, with_kwargs=True, always_call=True)
 
 
 def kept(*values: object) -> Kept:
     """The tensors among nested values, with their versions and copies; those of inference mode have no versions."""
-    found = [tensor for tensor in tensors_in(values) if not tensor.is_inference()]
-    return [(tensor, tensor._version, tensor.detach().clone()) for tensor in found]
+    return keep(tensor for tensor in tensors_in(values) if not tensor.is_inference())
 
 
 def tensors_in(value: object) -> Iterator[torch.Tensor]:

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.assignment.stand_ins.formulas import look_up
+from autograder.assignment.stand_ins.formulas import distinct, look_up
 from autograder.testing.under_test import SubmissionUnderTest
 
 from .parts import Network, learned
@@ -24,11 +24,6 @@ from .projections import FoundAttention, Projection
 
 EXACT = {torch.float64: 1e-9, torch.float32: 1e-6}
 """How far a number may be from the parameter that it is."""
-
-
-def distinct(*shape: int) -> Tensor:
-    """Numbers between -1 and 1, all of them different."""
-    return torch.cos(1.7 * torch.arange(torch.Size(shape).numel(), dtype=torch.float64)).view(shape)
 
 
 def in_a_row(tensors: Sequence[Tensor]) -> Tensor:

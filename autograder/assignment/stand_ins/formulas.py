@@ -6,8 +6,12 @@ from torch import Tensor, nn
 
 def spread(*shape: int) -> nn.Parameter:
     """A parameter of distinct values between -1 and 1, the same in each instance; tests overwrite it."""
-    count = torch.Size(shape).numel()
-    return nn.Parameter(torch.cos(torch.arange(count, dtype=torch.float64) * 1.7).view(shape).float())
+    return nn.Parameter(distinct(*shape).float())
+
+
+def distinct(*shape: int) -> Tensor:
+    """Numbers between -1 and 1, all of them different, in float64."""
+    return torch.cos(torch.arange(torch.Size(shape).numel(), dtype=torch.float64) * 1.7).view(shape)
 
 
 def allowed(mask: Tensor | None, scores: Tensor) -> Tensor:

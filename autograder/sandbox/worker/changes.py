@@ -1,6 +1,16 @@
 """Whether a call has written into its arguments."""
 
+from collections.abc import Iterable
+
 import torch
+
+Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
+"""Tensors with their versions and copies, as `has_changed` takes them."""
+
+
+def keep(tensors: Iterable[torch.Tensor]) -> Kept:
+    """What is known of some tensors before a call."""
+    return [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
 
 
 def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:

@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from . import settings, shortcuts
-from .changes import has_changed
+from .changes import has_changed, keep
 from .failures import describe
 from .frames import REQUEST_LIMITS, pack, read_frame, write_all
 from .loading import Package
@@ -96,7 +96,7 @@ class Executor:
         """Calls a function, a method of an object, or a stand-in that is a function of an object."""
         inputs = self._connect(decoder)
         args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
-        before = [(tensor, tensor._version, tensor.detach().clone()) for tensor in decoder.tensors]
+        before = keep(decoder.tensors)
         function = self._find(request["target"])
         with torch.set_grad_enabled(request["grad"]):
             self._seed(request)
