@@ -45,7 +45,7 @@ def add_command(commands: Commands) -> None:
         help="grade a class",
         description="Grade a platform's download, as `list-class` reads it: of each student the submission that "
         "counts. Writes class.html, students/NAME.html and records/NAME.json for each, summary.csv, summary.json, "
-        "histogram.png, and class.json with the students. Stopped and started again, it resumes where it stopped; it "
+        "and class.json with the students. Stopped and started again, it resumes where it stopped; it "
         "regrades what has changed: a submission, the assignment, the grader. Where that would change the mark of the "
         "same files, it shows who, by how much and because of which test, and keeps the earlier mark until you add "
         "--keep. After a change of points or thresholds nothing is run. The exit status is 1 if the grader failed, "
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(as_class_table(roll, results))
         print(f"\nlook at it in a browser: {options.output / 'class.html'}")
-        print(f"records, pages of students, summary.csv, summary.json, histogram.png: {options.output}")
+        print(f"records, pages of students, summary.csv, summary.json: {options.output}")
     if held:
         print(f"\n{as_regrade_table(held, names)}", file=sys.stderr if options.json else sys.stdout)
     waits = any(not one.is_kept for one in held)

@@ -1,7 +1,7 @@
 """Shows records to people and other programs.
 
     telling.py   what a student reads about a task, wherever it is shown
-    terminal.py  one submission, as a table         class_summary.py  a class: table, CSV, JSON, histogram
+    terminal.py  one submission, as a table         class_summary.py  a class: table, CSV, JSON
     regrade.py   what a regrade changes
     gradescope/  in Gradescope's container          gradebook/        nbgrader's gradebook and feedback
     pages/       web pages: the class, and each student  exports/        what learning platforms import

@@ -1,8 +1,7 @@
-"""The results of a class for people and programs: a table of one screen, summary.csv, summary.json, a histogram."""
+"""The results of a class for people and programs: a table of one screen, summary.csv, summary.json."""
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -79,7 +78,7 @@ def _in_line(text: str) -> str:
 
 
 def write_summary(roll: Roll, results: Sequence[Result], output: Path) -> None:
-    """Writes summary.csv, summary.json and histogram.png, each in one piece.
+    """Writes summary.csv and summary.json, each in one piece.
 
     Args:
         roll: of the class.
@@ -91,8 +90,6 @@ def write_summary(roll: Roll, results: Sequence[Result], output: Path) -> None:
     about = {"layout": roll.layout, "parts": parts_of(records.values()), "students": rows, "left_out": left_out}
     write_json(output / "summary.json", about)
     write_result(output / "summary.csv", as_csv([*rows[0]], rows))
-    top = max(record.judgement.max_score for record in records.values())
-    write_result(output / "histogram.png", histogram(scores_of(results), top))
 
 
 def scores_of(results: Iterable[Result]) -> list[float]:
@@ -173,29 +170,3 @@ def sections_of(roll: Roll, records: Mapping[str, Record]) -> Iterator[tuple[str
 def _shortened(names: list[str]) -> str:
     shown = ", ".join(printable(name, 40) for name in names[:MOST_NAMES])
     return shown + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
-
-
-def histogram(scores: Sequence[float], top: float) -> bytes:
-    """A picture of the scores, as PNG.
-
-    Args:
-        scores: in points.
-        top: what can be earned without a bonus.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # here: matplotlib takes a second to load
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
-    top = max([top, *scores])
-    figure = Figure(figsize=(6, 3), layout="constrained")
-    axes = figure.add_subplot()
-    axes.hist(scores, bins=20, range=(0, top), color="tab:blue", edgecolor="white")
-    axes.set(xlabel="score", ylabel="submissions", xlim=(0, top), title=f"{len(scores)} submissions")
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    if scores:
-        axes.axvline(median(scores), color="tab:orange", label=f"median {median(scores):.1f}")
-        axes.legend()
-    picture = io.BytesIO()
-    FigureCanvasAgg(figure)
-    figure.savefig(picture, format="png", metadata={"Software": None})
-    return picture.getvalue()

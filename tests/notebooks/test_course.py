@@ -15,7 +15,6 @@ from release.gates.notebooks import notebook_faults
 from release.notebooks.nbgrader_course import PROSE, collect_support, generate, make_sources
 from release.notebooks.prose import read_prose
 from release.notebooks.source_notebook import check_tasks, make_notebook
-from release.notebooks.todo_stubs import name_stubs
 from release.problems import ReleaseError
 
 
@@ -127,6 +126,8 @@ def test_markers_in_the_prose_stop_the_release(course, tmp_path) -> None:
 
 
 def test_stubs_without_a_hint_stay() -> None:
+    from release.notebooks.todo_stubs import name_stubs  # here: nbgrader takes two seconds to load
+
     stub, named = "raise NotImplementedError()", 'raise NotImplementedError("TODO 1.2")'
     text = f"def f():\n    # TODO 1.2: one\n    # and two\n    {stub}\n\ndef g():\n    {stub}"
     assert name_stubs(text, ["1.2"]) == text.replace(stub, named, 1)

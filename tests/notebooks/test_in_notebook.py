@@ -63,6 +63,7 @@ def test_from_todo_to_all_points(notebooks, history, course, capsys) -> None:
     assert capsys.readouterr().out == "✓ 1.1 Input embedding: 7 of 7 tests pass, 4 of 4 points\n"
 
 
+@pytest.mark.slow
 def test_a_fault_is_explained_and_located(notebooks, history, course, capsys) -> None:
     text = solved(course, "InputEmbedding")
     history += ["from torch import nn", text.replace("import math", "math = None").replace("* math.sqrt", "* nn.sqrt")]
@@ -73,6 +74,7 @@ def test_a_fault_is_explained_and_located(notebooks, history, course, capsys) ->
     assert f"this notebook, cell 2, line {line}: return self.table(tokens) * nn.sqrt(self.d_model)" in said
 
 
+@pytest.mark.slow
 def test_a_wrong_result_is_drawn_beside_what_was_expected(notebooks, history, course, capsys, monkeypatch) -> None:
     shown: list[bytes] = []
     monkeypatch.setattr(course_module, "show", lambda picture, description: shown.append(picture))
@@ -87,6 +89,7 @@ def test_a_wrong_result_is_drawn_beside_what_was_expected(notebooks, history, co
     assert picture.startswith(b"\x89PNG") and len(picture) < 100_000
 
 
+@pytest.mark.slow
 def test_a_short_cut_earns_nothing_here_either(notebooks, history, course, capsys) -> None:
     borrowed = "        self.table = nn.LayerNorm(d_model)"
     first, _, rest = solved(course, "InputEmbedding").partition("        self.table")

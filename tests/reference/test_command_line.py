@@ -221,6 +221,7 @@ def test_medians_are_rounded(trained, monkeypatch):
     assert read_run(trained / "out")["seconds_per_epoch"] == 2.35
 
 
+@pytest.mark.slow
 def test_attention_draws_all_layers_and_matrices(trained, capsys):
     command = ["attention", "--checkpoint", str(trained / "out/best.pt"), "--sentence", "je dors ."]
     everything, matrices = ["--layer", "all"], ["--matrices", "--head", "2"]

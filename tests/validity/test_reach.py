@@ -70,6 +70,7 @@ def test_a_test_is_reached_by_what_it_enters(tmp_path):
     assert reach.touched(sources) == set()
 
 
+@pytest.mark.slow
 def test_a_fault_ends_as_with_all_tests(reference, assignment):
     """The tests of the encoder and decoder that put the norm first judge it too; no others run."""
     path, text = reference["model"]

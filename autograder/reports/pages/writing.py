@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -77,6 +78,7 @@ def write_pages(
     write_whole(output / "class.html", of_class.render(view | roll_view(roll), graded=by_key, pages=pages))
 
 
+@cache
 def make_environment() -> jinja2.Environment:
     """The templates, in which all text is escaped and a missing name is an error."""
     environment = jinja2.Environment(

@@ -37,6 +37,7 @@ def train(sources: dict, seed: int = 0, norm_first: bool = False) -> Trainabilit
         submission.close()
 
 
+@pytest.mark.slow
 def test_a_short_run_in_the_sandbox(zygote, monkeypatch):
     monkeypatch.setattr(training_check, "EPOCHS", 2)
     monkeypatch.setattr(training_check, "BATCHES", 4)

@@ -42,6 +42,7 @@ def test_the_skeleton_earns_nothing_and_says_what_to_do(graded):
             assert "\n" not in part.message
 
 
+@pytest.mark.slow
 def test_each_fault_costs_the_points_of_its_own_task_only(graded):
     assert set(lost(graded("faulty"))) == {*FAULTS, "E.2"}  # which judges the broken Encoder too
     assert set(lost(graded("faulty")).values()) <= {"failed", "error"}
@@ -67,6 +68,7 @@ def test_what_ends_its_process_costs_its_own_task_only(graded):
     assert "ended itself with status 0" in parts(graded("trouble"))["1.5"].message
 
 
+@pytest.mark.slow
 def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_path):
     folder = write_submission(tmp_path / "anna", modules=())
     loop = "class {0}:\n    def __init__(self, *a, **k):\n        while True: time.sleep(1)\n"

@@ -70,6 +70,7 @@ def undisturbed(zygote_of_workers, references, tmp_path_factory) -> Record:
     return grade(folder, zygote_of_workers, references, lambda: None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(own_zygote, undisturbed, references, tmp_path, number):
     pid = last_below(own_zygote)
@@ -78,6 +79,7 @@ def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(own_zygote, undisturb
     assert any("judged again" in note for note in record.run.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_worker_that_something_outside_has_killed_is_no_fault_of_the_submission(
     zygote_of_workers, references, tmp_path, number
@@ -110,6 +112,7 @@ def test_a_worker_that_is_killed_over_the_same_component_again_has_used_too_much
         assert submission.failure is None and submission.build(NORM, 4)
 
 
+@pytest.mark.slow
 def test_a_zygote_that_hangs_is_found_out(own_zygote, reference, monkeypatch):
     monkeypatch.setattr("autograder.sandbox.containment.zygote.PING_SECONDS", 0.2)
     monkeypatch.setattr("autograder.sandbox.containment.zygote.KILL_SECONDS", 0.2)

@@ -167,6 +167,7 @@ def test_a_task_without_tests_is_the_graders_error(grade_folder, tmp_path):
     assert not record.is_finished and record.needs_the_grader, "it is graded again"
 
 
+@pytest.mark.slow
 def test_the_same_submission_and_seed_give_the_same_judgement(graded, class_folder, grade_folder):
     """By itself as in a class."""
     first = graded("faulty")

@@ -99,12 +99,14 @@ def test_where_people_look(unreached):
     assert "Code that no test reached" in page and "x.size(-1) &gt; 999 was never true" in page
 
 
+@pytest.mark.slow
 def test_the_reference_has_none(grade_module, tmp_path):
     record = grade_module(write_submission(tmp_path / "good"))
     assert record.judgement.unjudged == ()
     assert "no test" not in as_table(record)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [FAKED, BROKEN], ids=["claims all", "claims nonsense"])
 def test_a_forged_report_gains_nothing(grade_module, tmp_path, change):
     record = grade_module(write_submission(tmp_path / "eve", change))

@@ -10,14 +10,19 @@ from autograder.testing.in_process import read_sources
 from foundation import places
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from validity.proof.reading_variants import read_variants
+from validity.proof.reading_variants import Variant, read_variants
 
 FORBIDDEN = read_assignment().contract.forbidden
 
 REFERENCE = read_sources(ROOT / "reference", ROOT / "student")
 FAULTS = read_catalogue()
-VARIANTS = read_variants(places.ASSIGNMENT / "proof" / "variants", REFERENCE, read_assignment().contract)
 JUDGED = list(dict.fromkeys(component for task in read_assignment().tasks for component in task.components))
+
+
+@functools.cache
+def variants() -> list[Variant]:
+    """All of the assignment; reading them takes a second."""
+    return read_variants(places.ASSIGNMENT / "proof" / "variants", REFERENCE, read_assignment().contract)
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +43,7 @@ def alarms(versions: dict[str, dict]) -> dict[str, object]:
 
 def test_a_few_faults_and_variants_raise_no_alarm():
     assert alarms({fault.id: apply(fault, REFERENCE) for fault in FAULTS[::200]}) == {}
-    assert alarms({variant.name: variant.sources for variant in VARIANTS[::25]}) == {}
+    assert alarms({variant.name: variant.sources for variant in variants()[::25]}) == {}
 
 
 @pytest.mark.slow
@@ -48,4 +53,4 @@ def test_no_fault_raises_an_alarm():
 
 @pytest.mark.slow
 def test_no_correct_variant_raises_an_alarm():
-    assert alarms({variant.name: variant.sources for variant in VARIANTS}) == {}
+    assert alarms({variant.name: variant.sources for variant in variants()}) == {}

@@ -60,6 +60,7 @@ def test_what_is_left_is_shared(sandbox):
     assert submission.build(FEED_FORWARD, 4, 4)(torch.ones(1, 4)).sum() == 4
 
 
+@pytest.mark.slow
 def test_the_whole_may_use_what_is_left(sandbox):
     submission = sandbox({"layers": SLOW_CALLS}, call_seconds=0.5, total_seconds=4)
     submission.grant_the_rest()
@@ -67,6 +68,7 @@ def test_the_whole_may_use_what_is_left(sandbox):
     assert submission.seconds > 3
 
 
+@pytest.mark.slow
 def test_a_slow_import_costs_its_own_module(sandbox, example_sources):
     """It would take its time in each new worker, and be put down to whatever was called first."""
     text = example_sources["attention"][1]

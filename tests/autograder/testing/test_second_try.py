@@ -21,6 +21,7 @@ class MultiHeadedAttention(MultiHeadedAttention):
 """
 
 
+@pytest.mark.slow
 def test_damage_by_another_component_is_forgiven(reference):
     assignment = read_assignment()
     tests = CollectedTests(assignment, [task for task in assignment.tasks if task.number in ("1.3", "1.5")])

@@ -49,7 +49,12 @@ def without_checksums(corpus: PublicCorpus) -> PublicCorpus:
     return dataclasses.replace(corpus, files=tuple(dataclasses.replace(file, checksum="") for file in corpus.files))
 
 
-@pytest.mark.parametrize("name", sorted(read_table()))
+LARGE = ("wmt14-de-en",)  # takes seconds
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in sorted(read_table())]
+)
 def test_prepare_reads_what_fetch_leaves(
     name: str, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,11 @@
 """The measurement `python -m benchmarks store` in small: memory stays flat, and a submission costs little."""
 
+import pytest
+
 from benchmarks.store import cost_of
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_and_a_result_costs_little():
     costs = cost_of(60)
     early, late = costs.memory
