@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -39,6 +40,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer | None) -> 
             return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
 
     return ByFixtures(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported stays: the garbage collector need not look at it again, nor copy it in each fork."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

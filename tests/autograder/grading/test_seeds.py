@@ -74,10 +74,10 @@ def test_a_secret_that_cannot_be_used_is_one_line(tmp_path):
 @pytest.fixture
 def disputed(tmp_path, graded, class_folder, zygote, monkeypatch):
     """A submission and its record, as `grade --record` writes it; the secret is the test's own."""
-    folder = tmp_path / "faulty"
-    shutil.copytree(class_folder / "faulty", folder)
-    path = tmp_path / "faulty.json"
-    write_record(path, graded("faulty"))
+    folder = tmp_path / "anna"
+    shutil.copytree(class_folder / "attention only", folder)
+    path = tmp_path / "anna.json"
+    write_record(path, graded("attention only"))
     monkeypatch.setattr(replay, "seeds_of_term", lambda root, fixed: Seeds(SEEDS.secret, fixed))
     monkeypatch.setattr(replay, "open_grader", lambda *arguments: open_grader(*arguments, zygote))
     return path, folder
@@ -94,7 +94,7 @@ def test_a_disputed_mark_is_replayed(disputed, references, capsys):
     parts[3] = parts[3].changed(state=State.PASSED, score=10.0)
     write_record(path, record.changed(judgement=record.judgement.changed(parts=tuple(parts))))
     assert main(arguments) == 1
-    assert "1.4 Layer normalisation: passed, 10 points in the record; now failed" in capsys.readouterr().out
+    assert "1.4 Layer normalisation: passed, 10 points in the record; now not implemented" in capsys.readouterr().out
 
 
 def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, capsys):
@@ -109,7 +109,7 @@ def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, cap
         assert printed.count("\n") == 1
         return printed
 
-    assert "not a record" in refused(str(folder / "layers.py"), str(folder))
+    assert "not a record" in refused(str(folder / "attention.py"), str(folder))
     assert "another seed" in refused(str(path), str(folder), "--seed", "7")
     judgement = record.judgement.changed(seed_id="0" * 12)
     write_record(tmp_path / "other.json", record.changed(judgement=judgement))
