@@ -94,7 +94,7 @@ def test_a_disputed_mark_is_replayed(disputed, references, capsys):
     parts[3] = parts[3].changed(state=State.PASSED, score=10.0)
     write_record(path, record.changed(judgement=record.judgement.changed(parts=tuple(parts))))
     assert main(arguments) == 1
-    assert "1.4 Layer normalisation: passed, 10 points in the record; now not implemented" in capsys.readouterr().out
+    assert "1.4 Layer normalisation: passed, 10 points in the record; now not attempted" in capsys.readouterr().out
 
 
 def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, capsys):
