@@ -4,6 +4,7 @@
     stand_ins/         run in the worker beside a submission; the worker loads them by itself
     diagnosis_layouts/ other layouts of the same computation: for the diagnosis and its proof
     training_check.py  does the whole learn?
+    understanding/     questions to students about their own code
     proof/conditions.py  under which known faults are tried
 
 All else that an assignment has is data: `foundation.assignment_file`, and files below `Assignment.folder`.
@@ -101,6 +102,90 @@ class Conditions(Protocol):
     Moment: Callable[..., Any]
 
 
+class Scene(Protocol):
+    """A call of a component with small arguments, all of whose axes differ in length.
+
+    Attributes:
+        told: the call in words, with code between backquotes.
+        axes: length -> what an axis of that length is: "heads".
+        method: that is called, or "" for a function.
+        inputs: of the call: tensors, and other values.
+    """
+
+    told: str
+    axes: Mapping[int, str]
+    method: str
+    inputs: Sequence[Any]
+
+    def run(self, submission: Any, /) -> Any:
+        """Makes the call; what it returns may be anything."""
+        ...
+
+
+class Choice(Protocol):
+    """A question of the assignment's own, with an answer that submitted code gave.
+
+    Attributes:
+        text: the question, a paragraph for each item.
+        options: in words, all different; only one is what the code did.
+        right: the index of that one.
+        why: for whoever asks.
+    """
+
+    text: Sequence[str]
+    options: Sequence[str]
+    right: int
+    why: str
+
+
+class Symptom(Protocol):
+    """Something that can be seen of faulty code from outside.
+
+    Attributes:
+        text: what one sees, a sentence.
+    """
+
+    text: str
+
+    def shows(self, before: Mapping[str, Any], after: Mapping[str, Any], /) -> bool:
+        """Whether it is seen after a change: compares what was observed before and after."""
+        ...
+
+
+class Understanding(Protocol):
+    """What `understanding/` offers.
+
+    Attributes:
+        SCENES: component -> makes a scene from a `Case`.
+        CHOICES: component -> functions of a submission and a `Case` that make a question, or None.
+        SYMPTOMS: component -> symptoms.
+        TESTS: name of a test -> what it checks, so that "the test fails that checks …" is a sentence. Only these are
+            asked about.
+    """
+
+    SCENES: Mapping[str, Callable[[Any], Scene]]
+    CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice | None]]]
+    SYMPTOMS: Mapping[str, Sequence[Symptom]]
+    TESTS: Mapping[str, str]
+
+    def observe(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Any]:
+        """What symptoms of a component are told by: some results, and "raised" for an exception."""
+        ...
+
+
+class NothingOfItsOwn:
+    """Stands for a missing `understanding/`: students are only asked which change of their code breaks a test."""
+
+    SCENES: Mapping[str, Callable[[Any], Scene]] = {}
+    CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice | None]]] = {}
+    SYMPTOMS: Mapping[str, Sequence[Symptom]] = {}
+    TESTS: Mapping[str, str] = {}
+
+    def observe(self, component: str, submission: Any, case: Any) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+
 def stand_ins_of(assignment: Assignment) -> ModuleType:
     """The package of stand-ins, to be used in this process; an empty one where the assignment has none."""
     return part_of(assignment, "stand_ins") or NO_STAND_INS
@@ -119,6 +204,11 @@ def training_check_of(assignment: Assignment) -> TrainingCheck | None:
 def conditions_of(assignment: Assignment) -> Conditions | None:
     """The conditions under which known faults are tried, if there are any."""
     return cast("Conditions | None", part_of(assignment, "proof.conditions"))
+
+
+def understanding_of(assignment: Assignment) -> Understanding:
+    """What questions to students about their own code need of the assignment."""
+    return cast("Understanding", part_of(assignment, "understanding") or NothingOfItsOwn())
 
 
 def where_to_collect(assignment: Assignment) -> list[str]:

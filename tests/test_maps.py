@@ -10,6 +10,7 @@ from foundation.places import ROOT
 PACKAGES = [
     "autograder",
     "autograder/assignment",
+    "autograder/assignment/understanding",
     "autograder/classroom",
     "autograder/classroom/store",
     "autograder/commands",
@@ -20,6 +21,7 @@ PACKAGES = [
     "autograder/reports/gradescope",
     "autograder/rules",
     "autograder/sandbox",
+    "autograder/understanding",
     "benchmarks/tables",
     "data",
     "data/fetching",

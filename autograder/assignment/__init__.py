@@ -9,6 +9,7 @@
     training_check.py    does the whole learn?
     misconceptions/      known faults, as patches of the reference
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis
+    understanding/       questions to students about their own code
     proof/               what proves the tests: correct variants, faults under conditions
     sample_arguments.py  for calling each TODO when a release is made
 

@@ -25,13 +25,19 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def shared_arguments() -> argparse.ArgumentParser:
     """What every command takes that grades."""
+    parser = Parser(add_help=False, parents=[running_arguments()])
+    parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help="default: data/private/fren.test.bpe")
+    return parser
+
+
+def running_arguments() -> argparse.ArgumentParser:
+    """What every command takes that runs submissions."""
     parser = Parser(add_help=False)
     seed = "seed for the tests' random inputs (default: derived from the term's secret and the submission's content)"
     parser.add_argument("--seed", type=int, help=seed)
     parser.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
     parser.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
     parser.add_argument("--release", type=Path, default=SKELETON, help="the skeleton; default: student/")
-    parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help="default: data/private/fren.test.bpe")
     level = "level of containment (default: auto, the best that works)"
     parser.add_argument("--level", default="auto", choices=LEVELS, help=level)
     return parser
@@ -40,6 +46,11 @@ def shared_arguments() -> argparse.ArgumentParser:
 def add_class(parser: argparse.ArgumentParser) -> None:
     """Which class is meant; see `classroom.downloads`."""
     parser.add_argument("folder", type=Path, help="a platform's download, unpacked, or one entry per submission")
+    add_layout(parser)
+
+
+def add_layout(parser: argparse.ArgumentParser) -> None:
+    """How the class is read."""
     roster = "students, as CSV with a heading: the platform's export, or id,name"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
     parser.add_argument("--layout", choices=LAYOUTS, help="default: recognised from the names")

@@ -5,6 +5,7 @@ for outcomes in tests.run(submission, seed):
     ...
 """
 
+import copy
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -82,6 +83,13 @@ class CollectedTests:
         self._collection = SandboxedCollection(assignment)
         self._is_fresh = True
         self._items = [item for item in self._collection.items if self._markers_of(item)]
+
+    def only(self, marker: str) -> "CollectedTests":
+        """The same tests, of which only those of one task run."""
+        other = copy.copy(self)
+        other.markers = [marker]
+        other._items = [item for item in self._items if item.get_closest_marker(marker)]
+        return other
 
     @property
     def exhausted_by(self) -> Sequence[str]:

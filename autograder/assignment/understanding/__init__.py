@@ -1,0 +1,16 @@
+"""Questions to students about their own code, as far as they are about this assignment.
+
+    scenes.py          small calls of each component, all of whose axes differ in length
+    choices.py         what becomes of the attention weights
+    symptoms.py        what one sees of faulty code from outside
+    tests_in_words.py  what the tests check, in words
+
+The engine's part, which draws and runs, is `autograder/understanding/`.
+"""
+
+from .choices import CHOICES
+from .scenes import SCENES
+from .symptoms import SYMPTOMS, observe
+from .tests_in_words import TESTS
+
+__all__ = ["CHOICES", "SCENES", "SYMPTOMS", "TESTS", "observe"]

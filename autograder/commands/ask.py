@@ -1,0 +1,141 @@
+"""`python -m autograder ask`: questions to students about their own code, for an oral check."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.child_processes import Ended, run_forked
+from foundation.places import ROOT, TEST_REFERENCES
+from foundation.printable_text import printable
+from foundation.whole_files import check_folder
+
+from ..classroom.entries import Entry, take_class
+from ..classroom.errors import ClassError
+from ..grading.launcher import open_grader
+from ..grading.seeds import Seeds, seeds_of_term
+from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
+from .arguments import Commands, add_layout, running_arguments
+from .grade_class import usable_cores
+
+if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
+    from ..understanding.question import Sheet
+
+SECONDS = 600.0
+"""Wall time of one student's sheet, before it is given up: a safety net."""
+
+
+def add_command(commands: Commands) -> None:
+    """The command and its flags."""
+    parser = commands.add_parser(
+        "ask",
+        parents=[running_arguments()],
+        help="draw questions to students about their own code",
+        description="Draw five questions to a student about the student's own code, for an oral check: the shape of a "
+        "value at a line, the attention weights under another mask, which change of a line breaks which test, what one "
+        "sees of a known misconception. Every answer is computed by running the code in the sandbox. Writes "
+        "questions.html and answers.html, to be printed; with --class also a file of each for every student. The same "
+        "student gets the same questions all term. The exit status is 1 if the sandbox failed for some student.",
+        epilog="example: python -m autograder ask submissions --class --roster roster.csv --output oral",
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook; with --class a download")
+    parser.add_argument("--class", action="store_true", dest="is_class", help="ask every student of a class")
+    add_layout(parser)
+    parser.add_argument("--student", metavar="NAME", help="of one submission: whose it is; default: its file name")
+    parser.add_argument("--output", type=Path, default=Path("oral"), help="folder of the pages; default: oral")
+    jobs = "with --class: how many submissions at a time; default: one per core"
+    parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes the sheets; the exit status."""
+    check_folder(options.output)
+    assignment = read_assignment(options.assignment)
+    seeds = seeds_of_term(ROOT, options.seed)
+    if options.is_class:
+        sheets, failed = sheets_of_class(options, assignment, seeds)
+    else:
+        if options.roster or options.layout:
+            raise ClassError("--roster and --layout are of a class: add --class, or leave them out")
+        sheets, failed = [sheet_of_one(options, assignment, seeds)], []
+    from ..understanding.pages import write_sheets
+
+    pages = write_sheets(sheets, assignment.title, options.output, options.is_class)
+    if options.json:
+        print(json.dumps([dataclasses.asdict(sheet) for sheet in sheets], indent=2, ensure_ascii=False))
+    else:
+        print("\n".join([*lines_of(sheets), "", *(f"{path.stem}: {path}" for path in pages)]))
+    for line in failed:
+        print(f"autograder: {line}", file=sys.stderr)
+    return int(bool(failed))
+
+
+def sheet_of_one(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> Sheet:
+    """The sheet of one submission.
+
+    Raises:
+        IntakeError: where it cannot be read.
+    """
+    try:
+        intake = take_in(options.submission, options.release, assignment)
+    except IntakeRefusedError as error:
+        raise IntakeError(f"{printable(str(options.submission))}: {error.reason}") from None
+    name = options.student or name_of(options.submission)
+    with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
+        from ..understanding.drawing import open_examiner
+
+        with open_examiner(grader, seeds) as examiner:
+            return examiner.sheet(name, printable(name), intake, sys.stderr.isatty())
+
+
+def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], list[str]]:
+    """The sheets of a class, each drawn in a child of this process, and whose could not be drawn, a line each."""
+    if options.jobs < 1:
+        raise ClassError(f"--jobs {options.jobs}: expected at least 1")
+    roll, entries = take_class(options.submission, options.output, assignment, options.roster, options.layout)
+    names = roll.names()
+    found: dict[str, Sheet] = {}
+    failed: list[str] = []
+    with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
+        from ..understanding.drawing import open_examiner
+        from ..understanding.question import Sheet
+
+        with open_examiner(grader, seeds) as examiner:
+
+            def work(entry: Entry) -> Iterator[Sheet]:
+                name = names[entry.key]
+                try:
+                    intake = take_in(entry.source, options.release, assignment)
+                except IntakeError as error:
+                    yield Sheet(entry.key, name, reason=getattr(error, "reason", str(error)))
+                else:
+                    yield examiner.sheet(entry.key, name, intake)
+
+            tqdm.monitor_interval = 0  # its thread would be forked along
+            is_shown = sys.stderr.isatty()
+            with tqdm(desc="students", unit="student", total=len(entries), disable=not is_shown) as bar:
+                for entry, message in run_forked(deque(entries), work, SECONDS, options.jobs):
+                    if isinstance(message, Ended):
+                        bar.update()
+                        if entry.key not in found:
+                            failed.append(f"{printable(entry.entry)}: no questions were drawn: {message.reason}")
+                        grader.renew()
+                    else:
+                        found[entry.key] = message
+    return [found[entry.key] for entry in entries if entry.key in found], failed
+
+
+def lines_of(sheets: list[Sheet]) -> list[str]:
+    """Who gets how many questions, and why there are not five."""
+    width = max((len(sheet.name) for sheet in sheets), default=0)
+    return [f"{s.name:<{width}}  {len(s.questions)} questions{f' ({s.reason})' if s.reason else ''}" for s in sheets]

@@ -1,0 +1,157 @@
+"""Runs a submission, and the submission with a change, in the sandbox, to see what follows.
+
+Submitted code runs in workers alone, changed or not. Whatever it does there is a result: a question is asked only where
+the answer is one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from foundation.assignment_file import Task
+from foundation.sources import Sources
+from foundation.watchdog import CPU, time_limit
+
+from ..grading.marks import Outcome
+from ..grading.states import State
+from ..intake import Intake
+from ..sandbox.errors import SandboxUnavailableError
+from ..sandbox.proxy.submission import Sandbox
+from ..sandbox.tape import Tape
+
+if TYPE_CHECKING:
+    from ..grading.judging import Grader
+    from .trials import Tried
+
+Seen = TypeVar("Seen")
+
+CHANGED_CPU_SECONDS = 4
+"""CPU time of the workers of a changed version: one that runs longer, in a loop without end, is no question."""
+MOST_SECONDS = 240.0
+"""Wall time of a submission, after which no further version is tried: a safety net, since their number is limited."""
+LOOKING_SECONDS = 5.0
+"""CPU time of this process for one look at a version."""
+BROKEN = (State.GRADER_ERROR, State.TIMEOUT, State.OUT_OF_MEMORY, State.REFUSED, State.NEEDS_READER)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the tests of a component's task said about one version.
+
+    Attributes:
+        outcomes: of the tests.
+        tape: what was asked and answered; None where nobody wanted it.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    tape: Tape | None = None
+
+    @property
+    def missed(self) -> dict[str, str]:
+        """Names of the tests that do not pass, without their parameters, with the first message."""
+        found: dict[str, str] = {}
+        for outcome in self.outcomes:
+            if outcome.state is not State.PASSED:
+                found.setdefault(outcome.test.partition("[")[0], outcome.message)
+        return found
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether each test has passed or failed, for a reason that the code alone gives."""
+        return bool(self.outcomes) and not any(outcome.state in BROKEN for outcome in self.outcomes)
+
+
+class Bench:
+    """Tries versions of one submission.
+
+    Attributes:
+        intake: the submission.
+        seed: of all random inputs.
+        tried: changes of components, by component; see `trials`.
+        cpu: CPU seconds of the workers so far.
+    """
+
+    def __init__(self, intake: Intake, grader: Grader, seed: int) -> None:
+        """Takes the submission, an open grader, and a seed."""
+        self.intake, self.seed, self._grader = intake, seed, grader
+        self._limits = grader.assignment.limits
+        self._limits_of_changed = replace(self._limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
+        self.tried: dict[str, list[Tried]] = {}
+        self.cpu = 0.0
+        self._works: dict[str, bool] = {}
+        self._ends = time.monotonic() + MOST_SECONDS
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time for this submission is used up."""
+        return time.monotonic() > self._ends
+
+    @property
+    def known_faulty(self) -> set[str]:
+        """Components that were tried and do not work."""
+        return {component for component, works in self._works.items() if not works}
+
+    def works(self, component: str) -> bool:
+        """Whether the component, as handed in, passes all tests of its task."""
+        if component not in self._works:
+            trial = self.judge(component)
+            self._works[component] = trial.is_clear and not trial.missed
+        return self._works[component]
+
+    def task_of(self, component: str) -> Task:
+        """The first task that judges a component."""
+        return next(task for task in self._grader.assignment.tasks if component in task.components)
+
+    def judge(self, component: str, sources: Sources | None = None, is_taped: bool = False) -> Trial:
+        """Runs the tests of a component's task on the submission, or on a changed version of it."""
+        task = self.task_of(component)
+        tape = Tape() if is_taped else None
+        outcomes: list[Outcome] = []
+        with self.open(sources, tape) as sandbox:
+            for found in self._grader.tests.only(task.marker).run(sandbox, self.seed):
+                outcomes = found.get(task.marker, outcomes)
+            self._check(sandbox)
+        return Trial(tuple(outcomes), tape)
+
+    def look(self, see: Callable[[Sandbox], Seen], sources: Sources | None = None) -> Seen | None:
+        """What a function sees of a version; None where it raises an exception, of ours or of submitted code."""
+        found: Seen | None
+        with self.open(sources) as sandbox:
+            try:
+                with time_limit(LOOKING_SECONDS, CPU):
+                    found = see(sandbox)
+            except SandboxUnavailableError:
+                raise
+            except Exception:  # submitted code's, or ours over an answer of an unexpected kind
+                found = None
+            self._check(sandbox)
+        return found
+
+    @contextmanager
+    def open(self, sources: Sources | None = None, tape: Tape | None = None) -> Iterator[Sandbox]:
+        """The submission, or a changed version of it, in the sandbox."""
+        with Sandbox(
+            self.intake.sources if sources is None else sources,
+            self._grader.assignment,
+            limits=self._limits if sources is None else self._limits_of_changed,
+            zygote=self._grader.zygote,
+            tape=tape,
+            locate=self.intake.locate,
+        ) as sandbox:
+            try:
+                yield sandbox
+            finally:
+                sandbox.restart()
+                self.cpu += sandbox.cpu_seconds
+
+    def changed(self, module: str, text: str) -> Mapping[str, tuple[str, str]]:
+        """The sources with another text of one module."""
+        return {**self.intake.sources, module: (self.intake.sources[module][0], text)}
+
+    def _check(self, sandbox: Sandbox) -> None:
+        if sandbox.failure is not None:
+            raise sandbox.failure

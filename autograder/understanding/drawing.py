@@ -1,0 +1,151 @@
+"""Draws five questions for one submission: always the same ones in a term, and others for everybody."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Never
+
+from tqdm import tqdm
+
+from ..assignment_code import Choice, Understanding, understanding_of
+from ..diagnosis.explaining import make_diagnostician
+from ..grading.seeds import Seeds, content_hash
+from ..intake import Intake
+from ..testing.case import Case
+from .bench import Bench
+from .breaking import breaking_question
+from .own_code import own_statements
+from .question import LETTERS, Option, Question, Sheet
+from .shapes import shape_question
+from .symptoms import symptom_question
+
+if TYPE_CHECKING:
+    from ..diagnosis.matching import Diagnostician
+    from ..grading.judging import Grader
+
+N_QUESTIONS = 5
+KINDS = ("choice", "shape", "breaking", "symptom", "shape", "breaking", "choice", "symptom", "shape", "breaking")
+"""In the order in which they are tried until there are five."""
+CONTENT_CHARACTERS = 12
+
+
+class Examiner:
+    """Asks about one submission after the other; used in a with-block of `open_examiner`."""
+
+    def __init__(
+        self, grader: Grader, seeds: Seeds, understanding: Understanding, diagnostician: Diagnostician | None
+    ) -> None:
+        """Takes an open grader, the term's seeds, the assignment's part, and the catalogue's, if there is one."""
+        self._grader, self._seeds = grader, seeds
+        self._understanding, self._diagnostician = understanding, diagnostician
+
+    def sheet(self, key: str, name: str, intake: Intake, show_progress: bool = False) -> Sheet:
+        """The questions to the student, or to the partners, who have handed this in.
+
+        Raises:
+            SandboxUnavailableError: where the machine cannot contain the submission.
+        """
+        started = time.process_time()
+        content = content_hash(intake.hashes)
+        seed = self._seeds.seed_of(f"questions to {key} about {content}")
+        bench = Bench(intake, self._grader, seed)
+        components = [c for task in self._grader.assignment.tasks if not task.extension for c in task.components]
+        with tqdm(desc="questions", unit="question", total=N_QUESTIONS, disable=not show_progress, leave=False) as bar:
+            questions = self._draw(bench, components, random.Random(seed), bar)  # noqa: S311  must be repeatable
+        questions.sort(key=lambda one: components.index(one.component))
+        reason = "" if len(questions) == N_QUESTIONS else self._reason(bench, components)
+        cpu = time.process_time() - started + bench.cpu
+        return Sheet(key, name, tuple(questions), reason, content[:CONTENT_CHARACTERS], round(cpu, 2))
+
+    def _draw(self, bench: Bench, components: list[str], draw: random.Random, bar: tqdm[Never]) -> list[Question]:
+        own = [component for component in components if own_statements(bench.intake, component)]
+        draw.shuffle(own)
+        questions: list[Question] = []
+        asked: set[tuple[str, str]] = set()
+        for kind in KINDS:
+            # Components about which there is no question yet come first.
+            own.sort(key=lambda component: sum(one.component == component for one in questions))
+            for component in own:
+                if len(questions) == N_QUESTIONS or bench.is_over:
+                    return questions
+                if (kind, component) in asked or not self._has(kind, component) or not bench.works(component):
+                    continue
+                asked.add((kind, component))
+                question = self._ask(kind, component, bench, draw)
+                if question is not None:
+                    questions.append(question)
+                    bar.update()
+                    break
+        return questions
+
+    def _has(self, kind: str, component: str) -> bool:
+        """Whether there can be such a question about a component."""
+        known = {
+            "shape": self._understanding.SCENES,
+            "choice": self._understanding.CHOICES,
+            "symptom": self._understanding.SYMPTOMS if self._diagnostician else {},
+        }
+        return kind not in known or component in known[kind]
+
+    def _ask(self, kind: str, component: str, bench: Bench, draw: random.Random) -> Question | None:
+        understanding = self._understanding
+        if kind == "shape":
+            return shape_question(bench, component, understanding, draw)
+        if kind == "breaking":
+            return breaking_question(bench, component, understanding, draw)
+        if kind == "symptom" and self._diagnostician is not None:
+            return symptom_question(bench, component, understanding, self._diagnostician, draw)
+        return choice_question(bench, component, understanding, draw)
+
+    def _reason(self, bench: Bench, components: list[str]) -> str:
+        """Why there are fewer questions than five."""
+        if not any(own_statements(bench.intake, component) for component in components):
+            return "none of the assignment's components is in the submission"
+        if bench.is_over:
+            return "the code is too slow to try more changes of it"
+        missing = [
+            c.partition(".")[2] for c in components if c in bench.known_faulty or not own_statements(bench.intake, c)
+        ]
+        return (
+            f"these do not work, or are not the student's own: {', '.join(missing)}"
+            if missing
+            else "no more fit this code"
+        )
+
+
+def choice_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
+    """A question of the assignment's own about a component that works."""
+    makers = list(understanding.CHOICES.get(component, ()))
+    draw.shuffle(makers)
+    for make in makers:
+        choice = bench.look(partial(_made, make, Case(bench.seed, f"a question about {component}")))
+        if choice is not None:
+            order = list(range(len(choice.options)))
+            draw.shuffle(order)
+            right = order.index(choice.right)
+            options = tuple(Option(choice.options[index]) for index in order)
+            answer = f"{LETTERS[right]}: {choice.options[choice.right]}"
+            return Question(
+                "choice", component, tuple(choice.text), answer, options=options, right=right, why=(choice.why,)
+            )
+    return None
+
+
+def _made(make: Callable[[Any, Any], Choice | None], case: Case, sandbox: object) -> Choice | None:
+    return make(sandbox, case)
+
+
+@contextmanager
+def open_examiner(grader: Grader, seeds: Seeds) -> Iterator[Examiner]:
+    """Whoever asks, with the catalogue where the reference is there."""
+    assignment = grader.assignment
+    diagnostician = make_diagnostician(assignment.reference, assignment) if assignment.reference.is_dir() else None
+    try:
+        yield Examiner(grader, seeds, understanding_of(assignment), diagnostician)
+    finally:
+        if diagnostician is not None:
+            diagnostician.close()

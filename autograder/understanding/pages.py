@@ -1,0 +1,69 @@
+"""Writes sheets as pages to print: questions in one file, answers in another."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup, escape
+
+from foundation.whole_files import write_whole
+
+from .question import Sheet
+
+TEMPLATES = Path(__file__).parent / "templates"
+QUESTIONS, ANSWERS = "questions", "answers"
+
+
+def write_sheets(sheets: Sequence[Sheet], title: str, output: Path, is_class: bool = False) -> list[Path]:
+    """Writes `questions.html` and `answers.html`; of a class also a file of each for every student.
+
+    Args:
+        sheets: of the students.
+        title: of the assignment.
+        output: an existing folder.
+        is_class: whether each student gets files of their own, in the folders `questions` and `answers`.
+
+    Returns:
+        The two files with all sheets.
+    """
+    template = make_environment().get_template("sheets.html")
+    written = []
+    for name, with_answers in ((QUESTIONS, False), (ANSWERS, True)):
+        path = output / f"{name}.html"
+        write_whole(path, template.render(sheets=sheets, title=title, with_answers=with_answers))
+        written.append(path)
+        if is_class:
+            (output / name).mkdir(exist_ok=True)
+            for sheet in sheets:
+                text = template.render(sheets=[sheet], title=title, with_answers=with_answers)
+                write_whole(output / name / f"{sheet.key}.html", text)
+    return written
+
+
+def make_environment() -> jinja2.Environment:
+    """The templates, in which all text is escaped and a missing name is an error."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = environment.get_template("style.css").render()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    environment.globals["style_hash"] = f"sha256-{digest}"
+    environment.filters["code"] = with_code_spans
+    return environment
+
+
+def with_code_spans(text: str) -> Markup:
+    """Escaped text, in which what stands between backquotes is code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 and index < len(parts) - 1 else escape(part)
+        for index, part in enumerate(parts)
+    )

@@ -1,0 +1,144 @@
+"""A question about a student's own code, with its answer, and the excerpts of code that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from foundation.printable_text import printable
+
+from ..intake import Intake
+
+MOST_CHARACTERS = 150
+"""Of a line of code."""
+AROUND = 6
+"""Lines that are shown before and after the one that is asked about."""
+LETTERS = "ABCDEFGH"
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of an excerpt.
+
+    Attributes:
+        number: as the student's editor shows it; "" for what is left out.
+        text: of the line.
+        is_meant: whether the question is about it.
+    """
+
+    number: str
+    text: str
+    is_meant: bool = False
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Some lines of one file, or of one cell of a notebook."""
+
+    file: str
+    lines: tuple[CodeLine, ...]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of several answers: a text, or a changed line of code.
+
+    Attributes:
+        text: in words; code in it stands between backquotes.
+        place: of the line.
+        before: the line as it is.
+        after: the line as it would be.
+    """
+
+    text: str = ""
+    place: str = ""
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question.
+
+    Attributes:
+        kind: of question; see `drawing.KINDS`.
+        component: that it is about, "layers.LayerNorm".
+        text: the question, a paragraph for each item; code in it stands between backquotes.
+        excerpts: of the code.
+        change: of the code, that the question is about; None = of no change.
+        options: the answers to choose from; none where the student finds the answer alone.
+        right: the index of the right option; None where there are none.
+        answer: the answer in words.
+        why: what the examiner should know besides, a paragraph for each item.
+    """
+
+    kind: str
+    component: str
+    text: tuple[str, ...]
+    answer: str
+    excerpts: tuple[Excerpt, ...] = ()
+    change: Option | None = None
+    options: tuple[Option, ...] = ()
+    right: int | None = None
+    why: tuple[str, ...] = ()
+
+
+def place_of(intake: Intake, module: str, line: int) -> tuple[str, str]:
+    """The file, or the notebook's cell, of a line, and the line's number there."""
+    file, _, number = intake.locate(module, line).rpartition(", line ")
+    return printable(file), printable(number)
+
+
+def code_line(text: str) -> str:
+    """A line as it is shown: tabs as spaces, nothing unprintable, and not too long."""
+    return printable(text.rstrip("\r").expandtabs(4), MOST_CHARACTERS)
+
+
+def excerpt(intake: Intake, module: str, first: int, last: int, meant: Sequence[int], head: int = 0) -> Excerpt:
+    """Lines of a module around those that are meant, within a definition.
+
+    Args:
+        intake: the submission.
+        module: of it.
+        first: the least line that may be shown.
+        last: the greatest.
+        meant: the lines that the question is about, in order.
+        head: a line that is shown in any case, such as a `def`; 0 = none.
+    """
+    lines = intake.sources[module][1].split("\n")
+    low, high = max(first, meant[0] - AROUND), min(last, meant[-1] + AROUND)
+    numbers = list(range(low, high + 1))
+    while numbers and not lines[numbers[0] - 1].strip():
+        del numbers[0]
+    while numbers and not lines[numbers[-1] - 1].strip():
+        del numbers[-1]
+    shown = [_line(intake, module, lines, number, number in meant) for number in numbers]
+    if 0 < head < low:
+        gap = [CodeLine("", "…")] if head + 1 < low else []
+        shown = [_line(intake, module, lines, head, is_meant=False), *gap, *shown]
+    return Excerpt(place_of(intake, module, meant[0])[0], tuple(shown))
+
+
+def _line(intake: Intake, module: str, lines: Sequence[str], number: int, is_meant: bool) -> CodeLine:
+    return CodeLine(place_of(intake, module, number)[1], code_line(lines[number - 1]), is_meant)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The questions to one student, or to partners.
+
+    Attributes:
+        key: unique, and a safe file name without its ending.
+        name: for people.
+        questions: at most `drawing.N_QUESTIONS`.
+        reason: why there are not so many; "" = there are.
+        content: the beginning of the submission's hash.
+        cpu: CPU seconds that it took, workers included.
+    """
+
+    key: str
+    name: str
+    questions: tuple[Question, ...] = ()
+    reason: str = ""
+    content: str = ""
+    cpu: float = 0.0

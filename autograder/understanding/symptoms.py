@@ -1,0 +1,114 @@
+"""Puts a misconception of the catalogue into the student's code, and asks what one sees of it.
+
+A change of one line is a misconception of the catalogue where the changed code gives all the answers that code with
+that fault gives: the same comparison by which a diagnosis names a fault. What one sees was observed on both versions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from foundation.watchdog import CPU, time_limit
+
+from ..diagnosis.budget import Budget
+from ..testing.case import Case
+from .question import LETTERS, Option, Question
+from .trials import Tried, try_changes
+
+if TYPE_CHECKING:
+    from ..assignment_code import Symptom, Understanding
+    from ..diagnosis.matching import Diagnostician, Match
+    from .bench import Bench
+
+MOST_DIAGNOSED = 5
+COMPARISONS = 800
+DIAGNOSIS_SECONDS = 4.0
+"""CPU time of recognising one change."""
+N_OPTIONS = 4
+
+
+def symptom_question(
+    bench: Bench, component: str, understanding: Understanding, diagnostician: Diagnostician, draw: random.Random
+) -> Question | None:
+    """A question about a component that works; None where no change is a known misconception with a clear symptom."""
+    symptoms = understanding.SYMPTOMS.get(component, ())
+    case_name = f"symptoms of {component}"
+
+    def observe(sandbox: object) -> Mapping[str, Any]:
+        return understanding.observe(component, sandbox, Case(bench.seed, case_name))
+
+    before = bench.look(observe) if symptoms else None
+    if before is None:
+        return None
+    noticed = [one for one in try_changes(bench, component, draw) if one.trial.missed]
+    draw.shuffle(noticed)
+    diagnosed = 0
+    for tried in noticed:
+        after = bench.look(observe, bench.changed(tried.change.module, tried.change.text))
+        shown, absent = _split(symptoms, before, after)
+        if not shown or len(absent) < N_OPTIONS - 1 or diagnosed == MOST_DIAGNOSED:
+            continue
+        diagnosed += 1
+        match = _recognise(bench, component, tried, diagnostician)
+        if match is not None:
+            options = [draw.choice(shown), *draw.sample(absent, N_OPTIONS - 1)]
+            return _question(bench, component, tried, match, options, draw)
+    return None
+
+
+def _split(
+    symptoms: Sequence[Symptom], before: Mapping[str, Any], after: Mapping[str, Any] | None
+) -> tuple[list[Symptom], list[Symptom]]:
+    """The symptoms that are seen after a change, and those that certainly are not."""
+    shown: list[Symptom] = []
+    absent: list[Symptom] = []
+    if after is None:
+        return shown, absent
+    for symptom in symptoms:
+        try:
+            (shown if symptom.shows(before, after) else absent).append(symptom)
+        except Exception:  # noqa: S112  what cannot be told of such answers is no option
+            continue
+    return shown, absent
+
+
+def _recognise(bench: Bench, component: str, tried: Tried, diagnostician: Diagnostician) -> Match | None:
+    """The misconception that the change amounts to, if its answers are the same in all tests."""
+    task, tape = bench.task_of(component), tried.tape
+    if tape is None:
+        return None
+    missed = [outcome.nodeid for outcome in tried.trial.outcomes if outcome.is_missed]
+    episodes = [tape.episodes[one.nodeid] for one in tried.trial.outcomes if one.nodeid in tape.episodes]
+    try:
+        with time_limit(DIAGNOSIS_SECONDS, CPU):
+            diagnostician.prepare(task.components, task.number)
+            match = diagnostician.diagnose(task.components, task.number, episodes, missed, Budget(COMPARISONS))
+    except Exception:  # by an answer of an unexpected kind, or for its time: then there is no such question
+        return None
+    return match if match is not None and match.share == 1 else None
+
+
+def _question(
+    bench: Bench, component: str, tried: Tried, match: Match, options: list[Symptom], draw: random.Random
+) -> Question:
+    right_one = options[0]
+    draw.shuffle(options)
+    right = options.index(right_one)
+    text = (f"Somebody changes one line of your `{component.partition('.')[2]}`. What do you see of it?",)
+    others = f", or like code that {match.others[0].when}" if match.others else ""
+    why = (
+        f"The changed code behaves exactly like code that {match.fault.when}{others} (catalogue: {match.fault.id}).",
+        f"It breaks {', '.join(f'`{name}`' for name in tried.trial.missed)}.",
+    )
+    return Question(
+        "symptom",
+        component,
+        text,
+        f"{LETTERS[right]}: {right_one.text}",
+        options=tuple(Option(one.text) for one in options),
+        change=tried.option(bench),
+        right=right,
+        why=why,
+    )

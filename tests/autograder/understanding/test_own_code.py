@@ -1,0 +1,124 @@
+"""Which statements are the student's, and what one-line changes of them there are."""
+
+import ast
+import textwrap
+
+import pytest
+
+from autograder.intake import Intake
+from autograder.understanding.own_code import own_statements, with_code, with_expression
+from autograder.understanding.slips import changes_of
+from foundation.places import REFERENCE, SKELETON
+
+from .conftest import taken_in, write_submission
+
+GIVEN = '''
+class Norm:
+    """What it is."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+
+    def forward(self, x):
+        """Normalises x."""
+        raise NotImplementedError
+'''
+OWN = '''
+def centre(x):
+    return x - x.mean(dim=-1, keepdim=True)
+
+
+def unused(x):
+    return x
+
+
+class Norm:
+    """What it is."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+        self.gain = torch.ones(size)
+
+    def forward(self, x):
+        """Normalises x."""
+        """And so on."""
+        if x.dim() == 0:
+            return x
+        y = centre(x)
+        return self.gain * y / torch.sqrt(y.square().mean(dim=-1, keepdim=True))
+'''
+
+
+def intake(text: str, given: str = GIVEN) -> Intake:
+    sources = {"layers": ("layers.py", textwrap.dedent(text))}
+    return Intake("anna", sources, frozenset(sources), release={"layers": ("layers.py", given)})
+
+
+def code_of(text: str, component: str = "layers.Norm") -> list[str]:
+    return [ast.unparse(one.node) for one in own_statements(intake(text), component)]
+
+
+def test_what_was_handed_out_is_nobody_s_own():
+    own = code_of(OWN)
+    assert "super().__init__()" not in own and "self.size = size" not in own
+    assert {"self.gain = torch.ones(size)", "return x", "y = centre(x)"} <= {*own}
+    assert not any("What it is" in one or "And so on" in one for one in own)
+
+
+def test_helpers_count_where_they_are_used():
+    own = own_statements(intake(OWN), "layers.Norm")
+    assert {one.names for one in own} == {("Norm", "__init__"), ("Norm", "forward"), ("centre",)}
+
+
+@pytest.mark.parametrize("text", ["def Norm(:", "", "Norm = 3", "from .other import Norm"])
+def test_code_that_is_not_there_has_no_statements(text):
+    assert code_of(text) == []
+
+
+def test_a_skeleton_has_no_own_statements():
+    found = taken_in(SKELETON)
+    assert not any(own_statements(found, c) for c in ("layers.LayerNorm", "attention.MultiHeadedAttention"))
+
+
+def test_each_change_is_of_one_own_line_and_is_python():
+    text = (REFERENCE / "layers.py").read_text(encoding="utf-8")
+    own = own_statements(intake(text, (SKELETON / "layers.py").read_text(encoding="utf-8")), "layers.LayerNorm")
+    lines = {number for one in own for number in one.lines}
+    changes = changes_of(text, own)
+    assert len(changes) > 15
+    for change in changes:
+        old, new = text.split("\n"), change.text.split("\n")
+        different = [number for number, (a, b) in enumerate(zip(old, new, strict=True), 1) if a != b]
+        assert different == [change.line] and change.line in lines
+        assert new[change.line - 1].strip() == change.after != change.before == old[change.line - 1].strip()
+        ast.parse(change.text)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_code_is_replaced_in_its_place_alone(newline):
+    text = newline.join(["é = 'ß'; y = f(x,", "  2)  # why", "z = 1"])
+    [_, statement, _] = ast.parse(text).body
+    assert with_code(text, statement, "y = 0") == newline.join(["é = 'ß'; y = 0  # why", "z = 1"])
+    assert with_code(text, statement, "y = (") is None
+
+
+def test_a_place_that_is_not_where_the_parser_says_is_left_alone():
+    text = "a = 1\rb = 2\nc = 3"
+    assert with_code(text, ast.parse(text).body[2], "c = 4") in (None, "a = 1\rb = 2\nc = 4")
+
+
+@pytest.mark.parametrize(
+    "other, wanted", [("a + b", "y = (a + b) * c"), ("f(a)", "y = f(a) * c"), ("a", "y = a * c"), ("-a", "y = -a * c")]
+)
+def test_parentheses_stand_only_where_they_are_needed(other, wanted):
+    [statement] = ast.parse("y = x * c").body
+    assert isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp)
+    assert with_expression("y = x * c", statement.value.left, ast.parse(other, mode="eval").body) == wanted
+
+
+def test_a_faulty_module_can_still_be_changed(tmp_path):
+    path = write_submission(tmp_path / "anna", ("layers",), changes=[("layers", "torch.relu(", "torch.tanh(")])
+    own = own_statements(taken_in(path), "layers.FeedForward")
+    assert any("tanh" in ast.unparse(one.node) for one in own)

@@ -1,0 +1,151 @@
+"""The pages, and the command that writes them."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from autograder.understanding.pages import with_code_spans, write_sheets
+from autograder.understanding.question import CodeLine, Excerpt, Option, Question, Sheet
+from foundation.places import ROOT
+
+from .conftest import write_submission
+
+BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
+MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
+EXAMPLE = ROOT / "tests" / "example"
+
+
+def question(text=MARKUP):
+    excerpt = Excerpt(text, (CodeLine("12", text), CodeLine("13", "x = 1", is_meant=True)))
+    options = (Option(text), Option(text="no"), Option(place=text, before=text, after=text))
+    return Question(
+        "shape",
+        f"layers.{text}",
+        (f"Is `{text}` so?",),
+        f"B: {text}",
+        (excerpt,),
+        Option("", text, text, text),
+        options,
+        1,
+        (text,),
+    )
+
+
+def ask(*arguments, cwd=ROOT):
+    command = [sys.executable, "-m", "autograder", "ask", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env={**os.environ}, capture_output=True, text=True, timeout=240)
+
+
+def test_markup_in_a_submission_stays_text(tmp_path):
+    write_sheets([Sheet("a", MARKUP, (question(),), MARKUP)], MARKUP, tmp_path)
+    for name in ("questions", "answers"):
+        page = (tmp_path / f"{name}.html").read_text()
+        assert "<script" not in page and "<img" not in page and "&lt;script&gt;" in page
+
+
+def test_questions_do_not_show_the_answers(tmp_path):
+    write_sheets([Sheet("a", "Anna", (question("the text"),))], "A title", tmp_path)
+    questions, answers = ((tmp_path / f"{name}.html").read_text() for name in ("questions", "answers"))
+    assert "B: the text" in answers and 'class="right"' in answers
+    assert "B: the text" not in questions and 'class="right"' not in questions
+
+
+def test_a_class_gets_a_file_for_each_student_too(tmp_path):
+    sheets = [Sheet(key, key.title(), (question(key),)) for key in ("anna", "ben")]
+    write_sheets(sheets, "A title", tmp_path, is_class=True)
+    assert "ben" not in (tmp_path / "questions" / "anna.html").read_text().lower()
+    whole = (tmp_path / "answers.html").read_text()
+    assert len(re.findall("<article", whole)) == 2 and (tmp_path / "answers" / "ben.html").is_file()
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ("`a<b` is", "<code>a&lt;b</code> is"),
+        ("one ` alone", "one ` alone"),
+        ("`x` and `y`", "<code>x</code> and <code>y</code>"),
+    ],
+)
+def test_code_between_backquotes(text, wanted):
+    assert str(with_code_spans(text)).replace("one  alone", "one ` alone") == wanted
+
+
+def test_one_submission(tmp_path):
+    path = write_submission(tmp_path / "anna", ("layers",))
+    done = ask(path, "--output", tmp_path / "oral", "--json")
+    assert done.returncode == 0, done.stderr
+    [sheet] = json.loads(done.stdout)
+    assert sheet["name"] == "anna" and len(sheet["questions"]) == 5
+    page = (tmp_path / "oral" / "questions.html").read_text()
+    assert page.count("<section>") == 5 and "default-src 'none'" in page
+
+
+def test_a_class_goes_on_where_one_cannot_be_read(tmp_path):
+    folder = tmp_path / "class"
+    folder.mkdir()
+    write_submission(folder / "anna", ("embedding",))
+    write_submission(folder / "ben", ("embedding",), changes=[("embedding", "* math.sqrt(self.d_model)", "")])
+    (folder / "carl.zip").write_bytes(b"no archive")
+    done = ask(folder, "--class", "--output", tmp_path / "oral", "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "0 questions" not in lines[0] and "0 questions (these do not work" in lines[1] and "0 questions" in lines[2]
+    assert {path.name for path in (tmp_path / "oral" / "questions").iterdir()} == {"anna.html", "ben.html", "carl.html"}
+
+
+@pytest.mark.parametrize(
+    "arguments, wanted",
+    [
+        (["nowhere"], "nowhere: No such file"),
+        (["student", "--roster", "x.csv"], "--roster and --layout are of a class"),
+        (["student", "--assignment", "nowhere.toml"], "nowhere.toml"),
+        (["tests", "--class", "--jobs", "0"], "--jobs 0: expected at least 1"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path, arguments, wanted):
+    done = ask(*arguments, "--output", tmp_path / "oral")
+    assert done.returncode == 2 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and wanted in done.stderr
+
+
+def test_another_assignment_needs_nothing_of_its_own(tmp_path):
+    """Only changes that break tests are asked about then."""
+    project = shutil.copytree(EXAMPLE, tmp_path / "project")
+    assignment = project / "autograder" / "assignment"
+    done = ask(
+        project / "reference",
+        "--assignment",
+        assignment,
+        "--release",
+        ROOT / "student",
+        "--output",
+        tmp_path / "oral",
+        "--json",
+    )
+    assert done.returncode == 0, done.stderr
+    [sheet] = json.loads(done.stdout)
+    assert {one["kind"] for one in sheet["questions"]} <= {"breaking"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_a_browser(tmp_path, scheme):
+    """Nothing of a submission runs, and a screen reader finds its way."""
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    write_sheets([Sheet("a", MARKUP, (question(), question("text")))], "A title", tmp_path)
+    with sync_playwright() as playwright, playwright.chromium.launch(**BROWSER) as browser:
+        page = browser.new_page(color_scheme=scheme)
+        problems = []
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("dialog", lambda dialog: problems.append("a submission's script ran"))
+        for name in ("questions", "answers"):
+            page.goto((tmp_path / f"{name}.html").as_uri())
+            assert not Axe().run(page).response["violations"]
+        assert not problems
