@@ -89,8 +89,12 @@ def _statements(module: str, definition: ast.stmt) -> Iterator[Statement]:
 
 
 def with_expression(text: str, node: ast.expr, other: ast.expr) -> str | None:
-    """A module's text with another expression in the place of one; in parentheses only where it needs them."""
-    code = ast.unparse(ast.fix_missing_locations(other))
+    """A module's text with another expression in the place of one; in parentheses only where it needs them.
+
+    A part of the same module is taken as it stands there.
+    """
+    code = ast.get_source_segment(text, other) if hasattr(other, "lineno") else None
+    code = code or ast.unparse(other)
     plain, safe = with_code(text, node, code), with_code(text, node, f"({code})")
     if plain is not None and safe is not None and ast.dump(ast.parse(plain)) == ast.dump(ast.parse(safe)):
         return plain

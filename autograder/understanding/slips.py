@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -34,8 +33,12 @@ RELATED = {
     "ReLU": "Tanh",
 }
 SIZED = {"dim", "axis"}
+MOST_AXES, MOST_ARGUMENTS = 4, 3
 
-Slip = Callable[[ast.expr, Sequence[str]], Iterator[ast.expr]]
+Replacement = tuple[ast.expr, ast.expr]
+"""An expression, and what takes its place: another part of the code, or a new expression."""
+
+Slip = Callable[[ast.expr, Sequence[str]], Iterator[Replacement]]
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,8 @@ def _versions(text: str, statement: Statement) -> Iterator[tuple[str, str | None
     for node in expressions_in(statement.node):
         for slip in SLIPS:
             if not (is_call and slip is left_out and node is getattr(statement.node, "value", None)):
-                for other in slip(node, names):
-                    yield slip.__name__, with_expression(text, node, other)
+                for place, other in slip(node, names):
+                    yield slip.__name__, with_expression(text, place, other)
 
 
 def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
@@ -104,92 +107,75 @@ def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
         yield from expressions_in(child)
 
 
-def _with(node: ast.expr, **fields: object) -> ast.expr:
-    other = copy.deepcopy(node)
-    for name, value in fields.items():
-        setattr(other, name, value)
-    return other
-
-
-def other_operator(node: ast.expr, names: Sequence[str]) -> Iterator[ast.expr]:
+def other_operator(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
     """`*` for `/`, `+` for `-`, and the other way round."""
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        yield _with(node, op=OPERATORS[type(node.op)]())
+        yield node, ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right)
 
 
-def left_out(node: ast.expr, names: Sequence[str]) -> Iterator[ast.expr]:
+def left_out(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
     """An operand, a sign, or a step that is not taken."""
     if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
-        yield from (node.left, node.right)
+        yield from ((node, node.left), (node, node.right))
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
-        yield node.operand
-    elif isinstance(node, ast.Call) and len(node.args) + len(node.keywords) <= 3:
-        if (
-            isinstance(node.func, ast.Attribute)
-            and not (isinstance(node.func.value, ast.Name) and node.func.value.id in LIBRARIES)
-            and not isinstance(node.func.value, ast.Call | ast.Attribute)
-        ):
-            yield node.func.value
-        elif node.args and not isinstance(node.args[0], (ast.Starred, ast.Constant)) and not _makes(node):
-            yield node.args[0]
+        yield node, node.operand
+    elif isinstance(node, ast.Call) and len(node.args) + len(node.keywords) <= MOST_ARGUMENTS:
+        if isinstance(node.func, ast.Attribute) and is_tensor(node.func.value):
+            yield node, node.func.value
+        elif node.args and not isinstance(node.args[0], (ast.Starred, ast.Constant)) and not makes(node):
+            yield node, node.args[0]
 
 
-def other_axis(node: ast.expr, names: Sequence[str]) -> Iterator[ast.expr]:
+def other_axis(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
     """The axis beside the one that is meant."""
-    if not isinstance(node, ast.Call):
-        return
-    for index, keyword in enumerate(node.keywords):
-        value = _integer(keyword.value)
-        if keyword.arg in SIZED and value is not None:
-            other = ast.keyword(keyword.arg, _number(value - 1 if value < 0 else value + 1))
-            yield _with(node, keywords=[*node.keywords[:index], other, *node.keywords[index + 1 :]])
-    for index, argument in enumerate(node.args):
-        value = _integer(argument)
-        if value is not None and isinstance(node.func, ast.Attribute):
-            other_argument = _number(value - 1 if value < 0 else value + 1)
-            yield _with(node, args=[*node.args[:index], other_argument, *node.args[index + 1 :]])
-
-
-def other_option(node: ast.expr, names: Sequence[str]) -> Iterator[ast.expr]:
-    """An option turned round or left out."""
     if isinstance(node, ast.Call):
-        for index, keyword in enumerate(node.keywords):
-            if isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, bool):
-                yield _with(node, keywords=[*node.keywords[:index], *node.keywords[index + 1 :]])
+        values = [keyword.value for keyword in node.keywords if keyword.arg in SIZED]
+        values += node.args if isinstance(node.func, ast.Attribute) else []
+        for value in values:
+            number = axis_of(value)
+            if number is not None:
+                other = number - 1 if number < 0 else number + 1
+                yield value, ast.UnaryOp(ast.USub(), ast.Constant(-other)) if other < 0 else ast.Constant(other)
 
 
-def other_comparison(node: ast.expr, names: Sequence[str]) -> Iterator[ast.expr]:
+def other_option(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+    """An option turned round."""
+    if isinstance(node, ast.Call):
+        for value in (keyword.value for keyword in node.keywords):
+            if isinstance(value, ast.Constant) and isinstance(value.value, bool):
+                yield value, ast.Constant(not value.value)
+
+
+def other_comparison(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
     """Another comparison."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
-        yield _with(node, ops=[COMPARISONS[type(node.ops[0])]()])
+        yield node, ast.Compare(node.left, [COMPARISONS[type(node.ops[0])]()], node.comparators)
 
 
-def other_function(node: ast.expr, names: Sequence[str]) -> Iterator[ast.expr]:
+def other_function(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
     """A function beside the one that is meant."""
     if isinstance(node, ast.Attribute) and node.attr in RELATED:
-        yield _with(node, attr=RELATED[node.attr])
+        yield node, ast.Attribute(node.value, RELATED[node.attr], ast.Load())
 
 
-def other_argument(node: ast.expr, names: Sequence[str]) -> Iterator[ast.expr]:
-    """One of the function's other arguments; None in place of the last one that is passed on."""
+def other_argument(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+    """One of the function's other arguments, or None where one is passed on."""
+    places: list[ast.expr] = []
     if isinstance(node, ast.Call):
-        for index, argument in enumerate(node.args):
-            if isinstance(argument, ast.Name) and argument.id in names:
-                for name in [*names, "None"]:
-                    if name != argument.id:
-                        other: ast.expr = ast.Constant(None) if name == "None" else ast.Name(name, ast.Load())
-                        yield _with(node, args=[*node.args[:index], other, *node.args[index + 1 :]])
+        places = node.args
     elif isinstance(node, ast.BinOp):
-        for side in ("left", "right"):
-            operand = getattr(node, side)
-            if isinstance(operand, ast.Name) and operand.id in names:
-                yield from (_with(node, **{side: ast.Name(n, ast.Load())}) for n in names if n != operand.id)
+        places = [node.left, node.right]
+    for place in places:
+        if isinstance(place, ast.Name) and place.id in names:
+            yield from ((place, ast.Name(name, ast.Load())) for name in names if name != place.id)
+            if isinstance(node, ast.Call):
+                yield place, ast.Constant(None)
 
 
-def detached(node: ast.expr, names: Sequence[str]) -> Iterator[ast.expr]:
+def detached(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
     """A result that no gradient passes."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.MatMult)):
-        yield _with(node, left=ast.Call(ast.Attribute(copy.deepcopy(node.left), "detach", ast.Load()), [], []))
+        yield node.left, ast.Call(ast.Attribute(node.left, "detach", ast.Load()), [], [])
 
 
 SLIPS: tuple[Slip, ...] = (
@@ -204,19 +190,21 @@ SLIPS: tuple[Slip, ...] = (
 )
 
 
-def _makes(node: ast.Call) -> bool:
+def makes(node: ast.Call) -> bool:
     """Whether a call makes a layer or a parameter: by its capital letter."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     return name[:1].isupper()
 
 
-def _integer(node: ast.expr) -> int | None:
+def is_tensor(node: ast.expr) -> bool:
+    """Whether a method of this expression is a step of a computation, as far as one can tell."""
+    return not isinstance(node, (ast.Call, ast.Attribute)) and getattr(node, "id", "") not in LIBRARIES
+
+
+def axis_of(node: ast.expr) -> int | None:
+    """A small whole number, as it stands in the code."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    return value if type(value) is int and abs(value) < 5 else None
-
-
-def _number(value: int) -> ast.expr:
-    return ast.UnaryOp(ast.USub(), ast.Constant(-value)) if value < 0 else ast.Constant(value)
+    return value if type(value) is int and abs(value) <= MOST_AXES else None

@@ -96,7 +96,8 @@ def _question(
     right_one = options[0]
     draw.shuffle(options)
     right = options.index(right_one)
-    text = (f"Somebody changes one line of your `{component.partition('.')[2]}`. What do you see of it?",)
+    name = component.partition(".")[2]
+    text = (f"Somebody changes one line of your `{name}`. Only one of these is seen then. Which one, and why?",)
     others = f", or like code that {match.others[0].when}" if match.others else ""
     why = (
         f"The changed code behaves exactly like code that {match.fault.when}{others} (catalogue: {match.fault.id}).",
