@@ -51,6 +51,16 @@ def test_the_tests_find_every_fault_and_accept_every_variant(capsys):
 
 
 @pytest.mark.usefixtures("fixed_secret")
+def test_students_are_asked_which_change_breaks_which_test(tmp_path, skeleton, capsys):
+    """The other kinds of questions need `understanding/`, which the example does without."""
+    hand_in(tmp_path / "anna")
+    options = ["--release", str(skeleton), "--output", str(tmp_path / "oral"), "--json"]
+    assert autograder(["ask", str(tmp_path / "anna"), *CHOSEN, *options]) == 0
+    [sheet] = json.loads(capsys.readouterr().out)
+    assert {one["kind"] for one in sheet["questions"]} == {"breaking"}
+
+
+@pytest.mark.usefixtures("fixed_secret")
 def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skeleton, capsys):
     for name, change in {
         "anna": (),

@@ -107,14 +107,11 @@ class Examiner:
             return "none of the assignment's components is in the submission"
         if bench.is_over:
             return "the code is too slow to try more changes of it"
-        missing = [
-            c.partition(".")[2] for c in components if c in bench.known_faulty or not own_statements(bench.intake, c)
-        ]
-        return (
-            f"these do not work, or are not the student's own: {', '.join(missing)}"
-            if missing
-            else "no more fit this code"
-        )
+        faulty = [component.partition(".")[2] for component in components if component in bench.known_faulty]
+        others = [c.partition(".")[2] for c in components if not own_statements(bench.intake, c)]
+        reasons = [f"not all tests pass for {', '.join(faulty)}"] if faulty else []
+        reasons += [f"not in the submission: {', '.join(others)}"] if others else []
+        return "; ".join(reasons) or "no more fit this code"
 
 
 def choice_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
