@@ -6,6 +6,8 @@
     tables/        the course's report again        stability.py       the same marks with any seed
     kills.py       marks when processes die         agreement.py       own run and grading
     memory.py      on corpora of several sizes      processes.py       below a process, and what they use
+    store.py       queue and database of a class     cluster.py         two Dask workers against one
+    reached.py     branches that tests reach         loopback_cluster.py  scheduler and workers for it
     __main__.py    the command line
 
 No measurement needs anything but a fresh clone: a missing model is trained first.

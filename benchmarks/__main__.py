@@ -15,6 +15,7 @@ from reference.running.config import PRESETS, ConfigError
 from . import (
     agreement,
     attention_ways,
+    cluster,
     decoding,
     grading,
     kills,
@@ -37,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     all_names = (
         "decoding | speed | quick | attention | ablations | tables | memory | grading | stability | kills | store "
-        "| agreement | reached"
+        "| cluster | agreement | reached"
     )
     commands = parser.add_subparsers(required=True, metavar=all_names)
 
@@ -146,6 +147,14 @@ def main(arguments: list[str] | None = None) -> int:
     sub.add_argument("--count", type=int, default=10_000, help="submissions (default: 10000)")
     sub.add_argument("--store", metavar="URL", help="an empty database (default: SQLite in a temporary folder)")
     sub.set_defaults(run=lambda options: store.measure(options.count, options.store))
+    sub = commands.add_parser(
+        "cluster",
+        help="how much sooner a class is graded with two Dask workers than with one, with a stub grader",
+        epilog="example: python -m benchmarks cluster --count 30",
+    )
+    sub.add_argument("--count", type=int, default=30, help="submissions (default: 30)")
+    sub.add_argument("--rounds", type=int, default=3, help="with one worker and with two, in turn (default: 3)")
+    sub.set_defaults(run=lambda options: cluster.measure(options.count, options.rounds))
     sub = commands.add_parser(
         "agreement",
         help="whether a student's own run of the tests and the grading agree",

@@ -15,7 +15,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -82,7 +82,11 @@ class _Child(Generic[Job]):
 
 
 def run_forked(
-    jobs: deque[Job], work: Callable[[Job], Iterable[Message]], seconds: float, n_children: int = 1
+    jobs: deque[Job],
+    work: Callable[[Job], Iterable[Message]],
+    seconds: float,
+    n_children: int = 1,
+    inbox: Connection | None = None,
 ) -> Iterator[tuple[Job, Message | Ended]]:
     """Does each job in a child of its own.
 
@@ -91,6 +95,7 @@ def run_forked(
         work: called in the child; what it yields is pickled and sent to this process.
         seconds: wall time of one job; a child that takes longer is killed.
         n_children: how many run at a time.
+        inbox: further jobs come from here, until its other end is closed; children that still run are then ended.
 
     Yields:
         A job with each message of its child, and at last with how the child ended.
@@ -98,7 +103,7 @@ def run_forked(
     context = multiprocessing.get_context("fork")
     running: dict[Connection, _Child[Job]] = {}
     try:
-        while jobs or running:
+        while jobs or running or inbox:
             while jobs and len(running) < n_children:
                 job = jobs.popleft()
                 receiver, sender = context.Pipe(duplex=False)
@@ -106,7 +111,13 @@ def run_forked(
                 process.start()
                 sender.close()  # so that the pipe ends with the child
                 running[receiver] = _Child(job, process, seconds, time.monotonic() + seconds)
-            yield from _messages(running)
+            ready = _ready(running, inbox)
+            if inbox and inbox in ready:
+                try:
+                    jobs.append(inbox.recv())
+                except (EOFError, OSError):
+                    return
+            yield from _messages(running, ready)
     finally:
         for receiver, child in running.items():
             child.process.kill()
@@ -114,10 +125,17 @@ def run_forked(
             receiver.close()
 
 
-def _messages(running: dict[Connection, _Child[Job]]) -> Iterator[tuple[Job, Message | Ended]]:
-    """Waits for the next messages or the next deadline; children that have ended are removed."""
-    left = min(child.deadline for child in running.values()) - time.monotonic()
-    ready = wait(list(running), None if left == math.inf else max(0.0, left))
+def _ready(running: dict[Connection, _Child[Job]], inbox: Connection | None) -> list[object]:
+    """Waits for the next message or the next deadline; the connections that have something to read."""
+    left = min((child.deadline for child in running.values()), default=math.inf) - time.monotonic()
+    connections = [*running, inbox] if inbox else [*running]
+    return [*wait(connections, None if left == math.inf else max(0.0, left))]
+
+
+def _messages(
+    running: dict[Connection, _Child[Job]], ready: Container[object]
+) -> Iterator[tuple[Job, Message | Ended]]:
+    """The next messages; children that have ended are removed, and late ones killed."""
     for receiver, child in [(receiver, running[receiver]) for receiver in running if receiver in ready]:
         try:
             message = receiver.recv()

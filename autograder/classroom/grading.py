@@ -1,30 +1,23 @@
-"""Grades the submissions of a class: one zygote and one collection of the tests for all, a forked child for each.
+"""Grades the submissions of a class, here or on a cluster: one zygote and one collection of the tests on each machine.
 
-A submission that breaks its child or the zygote stops no other. The children send what they find out, and this
-process alone stores results.
+Whoever grades sends records; this process alone stores them.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from foundation.child_processes import Ended, run_forked
 from foundation.printable_text import printable
 
-from ..grading.events import Event, GivenUp
 from ..grading.launcher import open_grader
 from ..grading.record import Record
-from ..grading.recording import Recorder
-from ..grading.submission import events_of, refusal
-from ..intake import IntakeError, IntakeRefusedError, take_in
-from ..sandbox.errors import SandboxUnavailableError
 from .entries import Entry
+from .machines import OPENER, Cluster, Reader, UnreadJob, grade_here, terms_of
 from .marks import weighed
 from .staleness import Conditions, Need, contents_of, need_of
 from .store import Received, Results
@@ -32,20 +25,7 @@ from .store import Received, Results
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
 
-GRACE_SECONDS = 120.0
-"""Wall time of a child beyond what its submission may take."""
-MOST_TRIES = 3
-"""How often a submission is tried whose child, or whose zygote, was ended by something else than its own work."""
-
-
 NOT_OURS = "graded again, since this term's grader has not sealed the record that was there"
-
-
-@dataclass(frozen=True)
-class Unavailable:
-    """Sent by a child: the sandbox failed, perhaps since something has ended the zygote."""
-
-    reason: str
 
 
 def grade_class(
@@ -54,6 +34,7 @@ def grade_class(
     conditions: Conditions,
     results: Results,
     again: bool = False,
+    scheduler: str | None = None,
 ) -> dict[str, int]:
     """Grades what has no result yet of what it is now, and weighs anew what needs only that.
 
@@ -63,11 +44,13 @@ def grade_class(
         conditions: as asked for.
         results: of the class.
         again: whether to run everything.
+        scheduler: address of a Dask cluster; None = on this machine.
 
     Returns:
         The id of the newest result, by the entry's key.
 
     Raises:
+        ClusterError: where the cluster cannot be used, or is lost; likewise.
         NotWrittenError: where a result cannot be stored; those that were finished stay.
         SandboxUnavailableError: where the machine cannot contain any submission as asked.
     """
@@ -96,8 +79,11 @@ def grade_class(
                 print(f"note: {printable(entry.entry)}: {what}", file=sys.stderr)
 
         notes = {entry: (NOT_OURS,) for entry in to_grade if entry.key in forged}
-        with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
-            grade_all(to_grade, conditions, grader, store, notes)
+        if scheduler:
+            grade_all_on_cluster(to_grade, conditions, scheduler, store, notes)
+        else:
+            with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
+                grade_all(to_grade, conditions, grader, store, notes)
     return newest
 
 
@@ -128,8 +114,6 @@ def grade_all(
 ) -> None:
     """Grades each entry in a child of this process, and stores its record.
 
-    Where something else than the submission has ended its child or the zygote, the entry is tried again.
-
     Args:
         entries: the submissions.
         conditions: as asked for.
@@ -137,53 +121,56 @@ def grade_all(
         store: called with each record, once.
         notes: on the runs of some.
     """
-
-    def work(entry: Entry) -> Iterator[Event | Unavailable]:
-        try:
-            yield from events_in_child(entry, conditions, grader)
-        except SandboxUnavailableError as error:
-            yield Unavailable(str(error))
-
-    recorders: dict[Entry, Recorder] = {}
-    tries: Counter[Entry] = Counter()
-    unavailable: set[Entry] = set()
-    waiting = deque(entries)
-    seconds = conditions.assignment.limits.total_seconds + GRACE_SECONDS
-    grader.renew()
-    tqdm.monitor_interval = 0  # its thread would be forked along
-    with tqdm(desc="class", unit="submission", total=len(entries), disable=not conditions.show_progress) as bar:
-        for entry, message in run_forked(waiting, work, seconds, conditions.n_children):
-            if entry not in recorders:
-                own = (notes or {}).get(entry, ())
-                recorders[entry] = Recorder(entry.name, conditions.assignment, conditions.grader_version, own)
-            recorder = recorders[entry]
-            if isinstance(message, Unavailable):
-                recorder.add(GivenUp(message.reason))
-                unavailable.add(entry)
-            elif not isinstance(message, Ended):
-                recorder.add(message)
-            else:
-                del recorders[entry]
-                tries[entry] += 1
-                grader.renew()
-                was_stopped = message.was_killed or entry in unavailable
-                unavailable.discard(entry)
-                if was_stopped and tries[entry] < MOST_TRIES:
-                    waiting.append(entry)
-                    continue
-                if recorder.record.run.finished is None:
-                    recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
-                store(entry, recorder.record)
-                bar.update()
+    jobs = deque(jobs_of(entries, conditions, notes))
+    graded = grade_here(jobs, conditions.assignment, conditions.grader_version, grader, conditions.n_children)
+    store_all(graded, len(entries), conditions, store)
 
 
-def events_in_child(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[Event]:
-    """The events of grading one entry."""
+def grade_all_on_cluster(
+    entries: Sequence[Entry],
+    conditions: Conditions,
+    scheduler: str,
+    store: Callable[[Entry, Record], None],
+    notes: Mapping[Entry, tuple[str, ...]] | None = None,
+    opener: str = OPENER,
+) -> None:
+    """Grades each entry on a Dask cluster; see `grade_all` and `machines.cluster`.
+
+    Args:
+        entries: the submissions.
+        conditions: as asked for.
+        scheduler: its address.
+        store: called with each record, once.
+        notes: on the runs of some.
+        opener: of the grader on each machine.
+
+    Raises:
+        ClusterError: where the cluster cannot be used, or is lost.
+    """
+    reader = Reader(jobs_of(entries, conditions, notes), conditions)  # before Dask, which starts threads
     try:
-        intake = take_in(entry.source, conditions.release, conditions.assignment)
-    except IntakeRefusedError as error:
-        yield from refusal(error)
-    except IntakeError as error:
-        yield GivenUp(str(error))
-    else:
-        yield from events_of(intake, conditions.seeds, grader)
+        with Cluster(scheduler, terms_of(conditions, opener)) as cluster:
+            store_all(cluster.grade(iter(reader), conditions), len(entries), conditions, store)
+    finally:
+        reader.close()
+
+
+def jobs_of(
+    entries: Sequence[Entry], conditions: Conditions, notes: Mapping[Entry, tuple[str, ...]] | None
+) -> list[UnreadJob]:
+    """What is to be graded."""
+    return [UnreadJob(entry, conditions, (notes or {}).get(entry, ())) for entry in entries]
+
+
+def store_all(
+    graded: Iterator[tuple[UnreadJob, Record]],
+    total: int,
+    conditions: Conditions,
+    store: Callable[[Entry, Record], None],
+) -> None:
+    """Stores each record as soon as it is there."""
+    tqdm.monitor_interval = 0  # its thread would be forked along
+    with tqdm(desc="class", unit="submission", total=total, disable=not conditions.show_progress) as bar:
+        for job, record in graded:
+            store(job.entry, record)
+            bar.update()

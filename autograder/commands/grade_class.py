@@ -59,6 +59,8 @@ def add_command(commands: Commands) -> None:
     parser.add_argument("--again", action="store_true", help="grade everything again")
     jobs = "how many submissions to grade at a time; default: one per core"
     parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
+    scheduler = "grade on the workers of this Dask scheduler, such as tcp://HOST:8786, instead of here"
+    parser.add_argument("--scheduler", metavar="ADDRESS", help=scheduler)
     add_gradebook(parser)
 
 
@@ -91,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         store = Store(database, conditions.seeds)
         received = received_of(roll, entries)
         store.enrol(received.values())
-        newest = grade_class(entries, received, conditions, store, options.again)
+        newest = grade_class(entries, received, conditions, store, options.again, options.scheduler)
         held = keep_newest(entries, received, newest, store, options.keep)
         records = store.records(entry.key for entry in entries)
         decisions = ByHand(database).decisions()

@@ -39,30 +39,39 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
     Raises:
         FileNotFoundError: where a room of the grader has moved.
     """
+    deciding = facts_of(assignment)
+    for path in sorted(release.rglob("*.py")):
+        deciding[f"release {path.relative_to(release).as_posix()}"] = _hash_of(path)
+    deciding["references"] = _hash_of(references)
     digest = hashlib.sha256()
+    for name, value in deciding.items():
+        digest.update(f"{name} {value}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()[:16]
 
-    def add(kind: str, name: str, value: str) -> None:
-        digest.update(f"{kind} {name} {value}\n".encode("utf-8", "surrogateescape"))
 
+def facts_of(assignment: Assignment) -> dict[str, str]:
+    """What decides outcomes on a machine, but the release and the references: a hash or a version for each name.
+
+    Args:
+        assignment: as it is used.
+
+    Raises:
+        FileNotFoundError: where a room of the grader has moved.
+    """
+    facts = {"Python": platform.python_version(), **{package: _version(package) for package in PACKAGES}}
     for path in _deciding_files(ROOT):
-        add("grader", path.relative_to(ROOT).as_posix(), _hash_of(path))
+        facts[path.relative_to(ROOT).as_posix()] = _hash_of(path)
     if assignment.folder != ASSIGNMENT:
         for path in _deciding_files_in(assignment.folder):
-            add("assignment", path.relative_to(assignment.folder).as_posix(), _hash_of(path))
+            facts[f"assignment {path.relative_to(assignment.folder).as_posix()}"] = _hash_of(path)
     reference = REFERENCE if assignment.folder == ASSIGNMENT else assignment.reference
     if reference.is_dir():  # which the diagnosis compares with
         for path in sorted(reference.glob("*.py")):
-            add("reference", path.name, _hash_of(path))
-    for path in sorted(release.rglob("*.py")):
-        add("release", path.relative_to(release).as_posix(), _hash_of(path))
-    add("assignment", "limits", _as_text(asdict(assignment.limits)))
-    add("assignment", "contract", _as_text(asdict(assignment.contract)))
-    add("assignment", "tasks", _as_text([(task.number, task.components) for task in assignment.tasks]))
-    add("references", "file", _hash_of(references))
-    add("python", "version", platform.python_version())
-    for package in PACKAGES:
-        add("package", package, _version(package))
-    return digest.hexdigest()[:16]
+            facts[f"reference {path.name}"] = _hash_of(path)
+    facts["limits"] = _as_text(asdict(assignment.limits))
+    facts["contract"] = _as_text(asdict(assignment.contract))
+    facts["tasks"] = _as_text([(task.number, task.components) for task in assignment.tasks])
+    return facts
 
 
 def weighting_of(assignment: Assignment) -> str:

@@ -39,6 +39,11 @@ class Seeds:
         text = f"id of seed {self.seed_of(content)}"
         return hmac.digest(self.secret, text.encode(), hashlib.sha256).hex()[:12]
 
+    def of(self, files: Mapping[str, str]) -> tuple[int, str]:
+        """The seed of a submission with these files, and its id."""
+        content = content_hash(files)
+        return self.seed_of(content), self.id_of(content)
+
     def seal(self, record: Record) -> Record:
         """The record with a seal that only the holder of the secret can make."""
         return record.changed(seal=self._code_of(record))

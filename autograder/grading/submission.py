@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..intake import Intake, IntakeRefusedError
 from ..sandbox.errors import SandboxUnavailableError, WorkerKilledError
 from .events import Event, Finished, Noted, Refused, TakenIn
-from .seeds import Seeds, content_hash
+from .seeds import Seeds
 
 if TYPE_CHECKING:  # needs PyTorch, which whoever opens the grader imports
     from .judging import Grader
@@ -20,7 +20,23 @@ JUDGED_AGAIN = "judged again from the start, since {error}"
 def events_of(
     intake: Intake, seeds: Seeds, grader: Grader, *, tries_training: bool = False, show_progress: bool = False
 ) -> Iterator[Event]:
-    """The events of grading a submission with the seed that it gets in this term.
+    """The events of grading a submission with the seed that it gets in this term; see `events_with_seed`."""
+    seed, seed_id = seeds.of(intake.hashes)
+    yield from events_with_seed(
+        intake, seed, seed_id, grader, tries_training=tries_training, show_progress=show_progress
+    )
+
+
+def events_with_seed(
+    intake: Intake,
+    seed: int,
+    seed_id: str,
+    grader: Grader,
+    *,
+    tries_training: bool = False,
+    show_progress: bool = False,
+) -> Iterator[Event]:
+    """The events of grading a submission, also where the term's secret is not known.
 
     Where something outside has ended the zygote or a worker, it is judged again from the start, and `TakenIn` comes
     again. A worker that is killed twice over the same component is put down to the submission.
@@ -28,12 +44,10 @@ def events_of(
     Raises:
         SandboxUnavailableError: where the sandbox cannot be had, or this process cannot renew a zygote that has ended.
     """
-    content = content_hash(intake.hashes)
-    seed = seeds.seed_of(content)
     killed: set[str] = set()
     notes: list[Noted] = []
     while True:
-        yield TakenIn(intake.hashes, seeds.id_of(content))
+        yield TakenIn(intake.hashes, seed_id)
         yield from notes
         try:
             yield from grader.judge(

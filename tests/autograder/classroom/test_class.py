@@ -13,6 +13,7 @@ from autograder.classroom import grading as class_grading
 from autograder.classroom import record_names
 from autograder.classroom.downloads import DownloadError
 from autograder.classroom.entries import take_class
+from autograder.classroom.machines import here
 from autograder.classroom.record_names import file_name
 from autograder.classroom.results import results_of
 from autograder.classroom.store import received_of
@@ -131,7 +132,7 @@ def test_a_child_that_takes_too_long_is_named_as_the_reason(folder, output, use,
     use(Slow)
     assignment = read_assignment()
     short = replace(assignment, limits=replace(assignment.limits, total_seconds=0.5))
-    monkeypatch.setattr(class_grading, "GRACE_SECONDS", 3.5)
+    monkeypatch.setattr(here, "GRACE_SECONDS", 3.5)
     anna, bob, _ = run(folder, output, assignment=short).values()
     assert anna.judgement.score == 100
     assert states_of(bob) == {"grader error"} and "longer than 4 s" in bob.judgement.parts[0].message
@@ -221,7 +222,7 @@ def test_a_sandbox_that_stays_unavailable_is_told(folder, output, use):
 
     stub = use(Unavailable)
     records = run(folder, output)
-    assert stub.names() == sorted(["anna", "bob", "carl"] * class_grading.MOST_TRIES)
+    assert stub.names() == sorted(["anna", "bob", "carl"] * here.MOST_TRIES)
     assert all("no processes left" in record.run.error for record in records.values())
 
 

@@ -1,0 +1,156 @@
+"""One submission to grade, with all that a machine needs that has neither its files nor the term's secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from pydantic import ValidationError
+
+from foundation.assignment_file import Assignment
+
+from ...grading.events import Event, GivenUp
+from ...grading.record import Judgement, Part, Record
+from ...grading.recording import Recorder
+from ...grading.submission import events_with_seed, refusal
+from ...intake import Intake, IntakeError, IntakeRefusedError, take_in
+from ..entries import Entry
+from ..staleness import Conditions
+
+if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
+    from ...grading.judging import Grader
+
+
+class Gradable(Protocol):
+    """What can be graded."""
+
+    @property
+    def name(self) -> str:
+        """For reports."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """For people, on this run."""
+
+    def events(self, grader: Grader) -> Iterator[Event]:
+        """Grades it; called in a process that does nothing else."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A submission that has been read.
+
+    Attributes:
+        name: for reports.
+        notes: on this run.
+        intake: its files; None where they cannot be graded.
+        told: all that there is to say where they cannot.
+        seed: of the tests' inputs.
+        seed_id: names that seed.
+        number: by which an answer is recognised.
+    """
+
+    name: str
+    notes: tuple[str, ...] = ()
+    intake: Intake | None = None
+    told: tuple[Event, ...] = ()
+    seed: int = 0
+    seed_id: str = ""
+    number: int = 0
+
+    def events(self, grader: Grader) -> Iterator[Event]:
+        """Grades it."""
+        if self.intake is None:
+            yield from self.told
+        else:
+            yield from events_with_seed(self.intake, self.seed, self.seed_id, grader)
+
+
+@dataclass(frozen=True, eq=False)
+class UnreadJob:
+    """A submission that is read where it is graded, on the machine that has the class's folder.
+
+    Attributes:
+        entry: of the class.
+        conditions: as asked for.
+        notes: on this run.
+    """
+
+    entry: Entry
+    conditions: Conditions
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """For reports."""
+        return self.entry.name
+
+    def read(self) -> Job:
+        """Reads its files, which may be malformed or hostile: in a process that does nothing else."""
+        try:
+            intake = take_in(self.entry.source, self.conditions.release, self.conditions.assignment)
+        except IntakeRefusedError as error:
+            return Job(self.name, self.notes, told=tuple(refusal(error)))
+        except IntakeError as error:
+            return Job(self.name, self.notes, told=(GivenUp(str(error)),))
+        seed, seed_id = self.conditions.seeds.of(intake.hashes)
+        return Job(self.name, self.notes, intake, seed=seed, seed_id=seed_id)
+
+    def unreadable(self, reason: str) -> Job:
+        """What is graded where reading it has failed."""
+        return Job(self.name, self.notes, told=(GivenUp(f"the process that reads it failed: {reason}"),))
+
+    def events(self, grader: Grader) -> Iterator[Event]:
+        """Reads and grades it."""
+        yield from self.read().events(grader)
+
+
+def given_up(job: Gradable, assignment: Assignment, grader_version: str, reason: str) -> Record:
+    """The record of a job that could not be graded, for a reason that has nothing to do with the submission."""
+    return Recorder(job.name, assignment, grader_version, job.notes).add(GivenUp(reason))
+
+
+def record_from(answer: str, job: Job, assignment: Assignment, grader_version: str) -> Record:
+    """The record that a machine sends back, once it fits the job.
+
+    Args:
+        answer: the record as JSON.
+        job: that it has to be about.
+        assignment: tasks and points.
+        grader_version: as asked for.
+
+    Raises:
+        ValueError: where it is not a record, or one of something else; the message says what.
+    """
+    try:
+        record = Record.model_validate_json(answer)
+    except ValidationError as error:
+        raise ValueError(f"not a record: {error.errors()[0]['msg']}") from None
+    expected, judgement = Recorder(job.name, assignment, grader_version).record, record.judgement
+    wrong = [name for name in ALIKE if getattr(judgement, name) != getattr(expected.judgement, name)]
+    if record.submission != expected.submission:
+        wrong.append("submission")
+    if job.intake is not None and judgement.files:  # none where the grader has failed before it began
+        wrong += ["files"] * (judgement.files != job.intake.hashes) + ["seed_id"] * (judgement.seed_id != job.seed_id)
+    if wrong or not _fit(judgement, expected.judgement):
+        raise ValueError(f"a record of something else: {', '.join(wrong or ['parts'])}")
+    return record
+
+
+ALIKE = ("assignment", "grader_version", "weighting", "max_score")
+"""What two judgements by the same grader have in common."""
+
+
+def _fit(judgement: Judgement, expected: Judgement) -> bool:
+    """Whether the parts are the assignment's, with no more points than there are."""
+
+    def fixed(part: Part) -> tuple[object, ...]:
+        return (part.number, part.title, part.components, part.extension, part.visibility, part.points)
+
+    parts = judgement.parts
+    return (
+        [*map(fixed, parts)] == [*map(fixed, expected.parts)]
+        and all(part.score <= part.points for part in parts)
+        and judgement.score == round(sum(part.score for part in parts), 2)
+    )
