@@ -1,8 +1,8 @@
 """Grades jobs on a Dask cluster, or through any other executor of `concurrent.futures`.
 
-    dask scheduler                                        on one machine
-    python -m dask worker tcp://HOST:8786 --nthreads 4    on each machine, in the kit's folder
-    python -m autograder grade-class ... --scheduler tcp://HOST:8786
+    dask scheduler                                         on one machine
+    python -m dask worker tcp://HOST:8786 --nthreads 4     on each machine, in the kit's folder
+    python -m autograder grade-class … --scheduler tcp://HOST:8786
 
 Submissions are read here. Workers may join and die at any moment: what they were grading is graded by another.
 """
@@ -215,7 +215,9 @@ class Cluster:
             from distributed import Client  # here: nobody else needs Dask
         except ImportError:
             raise ClusterError("--scheduler needs Dask: install the extra `staff`") from None
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is wrong, this module says
+        for name in logging.root.manager.loggerDict:
+            if name.partition(".")[0] == "distributed":  # what is wrong, this module says
+                logging.getLogger(name).setLevel(logging.CRITICAL)
         self.address, self._terms = scheduler, terms
         try:
             self._client: Client = Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False, name="grade-class")
