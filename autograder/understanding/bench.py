@@ -60,6 +60,11 @@ class Trial:
         return found
 
     @property
+    def failed(self) -> set[str]:
+        """Names of the tests that compared an answer and found it wrong; others ended with an exception."""
+        return {outcome.test.partition("[")[0] for outcome in self.outcomes if outcome.state is State.FAILED}
+
+    @property
     def is_clear(self) -> bool:
         """Whether each test has passed or failed, for a reason that the code alone gives."""
         return bool(self.outcomes) and not any(outcome.state in BROKEN for outcome in self.outcomes)

@@ -30,7 +30,7 @@ def breaking_question(
             continue
         for test in sorted({name for one in three for name in one.trial.missed}):
             broken = [one for one in three if test in one.trial.missed]
-            if len(broken) == 1 and (test in told or not told):
+            if len(broken) == 1 and test in broken[0].trial.failed and (test in told or not told):
                 worth = _worth(three, broken[0], test, tried) + 0.5 * draw.random()
                 if best is None or worth > best[0]:
                     best = worth, three, test

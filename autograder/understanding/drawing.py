@@ -142,6 +142,10 @@ def open_examiner(grader: Grader, seeds: Seeds) -> Iterator[Examiner]:
     assignment = grader.assignment
     diagnostician = make_diagnostician(assignment.reference, assignment) if assignment.reference.is_dir() else None
     try:
+        if diagnostician is not None:  # once, before any student's sheet is drawn in a fork of this process
+            for task in assignment.tasks:
+                if not task.extension and task.components:
+                    diagnostician.prepare(task.components, task.number)
         yield Examiner(grader, seeds, understanding_of(assignment), diagnostician)
     finally:
         if diagnostician is not None:

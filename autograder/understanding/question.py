@@ -11,7 +11,7 @@ from ..intake import Intake
 
 MOST_CHARACTERS = 150
 """Of a line of code."""
-AROUND = 6
+AROUND = 4
 """Lines that are shown before and after the one that is asked about."""
 LETTERS = "ABCDEFGH"
 

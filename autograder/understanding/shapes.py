@@ -82,16 +82,16 @@ def _question(bench: Bench, component: str, scene: Scene, value: Value, shape: t
     )
     first = " for the first time" if is_repeated else ""
     if value.is_named:
-        asked = f"Which shape does `{code}` have when line {number} has run{first}?"
+        asked = f"What is the shape of `{code}` once line {number} has run{first}?"
     else:
-        asked = f"Which shape does `{code}` have in line {number}{' in the first round of the loop' if first else ''}?"
-    names = [scene.axes.get(size, "") for size in shape]
+        asked = f"What is the shape of `{code}` in line {number}{', in the first round of the loop' if first else ''}?"
+    names = [scene.axes.get(size, "(an axis of length 1)" if size == 1 else "") for size in shape]
     why = (
         [f"In order: {', '.join(f'{size} {name}' for size, name in zip(shape, names, strict=True))}."]
         if all(names)
         else []
     )
-    text = (f"The call is {scene.told}", f"{asked} What is each axis?")
+    text = (f"The call is {scene.told}", f"{asked} Name each axis.")
     return Question("shape", component, text, str(shape), (excerpt_of(bench, statement),), why=tuple(why))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .own_code import NESTED, Statement, with_code, with_expression
@@ -35,10 +35,12 @@ RELATED = {
 SIZED = {"dim", "axis"}
 MOST_AXES, MOST_ARGUMENTS = 4, 3
 
+Arguments = Mapping[str, str]
+"""A function's arguments, with their annotations: only those of one kind are taken for one another."""
 Replacement = tuple[ast.expr, ast.expr]
 """An expression, and what takes its place: another part of the code, or a new expression."""
 
-Slip = Callable[[ast.expr, Sequence[str]], Iterator[Replacement]]
+Slip = Callable[[ast.expr, Arguments], Iterator[Replacement]]
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,7 @@ def changes_of(text: str, statements: Sequence[Statement]) -> list[Change]:
 
 def _versions(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
     """The kind of each slip, and the module's text with it."""
-    arguments = statement.function.args
-    names = [one.arg for one in (*arguments.args, *arguments.kwonlyargs) if one.arg != "self"]
+    names = arguments_of(statement.function)
     is_call = isinstance(statement.node, ast.Expr)
     if is_call:
         yield left_out.__name__, with_code(text, statement.node, "pass")
@@ -95,6 +96,19 @@ def _versions(text: str, statement: Statement) -> Iterator[tuple[str, str | None
             if not (is_call and slip is left_out and node is getattr(statement.node, "value", None)):
                 for place, other in slip(node, names):
                     yield slip.__name__, with_expression(text, place, other)
+
+
+def arguments_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Arguments:
+    """The arguments but `self`; where there is no annotation, the default tells whether None may be passed."""
+    arguments = function.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults)) + [*arguments.defaults]
+    pairs = [*zip(plain, defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    return {
+        one.arg: ast.unparse(one.annotation or default or ast.Constant(""))
+        for one, default in pairs
+        if one.arg != "self"
+    }
 
 
 def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
@@ -107,13 +121,13 @@ def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
         yield from expressions_in(child)
 
 
-def other_operator(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+def other_operator(node: ast.expr, names: Arguments) -> Iterator[Replacement]:
     """`*` for `/`, `+` for `-`, and the other way round."""
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         yield node, ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right)
 
 
-def left_out(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+def left_out(node: ast.expr, names: Arguments) -> Iterator[Replacement]:
     """An operand, a sign, or a step that is not taken."""
     if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
         yield from ((node, node.left), (node, node.right))
@@ -126,7 +140,7 @@ def left_out(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
             yield node, node.args[0]
 
 
-def other_axis(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+def other_axis(node: ast.expr, names: Arguments) -> Iterator[Replacement]:
     """The axis beside the one that is meant."""
     if isinstance(node, ast.Call):
         values = [keyword.value for keyword in node.keywords if keyword.arg in SIZED]
@@ -138,7 +152,7 @@ def other_axis(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
                 yield value, ast.UnaryOp(ast.USub(), ast.Constant(-other)) if other < 0 else ast.Constant(other)
 
 
-def other_option(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+def other_option(node: ast.expr, names: Arguments) -> Iterator[Replacement]:
     """An option turned round."""
     if isinstance(node, ast.Call):
         for value in (keyword.value for keyword in node.keywords):
@@ -146,19 +160,19 @@ def other_option(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
                 yield value, ast.Constant(not value.value)
 
 
-def other_comparison(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+def other_comparison(node: ast.expr, names: Arguments) -> Iterator[Replacement]:
     """Another comparison."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
         yield node, ast.Compare(node.left, [COMPARISONS[type(node.ops[0])]()], node.comparators)
 
 
-def other_function(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+def other_function(node: ast.expr, names: Arguments) -> Iterator[Replacement]:
     """A function beside the one that is meant."""
     if isinstance(node, ast.Attribute) and node.attr in RELATED:
         yield node, ast.Attribute(node.value, RELATED[node.attr], ast.Load())
 
 
-def other_argument(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+def other_argument(node: ast.expr, names: Arguments) -> Iterator[Replacement]:
     """One of the function's other arguments, or None where one is passed on."""
     places: list[ast.expr] = []
     if isinstance(node, ast.Call):
@@ -167,12 +181,14 @@ def other_argument(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement
         places = [node.left, node.right]
     for place in places:
         if isinstance(place, ast.Name) and place.id in names:
-            yield from ((place, ast.Name(name, ast.Load())) for name in names if name != place.id)
-            if isinstance(node, ast.Call):
+            kind = names[place.id]
+            others = [name for name in names if name != place.id and names[name] == kind]
+            yield from ((place, ast.Name(name, ast.Load())) for name in others)
+            if isinstance(node, ast.Call) and kind.endswith("None"):
                 yield place, ast.Constant(None)
 
 
-def detached(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
+def detached(node: ast.expr, names: Arguments) -> Iterator[Replacement]:
     """A result that no gradient passes."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.MatMult)):
         yield node.left, ast.Call(ast.Attribute(node.left, "detach", ast.Load()), [], [])

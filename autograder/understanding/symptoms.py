@@ -97,7 +97,7 @@ def _question(
     draw.shuffle(options)
     right = options.index(right_one)
     name = component.partition(".")[2]
-    text = (f"Somebody changes one line of your `{name}`. Only one of these is seen then. Which one, and why?",)
+    text = (f"Somebody changes one line of your `{name}`. Only one of these can then be observed. Which one, and why?",)
     others = f", or like code that {match.others[0].when}" if match.others else ""
     why = (
         f"The changed code behaves exactly like code that {match.fault.when}{others} (catalogue: {match.fault.id}).",

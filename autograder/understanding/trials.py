@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..sandbox.tape import Tape
     from .bench import Bench, Trial
 
-MOST_TRIED = 10
+MOST_TRIED = 8
 
 
 @dataclass(frozen=True)

@@ -291,10 +291,17 @@ LAYER_NORM = (
     MORE,
     Seen("The result has another shape.", lambda seen: not has_shape(seen["output"], 2, 5, 6)),
     Seen(
-        "The features of a position do not have mean 0.", lambda s: bool(s["output"].mean(dim=-1).abs().max() > CLEARLY)
+        "In a new layer, the features of a position do not have mean 0.",
+        lambda s: bool(s["output"].mean(dim=-1).abs().max() > CLEARLY),
     ),
-    Seen("The variance of a position's features is below 1.", lambda seen: bool((spread(seen) < 1 - CLEARLY).all())),
-    Seen("The variance of a position's features is above 1.", lambda seen: bool((spread(seen) > 1 + CLEARLY).all())),
+    Seen(
+        "In a new layer, the variance of a position's features is below 1.",
+        lambda seen: bool((spread(seen) < 1 - CLEARLY).all()),
+    ),
+    Seen(
+        "In a new layer, the variance of a position's features is above 1.",
+        lambda seen: bool((spread(seen) > 1 + CLEARLY).all()),
+    ),
     Seen(
         "What comes out at one position changes when another position changes.",
         lambda seen: not same(seen["output"][:, 1:], seen["other"][:, 1:]),
@@ -378,7 +385,8 @@ SHARED_OF_LAYERS = (
     RANDOM,
     Seen("In train mode, two calls with the same input give the same result.", lambda seen: same(*seen["training"])),
     Seen(
-        "At first, the features of a position do not have mean 0 and variance 1.", lambda s: not is_normal(s["output"])
+        "In a new layer, the features of a position do not have mean 0 and variance 1.",
+        lambda s: not is_normal(s["output"]),
     ),
 )
 ENCODER_LAYER = (

@@ -124,3 +124,12 @@ def test_a_faulty_module_can_still_be_changed(tmp_path):
     path = write_submission(tmp_path / "anna", ("layers",), changes=[("layers", "torch.relu(", "torch.tanh(")])
     own = own_statements(taken_in(path), "layers.FeedForward")
     assert any("tanh" in ast.unparse(one.node) for one in own)
+
+
+def test_arguments_are_exchanged_with_those_of_their_kind():
+    text = (
+        "def attend(query: Tensor, key: Tensor, scale: int, mask: Tensor | None = None):\n    return f(query, mask)\n"
+    )
+    changes = {change.after for change in changes_of(text, own_statements(intake(text), "layers.attend"))}
+    assert {"return f(key, mask)", "return f(query, None)"} <= changes
+    assert not {"return f(scale, mask)", "return f(mask, mask)", "return f(None, mask)"} & changes
