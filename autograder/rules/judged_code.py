@@ -14,7 +14,7 @@ from functools import lru_cache
 from foundation.sources import Sources
 
 from ..intake.python_source import parse
-from ..sandbox.worker.branches import FUNCTIONS, Kind, Outcome, find_outcomes
+from ..sandbox.worker.outcomes import FUNCTIONS, Kind, Outcome, find_outcomes
 from .evaluation import Evaluator
 from .values import Binding
 

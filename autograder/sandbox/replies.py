@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .worker.branches import MAX_OUTCOMES
 from .worker.objects import MAX_PARAMETER_BYTES, MAX_PARAMETERS
+from .worker.outcomes import MAX_OUTCOMES
 from .worker.values import Decoder
 
 

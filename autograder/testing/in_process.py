@@ -71,7 +71,7 @@ class InProcessSubmission:
         self.package.isolate(component if isolated else None)
         function = cast("Callable[..., object]", self.package.get(component))
         self.last_call = LastCall(self.package.sources, component, "", args, kwargs)
-        return watched(function)(*args, **kwargs)
+        return spoiling(function)(*args, **kwargs)
 
     def function(self, component: str, *, isolated: bool = True) -> object:
         """The function "module.name" itself."""
@@ -83,8 +83,14 @@ class InProcessSubmission:
         return getattr(self._stand_ins, name)(*args, **kwargs)
 
     def apply(self, name: str, subject: object, *args: object) -> object:
-        """Calls a stand-in that is a function, with an object or a function of the submission."""
-        return getattr(self._stand_ins, name)(subject, *args)
+        """Calls a stand-in that is a function, with an object or a function of the submission.
+
+        Its own calls of the subject are none that a check could name: as in grading, there is no last call afterwards.
+        """
+        try:
+            return getattr(self._stand_ins, name)(subject, *args)
+        finally:
+            self.last_call = None
 
     def begin_test(self) -> None:
         """Forgets the last call: what a check says is about its own test."""
@@ -107,7 +113,7 @@ class InProcessSubmission:
         self.package.close()
 
 
-def watched(function: Callable[..., object]) -> Callable[..., object]:
+def spoiling(function: Callable[..., object]) -> Callable[..., object]:
     """The function; arguments that it changes are spoilt, as in grading.
 
     Otherwise a test that computes what it expects after the call would compute it from what the submission has written.
@@ -124,7 +130,7 @@ def watched(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def watch(made: object, called: Hook) -> None:
-    """Has the arguments spoilt that a module's forward pass changes, see `watched`; each pass begins with `called`."""
+    """Has the arguments spoilt that a module's forward pass changes, see `spoiling`; each pass begins with `called`."""
     if not isinstance(made, nn.Module):
         return
     before: list[Kept] = []

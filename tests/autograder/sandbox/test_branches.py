@@ -11,9 +11,10 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from autograder.sandbox.worker import branches
-from autograder.sandbox.worker.branches import Kind, compile_watched, find_outcomes
+from autograder.sandbox.worker import outcomes
+from autograder.sandbox.worker.branches import compile_watched
 from autograder.sandbox.worker.loading import Package
+from autograder.sandbox.worker.outcomes import Kind, find_outcomes
 
 NAME = "@test"
 
@@ -280,6 +281,6 @@ def test_a_syntax_error_is_the_texts_own():
 
 
 def test_the_limit(monkeypatch):
-    monkeypatch.setattr(branches, "MAX_OUTCOMES", 3)
+    monkeypatch.setattr(outcomes, "MAX_OUTCOMES", 3)
     assert find_outcomes(ast.parse("if a: pass\nif b: pass")) is None
     assert compile_watched("if a: pass\nif b: pass", "x.py", set(), NAME) is None

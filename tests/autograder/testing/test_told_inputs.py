@@ -6,7 +6,9 @@ import torch
 from autograder.sandbox.proxy.last_call import LastCall
 from autograder.testing.case import small_cases
 from autograder.testing.errors import CheckFailed
+from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.told_inputs import describe, tell_inputs
+from foundation.assignment_file import read_assignment
 
 SOURCES = {
     "layers": ("layers.py", "class Norm:\n    def forward(self, signal, gate=None): ...\n\ndef f(a, /, b): ...\n"),
@@ -60,3 +62,29 @@ def test_the_line_stands_below_the_first_and_only_once():
     for nothing in (None, ValueError("no check")):
         tell_inputs(nothing, submission)
     tell_inputs(situation, None)
+
+
+LAYERS = """
+from torch import nn
+
+class LayerNorm(nn.Module):
+    def forward(self, x): return 1 / len(x) * x
+"""
+
+
+def test_calls_within_a_stand_in_are_not_named():
+    """Nor are they in grading: the two agree on what a check of several calls says."""
+    sources = {"__init__": ("", ""), "layers": ("layers.py", LAYERS)}
+    submission = InProcessSubmission(sources, read_assignment())
+    try:
+        norm = submission.build("layers.LayerNorm")
+        norm(torch.ones(1, 4))
+        assert describe(submission.last_call) == "x (1, 4) float32"
+        calls = [("forward", "on", "nothing", False, [torch.ones(size, 4)], []) for size in (2, 3, 0)]
+        submission.apply("in_turn", norm, calls[:2])
+        assert submission.last_call is None
+        with pytest.raises(ZeroDivisionError):
+            submission.apply("in_turn", norm, calls)
+        assert submission.last_call is None
+    finally:
+        submission.close()
