@@ -35,10 +35,15 @@ class Rows:
         """
         self.factors, self._always = dict(factors), always
 
-    def rows(self, case: Case) -> list[dict[str, Any]]:
-        """The rows. Which levels meet, as far as that is free, and in which order, differs from case to case."""
+    def rows(self, case: Case, further: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
+        """The rows. Which levels meet, as far as that is free, and in which order, differs from case to case.
+
+        Args:
+            case: draws.
+            further: more of what is there always.
+        """
         rows = self.drawn(case)
-        for some in self._always:
+        for some in (*self._always, *further):
             rows.append({name: case.choose(levels) for name, levels in self.factors.items()} | dict(some))
         rows = case.shuffle(rows)
         for name in self.factors:

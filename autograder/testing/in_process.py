@@ -33,6 +33,7 @@ class InProcessSubmission:
     """The operations that tests use on a submission.
 
     Attributes:
+        contract: what the submission must offer.
         last_call: what was asked last, for messages.
     """
 
@@ -41,6 +42,7 @@ class InProcessSubmission:
 
         Those that are watched tell in `package.reached` which outcomes of their branches were reached.
         """
+        self.contract = assignment.contract
         self._stand_ins = stand_ins_of(assignment)
         name = f"submission_{next(_numbers)}"
         self.package = Package(
@@ -91,6 +93,11 @@ class InProcessSubmission:
             return getattr(self._stand_ins, name)(subject, *args)
         finally:
             self.last_call = None
+
+    @property
+    def sources(self) -> Sources:
+        """The submission's modules."""
+        return self.package.sources
 
     def begin_test(self) -> None:
         """Forgets the last call: what a check says is about its own test."""

@@ -6,9 +6,22 @@ import pytest
 import torch
 from torch import nn
 
+from foundation.contract import Contract
+from foundation.sources import Sources
+
 
 class SubmissionUnderTest(Protocol):
     """A submission; components are named as in the contract, such as "layers.LayerNorm"."""
+
+    @property
+    def sources(self) -> Sources:
+        """Its modules."""
+        ...
+
+    @property
+    def contract(self) -> Contract:
+        """What it must offer."""
+        ...
 
     def build(
         self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any

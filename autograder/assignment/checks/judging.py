@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
@@ -99,10 +99,14 @@ def nearest(candidates: Sequence[Expected], situations: Sequence[Situation], res
 
 
 def judge(case: Case, judged: Judged, situations: Sequence[Situation], results: Sequence[Any]) -> None:
-    """Compares what was returned with what is expected, and the gradients of both."""
+    """Compares what was returned with what is expected, and the gradients of both.
+
+    What a query that may attend to nothing gets is free: there, it is expected to attend to everything, and does not
+    count where the situation says so.
+    """
     own, of_copies, failures = Ends(), Ends(), Failures()
     for situation, result in zip(situations, results, strict=True):
-        leaf_of = {id(tensor): in_float64(tensor) for tensor in situation.inputs}  # the same object may come twice
+        leaf_of = {id(tensor): to_compute_with(tensor) for tensor in situation.inputs}  # an object may come twice
         leaves = tuple(leaf_of[id(tensor)] for tensor in situation.inputs)
         with torch.set_grad_enabled(situation.is_differentiated):
             expected = list(judged.expected(situation, leaves))
@@ -215,6 +219,19 @@ def flat(parts: Parts) -> Iterator[Tensor]:
             yield from flat(part)
         else:
             yield part
+
+
+def leaves_of(module: nn.Module | Sequence[Tensor]) -> list[Tensor]:
+    """Parameters in float64, to compute with; copies, as a call may write into them."""
+    parameters = module.parameters() if isinstance(module, nn.Module) else module
+    return [parameter.detach().to(torch.float64, copy=True).requires_grad_() for parameter in parameters]
+
+
+def to_compute_with(tensor: Tensor | None) -> Tensor | None:
+    """A copy in float64; a mask in which each query may attend to something."""
+    if tensor is None or tensor.dtype != torch.bool:
+        return in_float64(tensor)
+    return tensor.logical_or(tensor.logical_not().all(dim=-1, keepdim=True))
 
 
 def in_float64(tensor: Tensor | None) -> Tensor | None:

@@ -14,7 +14,7 @@ from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .judging import Expected, Judged, in_turn, judge
+from .judging import Expected, Judged, in_turn, judge, leaves_of
 from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
 from .layers import find_sublayers
 from .situations import (
@@ -25,6 +25,7 @@ from .situations import (
     LEARNING,
     LENGTHS,
     MASKS,
+    NOTHING_LEFT,
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
@@ -32,8 +33,10 @@ from .situations import (
     VALUES,
     Situation,
     by_object,
+    counted_of,
     draw_layer_inputs,
     learning_with,
+    led_by_numbers,
     masks_before,
 )
 
@@ -58,14 +61,15 @@ OF_MEMORY: dict[str, Sequence[Any]] = {
 }
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
 SITUATIONS = {
-    ("EncoderLayer", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS)),
+    ("EncoderLayer", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
-        [*EXTREME, FREE, *learning_with("shape", SHAPES), *learning_with("s", LENGTHS), *AGAIN, OTHERS],
+        [*EXTREME, FREE, *learning_with("shape", SHAPES), *learning_with("s", LENGTHS), *AGAIN, OTHERS, *NOTHING_LEFT],
     ),
-    ("EncoderLayer", True): Occurring(FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2])),
+    ("EncoderLayer", True): Occurring(FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2]) + NOTHING_LEFT[:1]),
     ("DecoderLayer", True): Occurring(
-        FACTORS | OF_MEMORY, [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE]
+        FACTORS | OF_MEMORY,
+        [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT],
     ),
 }
 SETTINGS = {
@@ -82,26 +86,22 @@ def check_situations(submission: SubmissionUnderTest, case: Case, kind: str, nor
 
     The roles of the layer's parameters are found once; in objects of other sizes they are the same, number by number.
     """
-    groups = dict(by_object(SITUATIONS[kind, norm_first].rows(case)))
+    led = led_by_numbers(submission, case, f"layers.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
+    groups = dict(by_object(SITUATIONS[kind, norm_first].rows(case, led)))
     first = make_layer(submission, case, kind, norm_first=norm_first)
-    leaves = leaves_of(first)
+    leaves = leaves_of(first.layer)
     known = find_sublayers(first, first.run(), leaves)
     judge_layer(case, submission, known, leaves, groups.pop(("few", torch.float64), []))
     for (made, dtype), rows in groups.items():
         n_heads, d_head, d_ff, dropout = SETTINGS.get(made) or (first.n_heads, case.size(2, 3), case.size(10, 20), 0.3)
         sizes = n_heads, d_head, d_ff
         layer = build_layer(submission, case, kind, sizes, dropout, norm_first, dtype)
-        others = leaves_of(layer)
+        others = leaves_of(layer.layer)
         try:
             sublayers = same_roles(known, leaves, layer, others)
         except LookupError:  # an attention that the layer writes out: its parts are read at other sizes only
             return
         judge_layer(case, submission, sublayers, others, rows)
-
-
-def leaves_of(made: LayerCase) -> list[Tensor]:
-    """The layer's parameters in float64, to compute with."""
-    return [parameter.detach().double().requires_grad_() for parameter in made.layer.parameters()]
 
 
 def same_roles(known: Sublayers, old: Sequence[Tensor], made: LayerCase, new: Sequence[Tensor]) -> Sublayers:
@@ -177,4 +177,4 @@ def situation_of(case: Case, made: LayerCase, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
     inputs = draw_layer_inputs(case, row, made.d_model, made.n_heads, made.is_decoder)
     training = row["training"] and made.dropout == 0
-    return Situation(inputs, row, training=training, earlier=masks_before(case, inputs))
+    return Situation(inputs, row, counted_of(inputs), training=training, earlier=masks_before(case, inputs))

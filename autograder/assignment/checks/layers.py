@@ -106,8 +106,8 @@ def check_dropout_acts_on_sublayers(
 def check_dropout_entries(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool = False) -> None:
     """In training each entry of a sublayer's output is dropped or scaled up, independently of the others.
 
-    For every position all patterns of the attention's dropped entries are tried; the last sublayer's show in the
-    output, where the LayerNorm stand-in can be turned back.
+    For every position all patterns of the attentions' dropped entries are tried; the last sublayer's show in the
+    output.
     """
     rate = case.number(0.3, 0.6)
     made = make_layer(submission, case, kind, rate, norm_first, d_head=2)
@@ -119,27 +119,28 @@ def check_dropout_entries(submission: SubmissionUnderTest, case: Case, kind: str
     keep = 1 / (1 - rate)
     patterns = torch.tensor(list(product([0.0, keep], repeat=made.d_model)), dtype=torch.float64)  # (2^d, d)
     look_at = f"{DROPOUT}; each entry independently is dropped or divided by 1 - rate"
-    chosen = torch.empty(output.shape[:2], dtype=torch.int64)  # (b, t): a pattern for each position
+    chosen = torch.empty(len(sublayers.norms), *output.shape, dtype=torch.bool)  # which entries each sublayer keeps
     for b, t in product(range(output.size(0)), range(output.size(1))):
         pattern = _explain(sublayers, patterns, output, b, t, keep)
         if pattern is None:
             what = f"the output in train mode with a dropout of {rate:.2f}"
             fail(what, "each entry of a sublayer's output dropped or scaled", "something else", look_at)
-        chosen[b, t] = pattern
-    for axis, what in enumerate(("sentences", "positions")):
-        differ = bool((chosen != chosen.select(axis, 0).unsqueeze(axis)).any())
+        chosen[:, b, t] = pattern
+    for axis, what in enumerate(("sublayers", "sentences", "positions", "features")):
+        differ = (chosen != chosen.select(axis, 0).unsqueeze(axis)).any(dim=axis, keepdim=True)
+        is_random = bool(differ.any() if axis == 0 else differ.flatten(1).any(dim=1).all())
         got = f"the same entries at all {what}"
-        expect(differ, f"dropout at different {what}", "different entries at each", got, look_at)
+        expect(is_random, f"dropout at different {what}", "different entries at each", got, look_at)
 
 
-def _explain(sublayers: Sublayers, patterns: Tensor, output: Tensor, b: int, t: int, keep: float) -> int | None:
-    """Which pattern of the first sublayer's dropped entries explains the output of position t; None = none does."""
+def _explain(sublayers: Sublayers, patterns: Tensor, output: Tensor, b: int, t: int, keep: float) -> Tensor | None:
+    """Which entries of the sublayers' outputs (sublayers, d) position t keeps; None = nothing explains its output."""
     made = sublayers.made
     first, *later = sublayers.norms
     x = made.inputs[0]
     out, _ = sublayers.sublayer(0, first(x) if made.norm_first else x)
     states = x[b, t] + patterns * out[b, t]  # (n, d), n patterns
-    number = torch.arange(len(patterns))
+    kept = (patterns > 0)[:, None]  # (n, sublayers, d)
     states = states if made.norm_first else first(states)
     if made.is_decoder:
         _, memory, src_mask, _ = made.inputs
@@ -148,15 +149,14 @@ def _explain(sublayers: Sublayers, patterns: Tensor, output: Tensor, b: int, t: 
         out, _ = sublayers.attentions[1](query, source, source, None if src_mask is None else src_mask[b : b + 1])
         states = (states[:, None] + patterns[None] * out[0][:, None]).flatten(0, 1)  # (n n, d)
         states = states if made.norm_first else norm(states)
-        number = number.repeat_interleave(len(patterns))
+        kept = torch.cat([kept.repeat_interleave(len(patterns), dim=0), kept.repeat(len(patterns), 1, 1)], dim=1)
     [norm] = later
     out = sublayers.network(norm(states) if made.norm_first else states)
-    dropped, kept = states, states + keep * out
-    if not made.norm_first:
-        dropped, kept = norm(dropped), norm(kept)
-    error = torch.minimum((output[b, t] - dropped).abs(), (output[b, t] - kept).abs()).amax(dim=-1).detach()
-    best, index = error.min(dim=0)
-    return int(number[index]) if best < 1e-6 else None
+    ends = states, states + keep * out
+    errors = [(output[b, t] - (end if made.norm_first else norm(end))).abs().detach() for end in ends]
+    best, index = torch.minimum(*errors).amax(dim=-1).min(dim=0)
+    last = errors[1][index] < errors[0][index]
+    return torch.cat([kept[index], last[None]]) if best < 1e-6 else None
 
 
 def check_no_dropout_is_deterministic(

@@ -12,22 +12,25 @@ from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .judging import Judged, in_turn, judge, nearest
+from .judging import Judged, in_turn, judge, leaves_of, nearest
 from .models import DECODE, ENCODE
 from .situations import (
     AGAIN,
     FREE,
     LENGTHS,
     MASKS,
+    NOTHING_LEFT,
     OTHERS,
     SHAPES,
     Situation,
     by_object,
+    counted_of,
     draw_length,
     draw_mask,
     draw_shape,
     lay_out,
     learning_with,
+    led_by_numbers,
     masks_before,
 )
 from .stack_situations import FACTORS, SETTINGS, Layer, distance, layers_of, randomise
@@ -47,8 +50,10 @@ SITUATIONS = Covering(
         OTHERS | {"method": "decode"},
         *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
         *(row | {"method": "decode"} for row in learning_with("shape", SHAPES)),
+        *(row | {"method": method} for row in NOTHING_LEFT for method in ("encode", "decode")),
     ],
 )
+COMPONENT = "model.Transformer"
 VOCABULARIES = {"few": (9, 13), "one feature": (12, 8), "many": (290, 300)}
 """Of equal size in all other cases."""
 NAMES = {
@@ -59,12 +64,14 @@ NAMES = {
 
 def check_model(submission: SubmissionUnderTest, case: Case) -> None:
     """Encode and decode of the Transformer in situations in which any two levels of two factors meet."""
-    for (made, dtype), rows in by_object(SITUATIONS.rows(case)):
+    led = led_by_numbers(submission, case, COMPONENT, 4, made=("one head, d_ff = d_model", "float32"))
+    both = [row | {"method": method} for row in led for method in ("encode", "decode")]
+    for (made, dtype), rows in by_object(SITUATIONS.rows(case, both)):
         n_heads, d_head, d_ff, n_layers, dropout = SETTINGS[made]
         d_model, sizes = n_heads * d_head, VOCABULARIES.get(made, (11, 11))
-        model = submission.build("model.Transformer", *sizes, d_model, n_heads, d_ff, n_layers, dropout, dtype=dtype)
+        model = submission.build(COMPONENT, *sizes, d_model, n_heads, d_ff, n_layers, dropout, dtype=dtype)
         parameters = randomise(case, model.eval(), d_model)
-        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        leaves = leaves_of(parameters)
         situations = [model_situation(case, row, d_model, n_heads, sizes, dropout, dtype) for row in rows]
         results = in_turn(submission, model, situations)
         extra = trace(d_ff, dropout, False, n_layers)
@@ -168,4 +175,5 @@ def model_situation(
         memory = lay_out(case.normal(b, s, d_model).to(dtype), row["layout"])
         inputs = (ids, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask)
     training = row["training"] and dropout == 0
-    return Situation(inputs, row, method=row["method"], training=training, earlier=masks_before(case, inputs))
+    earlier = masks_before(case, inputs)
+    return Situation(inputs, row, counted_of(inputs), row["method"], training, earlier)

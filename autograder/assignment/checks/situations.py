@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from autograder.testing.case import Case
+from autograder.testing.code_numbers import numbers_of
 from autograder.testing.comparison import copies
 from autograder.testing.covering import Either
+from autograder.testing.under_test import SubmissionUnderTest
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 GRADIENTS = ("of inputs", "of parameters", Either("no_grad", "inference_mode"))
@@ -25,8 +27,10 @@ MASKS = ("none", "(b, h, q, k)", Either("(q, k)", "(b, 1, 1, k)", "(1, h, q, k)"
 """Shapes that the contract allows."""
 SHAPES = ("few", Either("one sentence", "one position"), "coinciding")
 """Of a batch: a long sentence alone, many sentences of one position, as many of both as there are features."""
-LENGTHS = ("few", Either("one", "many"), "t")
-"""Of a memory; `t` is as long as the target."""
+SAME = ("the query itself", "the value itself", "the query as key", "the query as value")
+"""Keys, of which one of these is: key and value are the query, the key is the value, …."""
+LENGTHS = ("few", Either("one", "many"), Either("t", "x itself"))
+"""Of a memory; `t` is as long as the target, and `x itself` is the target's very tensor."""
 LEARNING: dict[str, Any] = {"gradients": "of inputs", "history": "nothing", "values": "normal"}
 """Levels that show what a gradient is."""
 FEW = dict.fromkeys(("b", "q", "k", "d", "s", "shape"), "few") | {"mask": "none", "src_mask": "none"}
@@ -49,6 +53,15 @@ AGAIN: list[dict[str, Any]] = [
     for gradients in ("of inputs", "no_grad")
 ]
 """Calls with masks, after others with tensors of the same shapes."""
+WITHOUT_KEYS: dict[str, Any] = {
+    "mask": "a query without keys",
+    "src_mask": "a sentence without keys",
+    "shape": "few",
+    "b": "few",
+    "s": "few",
+}
+"""Levels with masks that leave nothing to a query, or to all queries of a sentence; other sentences must not suffer."""
+NOTHING_LEFT = [WITHOUT_KEYS, WITHOUT_KEYS | {"mask": "a sentence without keys", "src_mask": "a query without keys"}]
 VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 
 HISTORY_IN_WORDS = {
@@ -145,14 +158,36 @@ def draw_mask(case: Case, kind: str, b: int, h: int, q: int, k: int) -> Tensor |
         mask = case.mask(b, h, q, k)
         mask[0, 0, case.size(0, q - 1)] = False
         return mask
+    if kind == "a sentence without keys":
+        mask = case.padding_mask(b, k)
+        mask[0] = False
+        return mask
     if kind == "(b, 1, 1, k)":
         return case.padding_mask(b, k)
     sizes = {"b": b, "h": h, "q": q, "k": k, "1": 1}
     return case.mask(*(sizes[letter] for letter in kind.strip("()").split(", ")))
 
 
-def draw_shape(case: Case, kind: str, d: int) -> tuple[int, int]:
-    """Sentences and positions of one of the SHAPES."""
+def served(*masks: Tensor | None) -> Tensor | None:
+    """Which sentences count, (b, 1, 1): all but those in which a query may attend to nothing, where values are free.
+
+    None = all of them.
+    """
+    rows = [mask.any(dim=-1).flatten(1).all(dim=-1) for mask in masks if mask is not None and mask.dim() == 4]
+    rows = [row for row in rows if not row.all()]
+    return torch.stack(rows).all(dim=0)[:, None, None] if rows else None
+
+
+def counted_of(inputs: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
+    """What counts of the result of a layer or a stack: x, and weights of one or two attentions; see `served`."""
+    counts = served(*(tensor for tensor in inputs if tensor is not None and tensor.dtype == torch.bool))
+    return (None, None, None) if counts is None else (counts, counts[..., None], counts[..., None])
+
+
+def draw_shape(case: Case, kind: str | tuple[int, int], d: int) -> tuple[int, int]:
+    """Sentences and positions of one of the SHAPES, or as given."""
+    if isinstance(kind, tuple):
+        return kind
     if kind == "coinciding":
         return (d, d) if d <= 12 else (2, d)
     if kind == "one sentence":
@@ -197,6 +232,15 @@ def draw_values(case: Case, kind: str, dtype: torch.dtype, *shape: int) -> Tenso
     return x.to(dtype)
 
 
+def made_the_same(kind: str, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Query, key and value, of which some are one object if `kind` is one of SAME."""
+    if kind in ("the query itself", "the query as value"):
+        value = query
+    if kind in ("the query itself", "the query as key"):
+        key = query
+    return query, value if kind == "the value itself" else key, value
+
+
 def draw_layer_inputs(
     case: Case, row: Mapping[str, Any], d_model: int, n_heads: int, is_decoder: bool
 ) -> tuple[Tensor | None, ...]:
@@ -209,12 +253,47 @@ def draw_layer_inputs(
         return x, mask
     s = draw_length(case, row["s"], t)
     memory = lay_out(draw_values(case, row["values"], dtype, b, s, d_model), row["layout"])
+    memory = x if row["s"] == "x itself" else memory
     return x, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask
 
 
-def draw_length(case: Case, kind: str, t: int) -> int:
-    """Positions of a memory, one of the LENGTHS; `t` is the length of the target."""
-    return {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t}[kind]
+def size_of(level: str | int, sizes: Mapping[str, int]) -> int:
+    """The size that a level stands for, or the level itself if it is a number."""
+    return level if isinstance(level, int) else sizes[level]
+
+
+def draw_length(case: Case, kind: str | int, t: int) -> int:
+    """Positions of a memory, one of the LENGTHS or as given; `t` is the length of the target."""
+    return size_of(kind, {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t, "x itself": t})
+
+
+LONG, LONGEST = 150, 520
+"""Positions: of those beyond the first number one sentence is enough; the model is made for 512."""
+NUMBERS = 3
+"""At most so many small sizes that stand in a component's code are tried, as many large ones, and one of a tensor."""
+
+
+def led_by_numbers(
+    submission: SubmissionUnderTest, case: Case, component: str, features: int, **levels: Any
+) -> list[dict[str, Any]]:
+    """Rows with the sizes that stand in a component's code, and one more, so that a condition is met either way.
+
+    Args:
+        submission: with this code.
+        case: draws.
+        component: "module.Name".
+        features: of the tensors.
+        levels: of all these rows.
+    """
+    sizes = case.shuffle(numbers_of(submission.sources, submission.contract.modules, component))
+    small = [size for size in sizes if size <= LONG][:NUMBERS]
+    large = sorted({more for size in sizes if LONG < size <= LONGEST for more in (size, size + 1)})[-NUMBERS:]
+    whole = [size // (40 * features) + 1 for size in sizes if size > LONGEST][:1]
+    calls = [call for size in small for call in ((2, size, size + 1), (2, size + 1, size), (size + 1, 2, 3))]
+    calls += [call for size in large for call in ((1, size, 3), (1, 2, size))]
+    calls += [(size, 40, 3) for size in whole]
+    named = [{"shape": (b, q), "b": b, "q": q, "k": k, "s": k} for b, q, k in calls]
+    return [LEARNING | FEW | levels | row for row in named]
 
 
 def learning_with(name: str, levels: Sequence[Any]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from autograder.testing.comparison import difference, expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .judging import Judged, in_turn, judge
+from .judging import Judged, in_turn, judge, leaves_of
 from .situations import (
     AGAIN,
     FREE,
@@ -21,6 +21,7 @@ from .situations import (
     LAYOUTS,
     LENGTHS,
     MASKS,
+    NOTHING_LEFT,
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
@@ -28,8 +29,10 @@ from .situations import (
     VALUES,
     Situation,
     by_object,
+    counted_of,
     draw_layer_inputs,
     learning_with,
+    led_by_numbers,
     masks_before,
 )
 
@@ -53,10 +56,12 @@ EXTREME: list[dict[str, Any]] = [
     {"made": ("many", "float64"), "history": "nothing"},
 ]
 SITUATIONS = {
-    ("Encoder", False): Covering(FACTORS, EXTREME),
-    ("Decoder", False): Covering(FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS]),
-    ("Encoder", True): Occurring(FACTORS, EXTREME[:1]),
-    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME[:1]),
+    ("Encoder", False): Covering(FACTORS, EXTREME + NOTHING_LEFT),
+    ("Decoder", False): Covering(
+        FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS, *NOTHING_LEFT]
+    ),
+    ("Encoder", True): Occurring(FACTORS, EXTREME[:1] + NOTHING_LEFT[:1]),
+    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME[:1] + NOTHING_LEFT),
 }
 SETTINGS = {
     # n_heads, d_head, d_ff, n_layers, dropout
@@ -79,13 +84,14 @@ Layer = Callable[..., tuple[Tensor, ...]]
 def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool = False) -> None:
     """A stack in situations in which any two levels of two factors meet."""
     options: dict[str, Any] = {"norm_first": True} if norm_first else {}
-    for (made, dtype), rows in by_object(SITUATIONS[kind, norm_first].rows(case)):
+    led = led_by_numbers(submission, case, f"model.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
+    for (made, dtype), rows in by_object(SITUATIONS[kind, norm_first].rows(case, led)):
         n_heads, d_head, d_ff, n_layers, dropout = SETTINGS[made]
         d_model = n_heads * d_head
         sizes = d_model, n_heads, d_ff, n_layers, dropout
         stack = submission.build(f"model.{kind}", *sizes, dtype=dtype, **options).eval()
         parameters = randomise(case, stack, d_model)
-        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        leaves = leaves_of(parameters)
         extra = trace(d_ff, dropout, norm_first)
         situations = [situation_of(case, kind, row, d_model, n_heads) for row in rows]
         plain = plain_situation(case, kind, d_model, dtype)
@@ -183,4 +189,5 @@ def expected_of(layers: Sequence[Layer], norm: Norm | None) -> Any:
 def situation_of(case: Case, kind: str, row: dict[str, Any], d_model: int, n_heads: int) -> Situation:
     """A call as a row of the covering array says."""
     inputs = draw_layer_inputs(case, row, d_model, n_heads, kind == "Decoder")
-    return Situation(inputs, row, training=row["training"], earlier=masks_before(case, inputs))
+    earlier = masks_before(case, inputs)
+    return Situation(inputs, row, counted_of(inputs), training=row["training"], earlier=earlier)

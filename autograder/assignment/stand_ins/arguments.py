@@ -19,6 +19,10 @@ class Batch:
         return Batch(**{name: tensor.to(device) for name, tensor in vars(self).items()})
 
 
+class Part(nn.Module):
+    """A part of a model, with a mode of its own."""
+
+
 class TinyTranslator(nn.Module):
     """In place of a Transformer, with few parameters; what it computes depends on every argument and on the mode."""
 
@@ -28,11 +32,12 @@ class TinyTranslator(nn.Module):
         super().__init__()
         self.src_table, self.tgt_table = spread(src_vocab_size, d_model), spread(tgt_vocab_size, d_model)
         self.projection = spread(d_model, tgt_vocab_size)
+        self.part = Part()
         self.to(dtype)
 
     def mode(self) -> float:
-        """A factor that differs between train and eval mode."""
-        return 1.0 if self.training else 0.5
+        """A factor that differs between train and eval mode, also of its part."""
+        return (1.0 if self.training else 0.5) * (1.0 if self.part.training else 0.75)
 
     def encode(self, src: Tensor, encoder_mask: Tensor) -> tuple[Tensor, list[Tensor]]:
         """(b, s) -> (b, s, d), and no weights."""
@@ -73,7 +78,7 @@ class Oracle(nn.Module):
     `table` is (sentences, positions, vocabulary, vocabulary): a sentence is named by its first source token, and the
     next token depends on the position and on the token before it. In train mode, with another mask for the encoder
     than it expects, with another source mask than its sentence has, or if it could see later tokens, it always
-    predicts the token `odd_one`.
+    predicts the token `odd_one`. So it does while its part is in train mode.
     """
 
     table: Tensor
@@ -87,6 +92,7 @@ class Oracle(nn.Module):
         self.odd_one = odd_one
         self.encoder_masks, self.src_masks = encoder_masks, src_masks
         self.anchor = nn.Parameter(torch.zeros(1))  # a model has parameters, and a device
+        self.part = Part()
 
     def encode(self, src: Tensor, encoder_mask: Tensor | None) -> tuple[Tensor, list[Tensor]]:
         """The number of the sentence at each position, (b, s, 1); -1 with another mask than expected."""
@@ -102,7 +108,7 @@ class Oracle(nn.Module):
     ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
         """The negative log-probabilities (b, t, vocabulary) from the table."""
         sentence = memory[:, 0, 0].long()
-        wrong = (sentence < 0) | torch.tensor(self.training)
+        wrong = (sentence < 0) | torch.tensor(self.training or self.part.training)
         sentence = sentence.clamp(min=0)
         if self.src_masks is not None:
             wanted = self.src_masks[sentence]

@@ -51,6 +51,7 @@ def train(
     options: dict[str, Any],
     epochs: int = 1,
     is_training: bool = True,
+    is_mixed: bool = False,
     schedule: bool = False,
     stale: bool = False,
     in_one_pass: bool = False,
@@ -67,12 +68,14 @@ def train(
         options: further arguments for `train_epoch`.
         epochs: how often it is called, with the same objects.
         is_training: the mode in which it gets the model.
+        is_mixed: a part of the model is in the other mode.
         schedule: passes a scheduler that halves the rate at each step.
         stale: leaves gradients behind in the model, as an earlier use of it would.
         in_one_pass: passes an iterator, which can be read only once and has no length.
     """
     (src_size, d_model), tgt_size = start[0].shape, start[1].size(0)
     model = TinyTranslator(src_size, tgt_size, d_model, start[0].dtype).train(is_training)
+    model.part.train(is_training is not is_mixed)
     with torch.no_grad():
         for parameter, value in zip(model.parameters(), start, strict=True):
             parameter.copy_(value)
@@ -89,7 +92,12 @@ def train(
 
 
 def search(
-    decode: Callable[..., Any], oracle: Sequence[Any], is_training: bool, given: Sequence[Any], options: dict[str, Any]
+    decode: Callable[..., Any],
+    oracle: Sequence[Any],
+    is_training: bool,
+    given: Sequence[Any],
+    options: dict[str, Any],
+    is_mixed: bool = False,
 ) -> tuple[Any, bool]:
     """What a search finds with an `Oracle` for a model, and whether that is in train mode afterwards.
 
@@ -99,8 +107,10 @@ def search(
         is_training: the mode in which the search gets it.
         given: the search's arguments after the model.
         options: and by keyword.
+        is_mixed: a part of the model is in the other mode.
     """
     model = Oracle(*oracle).train(is_training)
+    model.part.train(is_training is not is_mixed)
     found = decode(model, *given, **options)
     return found, model.training
 

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.assignment.checks import unreadable
-from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, nearest
+from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
     GRADIENTS,
     LAYOUTS,
@@ -21,6 +21,7 @@ from autograder.assignment.checks.situations import (
     draw_shape,
     lay_out,
     learning_with,
+    led_by_numbers,
 )
 from autograder.assignment.parameter_roles.by_behaviour import find_table, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
@@ -175,7 +176,8 @@ SITUATIONS = Covering(
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
-    for (kind, dtype), rows in by_object(SITUATIONS.rows(case)):
+    led = led_by_numbers(submission, case, COMPONENT, 5, made=("few", "float64"))
+    for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led)):
         vocab_size, d_model = {
             "few": draw_sizes(case),
             "as many tokens as features": (7, 7),
@@ -183,13 +185,13 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
             "many": (case.size(258, 300), case.size(33, 35)),
         }[kind]
         module = submission.build(COMPONENT, vocab_size, d_model, dtype=dtype).eval()
-        case.randomise(module.parameters())
+        case.randomise(module.parameters(), scale=50.0 if kind == "as many tokens as features" else 0.5)
         probe = case.tokens(vocab_size, 9, 13)
         is_free = is_random_in_training(submission, module, probe) if is_free is None else is_free
         situations = [tokens_as(case, row, vocab_size, d_model) for row in rows if not (is_free and row["training"])]
-        results = in_turn(submission, module, situations)
         parameters = learned(module)
-        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        leaves = leaves_of(parameters)
+        results = in_turn(submission, module, situations)
         found = [table_of(one, math.sqrt(d_model)) for one in tables_of(module, leaves, vocab_size, d_model)]
         if not found and (kind, dtype) != ("few", torch.float64):
             continue  # where sizes coincide, not every layout can be read

@@ -14,11 +14,15 @@ from autograder.assignment.checks.situations import (
     OF_FUNCTIONS,
     OF_SEVERAL,
     OTHERS,
+    SAME,
     VALUES,
     Situation,
     draw_mask,
     draw_values,
     lay_out,
+    led_by_numbers,
+    made_the_same,
+    size_of,
 )
 from autograder.assignment.parameter_roles.projections import true_attention
 from autograder.testing.case import Case
@@ -213,14 +217,14 @@ SITUATIONS = Covering(
         "b": ("few", Either("one", "many"), "d"),
         "h": ("one", "few"),
         "q": ("few", Either("one", "many"), Either("b", "d")),
-        "k": ("few", Either("one", "many"), "q"),
+        "k": ("few", Either("one", "many"), Either("q", *SAME)),
         "d": ("one", "few", "many"),
         "mask": (
             "none",
             "(b, h, q, k)",
             Either("(q, k)", "(1, h, q, k)", "(b, 1, q, k)"),
             Either("(b, 1, 1, k)", "(b, h, 1, k)"),
-            Either("all allowed", "a query without keys"),
+            Either("all allowed", "a query without keys", "a sentence without keys"),
         ),
         "dtype": tuple(DTYPES),
         "gradients": OF_SEVERAL,
@@ -240,14 +244,12 @@ SITUATIONS = Covering(
 
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    situations = [situation_of(case, row) for row in SITUATIONS.rows(case)]
+    led = led_by_numbers(submission, case, COMPONENT, 2, d="few", h="one")
+    situations = [situation_of(case, row) for row in SITUATIONS.rows(case, led)]
     results = in_turn(submission, submission.function(COMPONENT), situations)
 
     def expected(situation: Situation, inputs: tuple[Any, ...]) -> tuple[Tensor, Tensor]:
-        query, key, value, mask = inputs
-        if mask is not None:
-            mask = mask.logical_or(mask.logical_not().all(dim=-1, keepdim=True))  # what an empty row gives is free
-        return true_attention(query, key, value, mask)
+        return true_attention(*inputs)
 
     judge(case, Judged("context", NAMES, PARTS, expected), situations, results)
 
@@ -255,17 +257,19 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
 def situation_of(case: Case, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
     d = {"one": 1, "few": case.size(2, 7), "many": case.size(33, 35)}[row["d"]]
-    b = {"one": 1, "few": case.size(2, 4), "many": 9, "d": d}[row["b"]]
+    b = size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "d": d})
     h = {"one": 1, "few": case.size(2, 3)}[row["h"]]
-    q = {"one": 1, "few": case.size(2, 6), "many": case.size(13, 15), "b": b, "d": d}[row["q"]]
-    k = {"one": 1, "few": case.size(2, 7), "many": case.size(65, 67), "q": q}[row["k"]]
+    q = size_of(row["q"], {"one": 1, "few": case.size(2, 6), "many": case.size(13, 15), "b": b, "d": d})
+    others = dict.fromkeys(("q", *SAME), q)
+    k = size_of(row["k"], {"one": 1, "few": case.size(2, 7), "many": case.size(65, 67)} | others)
     dtype = DTYPES[row["dtype"]]
     query, key = (
         draw_values(case, "normal" if row["values"] == "large" else row["values"], dtype, b, h, n, d) for n in (q, k)
     )
     value = draw_values(case, row["values"], dtype, b, h, k, d)
     mask = draw_mask(case, row["mask"], b, h, q, k)
-    inputs = *(lay_out(tensor, row["layout"]) for tensor in (query, key, value)), mask
+    query, key, value = (lay_out(tensor, row["layout"]) for tensor in (query, key, value))
+    inputs = *made_the_same(row["k"], query, key, value), mask
     seen = None if mask is None else mask.any(dim=-1, keepdim=True).expand(*([b, h, q, 1][-mask.dim() :]))
     earlier = None, None, None, draw_mask(case, "(q, k)", b, h, q, k)
     return Situation(inputs, row, (seen, seen), earlier=earlier)

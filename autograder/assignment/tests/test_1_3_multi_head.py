@@ -12,16 +12,18 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge
+from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of
 from autograder.assignment.checks.situations import (
     AGAIN,
     DTYPES,
     LAYOUTS,
     LEARNING,
     MASKS,
+    NOTHING_LEFT,
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
+    SAME,
     VALUES,
     Situation,
     by_object,
@@ -29,6 +31,10 @@ from autograder.assignment.checks.situations import (
     draw_values,
     lay_out,
     learning_with,
+    led_by_numbers,
+    made_the_same,
+    served,
+    size_of,
 )
 from autograder.assignment.checks.unreadable import needs_reader
 from autograder.assignment.parameter_roles.by_behaviour import find_projections
@@ -310,7 +316,7 @@ SITUATIONS = Covering(
         "made": MADE,
         "b": ("few", Either("one", "many"), "q"),
         "q": ("few", Either("one", "many"), "d"),
-        "k": ("few", Either("one", "many"), "q", Either("the query itself", "the value itself")),
+        "k": ("few", Either("one", "many"), "q", Either(*SAME)),
         "mask": MASKS,
         "gradients": OF_SEVERAL,
         "history": OF_MODULES,
@@ -319,10 +325,11 @@ SITUATIONS = Covering(
         "training": (False, True),
     },
     [
-        *(LEARNING | {"k": kind} for kind in ("the query itself", "the value itself")),
+        *(LEARNING | {"k": kind} for kind in SAME),
         *learning_with("made", MADE),
         *AGAIN,
         OTHERS,
+        *NOTHING_LEFT,
     ],
 )
 HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one feature": (1, 1), "many": (5, 7)}
@@ -331,7 +338,8 @@ HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one f
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
-    for (kind, dtype), rows in by_object(SITUATIONS.rows(case)):
+    led = led_by_numbers(submission, case, COMPONENT, 5, made=("one head", "float32"))
+    for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led)):
         n_heads, d_head = HEADS[kind]
         d_model = n_heads * d_head
         module = submission.build(COMPONENT, d_model, n_heads, dtype=dtype).eval()
@@ -343,7 +351,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         output, weights = attend(module, n_heads, *simple)
         parameters = learned(module)
         check_numbers(parameters, d_model, n_heads)
-        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        leaves = leaves_of(parameters)
         tolerance = TOLERANCE if dtype == torch.float64 else TOLERANCE_OF_FLOAT32 / 10
         inputs, output, weights = [x.double() for x in simple], output.detach().double(), weights.detach().double()
         search = find_attention(leaves, n_heads, inputs, output, weights, tolerance=tolerance)
@@ -371,18 +379,18 @@ def expected_of(found: FoundAttention) -> Any:
 
 def situation_of(case: Case, row: dict[str, Any], d_model: int, n_heads: int) -> Situation:
     """A call as a row of the covering array says."""
-    q = {"one": 1, "few": case.size(2, 5), "many": case.size(13, 14), "d": min(d_model, 13)}[row["q"]]
-    b = {"one": 1, "few": case.size(2, 4), "many": 9, "q": q}[row["b"]]
-    k = {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66)}.get(row["k"], q)
+    q = size_of(row["q"], {"one": 1, "few": case.size(2, 5), "many": case.size(13, 14), "d": min(d_model, 13)})
+    b = size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "q": q})
+    others = dict.fromkeys(("q", *SAME), q)
+    k = size_of(row["k"], {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66)} | others)
     dtype = DTYPES[row["dtype"]]
     calm = "normal" if row["values"] == "large" else row["values"]  # large scores would drown all weights but one
     query, key = (lay_out(draw_values(case, calm, dtype, b, n, d_model), row["layout"]) for n in (q, k))
-    is_alone = row["k"] not in ("the query itself", "the value itself")
+    is_alone = row["k"] not in SAME
     value = lay_out(draw_values(case, row["values"] if is_alone else calm, dtype, b, k, d_model), row["layout"])
-    if row["k"] == "the query itself":
-        key = value = query
-    elif row["k"] == "the value itself":
-        key = value
+    query, key, value = made_the_same(row["k"], query, key, value)
     mask = draw_mask(case, row["mask"], b, n_heads, q, k)
+    counts = served(mask)
+    counted = counts, None if counts is None else counts[..., None]
     earlier = None, None, None, draw_mask(case, "(q, k)", b, n_heads, q, k)
-    return Situation((query, key, value, mask), row, training=row["training"], earlier=earlier)
+    return Situation((query, key, value, mask), row, counted, training=row["training"], earlier=earlier)

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.assignment.checks.judging import Judged, in_turn, judge, nearest
+from autograder.assignment.checks.judging import Judged, in_turn, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
     DTYPES,
     GRADIENTS,
@@ -22,6 +22,7 @@ from autograder.assignment.checks.situations import (
     draw_values,
     lay_out,
     learning_with,
+    led_by_numbers,
 )
 from autograder.assignment.parameter_roles.by_behaviour import find_gain_and_shift, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
@@ -67,11 +68,12 @@ def vectors(tensors: Sequence[Tensor], d_model: int) -> Iterator[list[Tensor]]:
 
 
 def gain_and_shift(tensors: Sequence[Tensor], d_model: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """The vectors in both orders; nothing unless they are two of d_model numbers."""
+    """The vectors in both orders, the gain as it is or as its difference from 1; nothing unless they fit d_model."""
     for found in vectors(tensors, d_model):
         if [tensor.numel() for tensor in found] == [d_model, d_model]:
-            yield found[0], found[1]
-            yield found[1], found[0]
+            for gain, shift in (found, found[::-1]):
+                yield gain, shift
+                yield 1 + gain, shift
 
 
 def read(
@@ -80,8 +82,8 @@ def read(
     """All that may be gain and shift: of the module's parameters, or of other tensors of the same shapes."""
     found = list(gain_and_shift(parameters, d_model))
     if not found and (places := find_gain_and_shift(module, d_model, epsilon)) is not None:
-        numbers = in_a_row(parameters)
-        found = [(numbers[places[0]], numbers[places[1]])]
+        gain, shift = (in_a_row(parameters)[place] for place in places)
+        found = [(gain, shift), (1 + gain, shift)]
     return found
 
 
@@ -150,13 +152,14 @@ def test_constant_input_stays_finite(submission: SubmissionUnderTest, case: Case
 
 
 def check_first_values(module: nn.Module, d_model: int) -> None:
-    """A gain of ones and a shift of zeros."""
+    """A gain of ones, or of zeros if they are its difference from 1, and a shift of zeros."""
     readings = vectors([p.detach() for p in learned(module)], d_model)
     values = [sorted(vector.tolist() for vector in reading) for reading in readings]
     wanted = [[0.0] * d_model, [1.0] * d_model]
     numbers = sorted(number for reading in values[:1] for vector in reading for number in vector)
+    is_difference = numbers == [0.0] * 2 * d_model
     expect(
-        wanted in values or numbers == sum(wanted, []),
+        wanted in values or numbers == sum(wanted, []) or is_difference,
         "the learned parameters of a new LayerNorm",
         f"a gain of {d_model} ones and a shift of {d_model} zeros",
         f"parameters of {[p.numel() for p in learned(module)]} values, or other initial values",
@@ -164,10 +167,20 @@ def check_first_values(module: nn.Module, d_model: int) -> None:
     )
 
 
+def check_first_gain(module: nn.Module, case: Case, d_model: int) -> None:
+    """What a new LayerNorm returns has about the variance 1; which variance it divides by is for other tests."""
+    y = module(draw(case, 3, 4, d_model).float())
+    expect_shape(y, (3, 4, d_model), "the norm by a new LayerNorm")
+    size = float(y.detach().square().mean().sqrt())
+    what = "the standard deviation of the features that a new LayerNorm returns"
+    expect(0.5 < size < 1.5, what, "about 1", f"{size:.3g}", "the gain is 1 and the shift 0 at first")
+
+
 def test_gain_and_shift_at_first(submission: SubmissionUnderTest, case: Case) -> None:
     d_model = case.size(4, 12)
     module = submission.build(COMPONENT, d_model=d_model)
     check_first_values(module, d_model)
+    check_first_gain(module, case, d_model)
 
 
 def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
@@ -237,17 +250,18 @@ SITUATIONS = Covering(
 
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    for (kind, dtype), rows in by_object(SITUATIONS.rows(case)):
+    led = led_by_numbers(submission, case, COMPONENT, 4, made=("few", "float64"))
+    for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led)):
         d_model = {"one feature": 1, "many": case.size(33, 35)}.get(kind, case.size(4, 9))
         epsilon = {"epsilon": case.number(0.3, 0.9), "epsilon 0": 0.0, "many": 1e-3}.get(kind, 1e-6)
         options: dict[str, Any] = {} if epsilon == 1e-6 else {"epsilon": epsilon}
         module = submission.build(COMPONENT, d_model, dtype=dtype, **options).eval()
         check_first_values(module, d_model)
-        case.randomise(module.parameters())
+        case.randomise(module.parameters(), scale=20.0 if kind in ("epsilon", "one feature") else 0.5)
         situations = [features_as(case, row, d_model, epsilon) for row in rows]
-        results = in_turn(submission, module, situations)
         parameters = learned(module)
-        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        leaves = leaves_of(parameters)
+        results = in_turn(submission, module, situations)
         norms = [norm_of(gain, shift, epsilon) for gain, shift in read(module, leaves, d_model, epsilon)]
         if not norms and (kind, dtype) != ("few", torch.float64):
             continue  # where sizes coincide, not every layout can be read

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.checks import unreadable
-from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, nearest
+from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
     DTYPES,
     GRADIENTS,
@@ -22,6 +22,7 @@ from autograder.assignment.checks.situations import (
     draw_values,
     lay_out,
     learning_with,
+    led_by_numbers,
 )
 from autograder.assignment.parameter_roles.by_behaviour import find_network
 from autograder.assignment.parameter_roles.parts import Network, formula_readings, learned
@@ -171,7 +172,8 @@ SITUATIONS = Covering(
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
-    for (kind, dtype), rows in by_object(SITUATIONS.rows(case)):
+    led = led_by_numbers(submission, case, COMPONENT, 3, made=("few", "float64"))
+    for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led)):
         d_model, d_ff = {
             "few": (case.size(3, 6), case.size(7, 12)),
             "d_ff = d_model": (5, 5),
@@ -181,12 +183,12 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
             "many": (case.size(33, 35), case.size(36, 40)),
         }[kind]
         module = submission.build(COMPONENT, d_model, d_ff, dtype=dtype).eval()
-        case.randomise(module.parameters())
+        case.randomise(module.parameters(), scale=20.0 if kind in ("d_ff = d_model", "d_ff = 1") else 0.5)
         probe = case.normal(9, 13, d_model).to(dtype)
         is_free = is_random_in_training(submission, module, probe) if is_free is None else is_free
         situations = [vectors_as(case, row, d_model) for row in rows if not (is_free and row["training"])]
         parameters = list(module.parameters())
-        leaves = [parameter.detach().double().requires_grad_() for parameter in parameters]
+        leaves = leaves_of(parameters)
         networks = [expected_of(network) for network in read(module, leaves, d_model, d_ff)]
         if not networks and (kind, dtype) != ("few", torch.float64):
             continue  # not every layout can be read where sizes coincide, or in float32

@@ -231,6 +231,7 @@ SITUATIONS = Covering(
         "smoothing": (0.1, 0.0),
         "pad": (PAD, 5),
         "is_training": (True, False),
+        "is_mixed": (False, True),
         "in_one_pass": (True, False),
         "dtype": (torch.float64, torch.float32),
     },
@@ -244,7 +245,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         named = {name: row[name] for name in ("shape", "smoothing", "pad", "dtype")}
         trainings.append(Training(submission, case, row["n_batches"], **named))
         options = {"accumulate": row["accumulate"], "max_grad_norm": row["max_grad_norm"]}
-        how = {name: row[name] for name in ("is_training", "in_one_pass", "schedule")}
+        how = {name: row[name] for name in ("is_training", "is_mixed", "in_one_pass", "schedule")}
         runs.append(trainings[-1].described(options, epochs=2, **how))
     failures = Failures()
     for row, training, (loss, found) in zip(rows, trainings, train_in_turn(submission, runs), strict=True):

@@ -70,6 +70,7 @@ def test_greatest_sizes(submission: SubmissionUnderTest, case: Case) -> None:
 
 def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
     """Outside the band the cells are drawn independently of each other, with this probability."""
+    edge = int(band[0].sum())  # the width
     share = mask[~band].double().mean().item()
     spread = (probability * (1 - probability) / int((~band).sum())) ** 0.5
     expect(
@@ -78,6 +79,14 @@ def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
         f"about {probability:.3f}",
         f"{share:.3f}",
         "each cell is drawn independently, with probability random_prob",
+    )
+    beside_band = torch.cat([mask.diagonal(edge), mask.diagonal(-edge)]).double().mean().item()
+    expect(
+        abs(beside_band - probability) < 7 * (probability * (1 - probability) / (2 * (len(mask) - edge))) ** 0.5,
+        f"the share of random cells (i, j) with abs(i - j) = {edge}",
+        f"about {probability:.3f}",
+        f"{beside_band:.3f}",
+        "True in the band where abs(i - j) < width; beyond it, each cell is random",
     )
     chance = probability**2 + (1 - probability) ** 2  # the probability that two cells agree
     others = {"(j, i)": mask.T, "(i + 1, j)": mask.roll(-1, 0), "(i, j + 1)": mask.roll(-1, 1)}

@@ -45,6 +45,7 @@ class Tables:
         encoder_masks: Tensor | None = None,
         max_length: int = 7,
         length: int = 3,
+        is_mixed: bool = False,
         **options: Any,
     ) -> list[list[int]]:
         """Runs the submission's search for these sentences as one batch.
@@ -57,6 +58,7 @@ class Tables:
             encoder_masks: (sentences, 1, 3, 3), passed as encoder_mask; None = not passed.
             max_length: for the search.
             length: of the sources.
+            is_mixed: whether a part of the model is in the other mode.
             options: further arguments for the search.
 
         Returns:
@@ -71,8 +73,8 @@ class Tables:
             options["encoder_mask"] = encoder_masks[sentences]
         ids: dict[str, Any] = {"bos_id": self.bos, "eos_id": self.eos, "pad_id": self.pad}
         options = {**ids, "max_length": max_length, **options}
-        given = src, masks[sentences]
-        found = submission.apply("search", submission.function(COMPONENT), oracle, is_training, given, options)
+        rest = (src, masks[sentences]), options, is_mixed
+        found = submission.apply("search", submission.function(COMPONENT), oracle, is_training, *rest)
         lines, self.is_training = expect_parts(found, ("translations", "mode"), "what comes back")
         return read_lines(lines, len(sentences))
 
@@ -228,6 +230,7 @@ SITUATIONS = Covering(
         "max_length": (1, 7),
         "length": (1, 3),
         "is_training": (True, False),
+        "is_mixed": (False, True),
         "encoder_mask": (True, False),
         "special": ((PAD, BOS, EOS), (0, 9, 2)),
     },
@@ -247,7 +250,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
         masks = case.padding_mask(3, length)
         encoder_masks = case.mask(3, 1, length, length) if row["encoder_mask"] else None
-        options = {name: row[name] for name in ("beam_size", "length_penalty", "max_length", "length")}
+        options = {name: row[name] for name in ("beam_size", "length_penalty", "max_length", "length", "is_mixed")}
         sentences = [sentence for sentence in row["sentences"] if beam_size > 1 or sentence]
         found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
         whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(5, 6, 7, 8)}

@@ -55,15 +55,15 @@ class Sandbox:
         killed_before: Container[str] = (),
         watched: Collection[str] = (),
     ) -> None:
-        self.tape = tape
+        self.tape, self.sources = tape, sources
         self._own_zygote: Zygote | None = None
         if zygote is None:
             zygote = self._own_zygote = Zygote(assignment, level)
-        self._contract = assignment.contract
+        self.contract = assignment.contract
         self._supervisor = Supervisor(
-            sources, self._contract, limits or assignment.limits, zygote, tape, locate, killed_before, watched
+            sources, self.contract, limits or assignment.limits, zygote, tape, locate, killed_before, watched
         )
-        self._caller = Caller(self._supervisor, self._contract.methods, sources)
+        self._caller = Caller(self._supervisor, self.contract.methods, sources)
 
     def build(
         self,
@@ -87,7 +87,7 @@ class Sandbox:
         """
         content = {"component": component, "isolated": isolated, "dtype": dtype and DTYPE_NAMES[dtype]}
         made = self._caller.make("build", component, content, args, kwargs)
-        if isinstance(made, RemoteObject) and component.partition(".")[2] in self._contract.nn_modules:
+        if isinstance(made, RemoteObject) and component.partition(".")[2] in self.contract.nn_modules:
             raise SubmissionError(f"{component} is not an nn.Module: its class must derive from it")
         if dtype and isinstance(made, RemoteModule) and any(p.dtype != dtype for p in made.parameters()):
             raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")

@@ -1,0 +1,79 @@
+"""Whole numbers in the code of a component: sizes at which it may do something else.
+
+    if x.size(1) > 128: …      128, from which tests make inputs of 128 and of 129 positions
+
+Most submissions have none, which then cost no time.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from foundation.sources import Sources
+
+from ..intake.python_source import parse, resolve
+
+LEAST, MOST = 7, 20_000
+"""Smaller sizes occur anyway; larger inputs would take too long."""
+
+Name = tuple[str, str]
+"""A module, and a name at its top."""
+
+
+def numbers_of(sources: Sources, contract: Mapping[str, Sequence[str]], component: str) -> list[int]:
+    """Numbers in the code of a component and in what it names, other components excepted.
+
+    Args:
+        sources: of the submission.
+        contract: the components of each module.
+        component: "module.Name".
+    """
+    others = {(module, name) for module, names in contract.items() for name in names}
+    module, _, name = component.partition(".")
+    waiting, seen, found = [(module, name)], {(module, name)}, set[int]()
+    while waiting:
+        module, name = waiting.pop()
+        path, text = sources.get(module, ("", ""))
+        for node in definitions(text).get(name, ()):
+            found.update(numbers_in(node))
+            named = {(module, one.id) for one in ast.walk(node) if isinstance(one, ast.Name)}
+            new = {*imported(node, module, path), *named} - seen - others
+            seen |= new
+            waiting += sorted(new)
+    return sorted(found)
+
+
+@lru_cache(maxsize=64)
+def definitions(text: str) -> Mapping[str, list[ast.stmt]]:
+    """The statements at the top of a module that give a name its meaning."""
+    tree, found = parse(text), dict[str, list[ast.stmt]]()
+    for node in tree.body if isinstance(tree, ast.Module) else ():
+        for name in names_given(node):
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def names_given(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement gives a meaning to."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, ast.ImportFrom):
+        yield from (alias.asname or alias.name for alias in node.names)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        yield from (one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+
+
+def imported(node: ast.stmt, module: str, path: str) -> Iterator[Name]:
+    """What a relative import takes from where."""
+    if isinstance(node, ast.ImportFrom) and node.level:
+        origin = resolve(module, path.endswith("/__init__.py"), node.level, node.module)
+        yield from ((origin or "__init__", alias.name) for alias in node.names)
+
+
+def numbers_in(tree: ast.AST) -> Iterator[int]:
+    """Positive whole numbers of a usual size."""
+    negative = {id(one.operand) for one in ast.walk(tree) if isinstance(one, ast.UnaryOp)}
+    for node in ast.walk(tree):
+        value = node.value if isinstance(node, ast.Constant) and id(node) not in negative else None
+        if isinstance(value, (int, float)) and LEAST <= value <= MOST and value == int(value):
+            yield int(value)
