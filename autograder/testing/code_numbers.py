@@ -37,7 +37,7 @@ def numbers_of(sources: Sources, contract: Mapping[str, Sequence[str]], componen
         for node in definitions(text).get(name, ()):
             found.update(numbers_in(node))
             named = {(module, one.id) for one in ast.walk(node) if isinstance(one, ast.Name)}
-            new = {*imported(node, module, path), *named} - seen - others
+            new = {*imported(node, name, module, path), *named} - seen - others
             seen |= new
             waiting += sorted(new)
     return sorted(found)
@@ -63,17 +63,20 @@ def names_given(node: ast.stmt) -> Iterator[str]:
         yield from (one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
 
 
-def imported(node: ast.stmt, module: str, path: str) -> Iterator[Name]:
-    """What a relative import takes from where."""
+def imported(node: ast.stmt, name: str, module: str, path: str) -> Iterator[Name]:
+    """What a relative import takes under a name, and from where."""
     if isinstance(node, ast.ImportFrom) and node.level:
         origin = resolve(module, path.endswith("/__init__.py"), node.level, node.module)
-        yield from ((origin or "__init__", alias.name) for alias in node.names)
+        found = (alias for alias in node.names if name == (alias.asname or alias.name))
+        yield from ((origin or "__init__", alias.name) for alias in found)
 
 
 def numbers_in(tree: ast.AST) -> Iterator[int]:
-    """Positive whole numbers of a usual size."""
-    negative = {id(one.operand) for one in ast.walk(tree) if isinstance(one, ast.UnaryOp)}
-    for node in ast.walk(tree):
-        value = node.value if isinstance(node, ast.Constant) and id(node) not in negative else None
+    """Positive whole numbers of a usual size; none that is negated, or the default of an argument."""
+    left_out: set[int] = set()
+    for node in ast.walk(tree):  # a node comes before those within it
+        if isinstance(node, ast.arguments) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)):
+            left_out.update(map(id, ast.walk(node)))
+        value = node.value if isinstance(node, ast.Constant) and id(node) not in left_out else None
         if isinstance(value, (int, float)) and LEAST <= value <= MOST and value == int(value):
             yield int(value)

@@ -15,25 +15,30 @@ def distinct(*shape: int) -> Tensor:
 
 
 def allowed(mask: Tensor | None, scores: Tensor) -> Tensor:
-    """The mask as factors 0 and 1, of the shape of the scores (b, h, q, k)."""
+    """The mask as factors 0 and 1, of the shape of the scores (b, h, q, k).
+
+    A query that may attend to nothing gets 1 everywhere, as from a softmax of equal scores.
+    """
     if mask is None:
         return torch.ones_like(scores)
     try:
-        return mask.to(scores.dtype).expand_as(scores)
+        factors = mask.to(scores.dtype).expand_as(scores)
     except RuntimeError:
         sizes = f"{tuple(mask.shape)} cannot be broadcast to the scores' (b, h, q, k) = {tuple(scores.shape)}"
         raise RuntimeError(f"a mask of shape {sizes}") from None
+    return factors.masked_fill((factors == 0).all(dim=-1, keepdim=True), 1.0)
 
 
 def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """In place of attention, (b, h, positions, d_k): weights are sigmoids, divided by their sum.
 
-    Like true weights they lie between 0 and 1, sum to 1 and are 0 where the mask forbids: a submission may check.
+    Like true weights they lie between 0 and 1, sum to 1 (for a query without keys, too) and else are 0 where the mask
+    forbids: a submission may check.
     """
     scores = query @ key.transpose(-2, -1)
     weights = torch.sigmoid(scores) * allowed(mask, scores)
     total = weights.sum(dim=-1, keepdim=True)
-    weights = weights / (total + (total == 0))  # 0 where nothing is allowed; else exact, however small the total is
+    weights = weights / (total + (total == 0))  # exact, however small the total is
     return weights @ value, weights
 
 

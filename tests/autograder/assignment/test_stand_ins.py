@@ -103,8 +103,8 @@ def test_weights_sum_to_one_however_small_the_scores(dtype, lowest):
     assert torch.equal(alone, torch.ones_like(alone))
 
 
-def test_weights_are_zero_where_nothing_is_allowed():
+def test_weights_of_a_query_without_keys_are_equal():
     query = torch.ones(1, 1, 2, 4, dtype=torch.float64)
     context, weights = look_up(query, query, query, torch.tensor([[True, False], [False, False]]))
-    assert weights.tolist() == [[[[1.0, 0.0], [0.0, 0.0]]]]
-    assert not context[..., 1, :].any()
+    assert weights.tolist() == [[[[1.0, 0.0], [0.5, 0.5]]]]
+    assert torch.equal(context, query)
