@@ -6,8 +6,8 @@
 
     database.py   transactions             tables.py    what is in it
     opening.py    from a URL               results.py   what the grader found out
-    enrolment.py  who handed in what       by_hand.py   what people decide
-    migrations/   of older databases
+    enrolment.py  who handed in what       adding.py    one more of them
+    migrations/   of older databases       by_hand.py   what people decide
 
 SQLAlchemy speaks to SQLite, by default a file in the output folder, and to PostgreSQL, for several people at once.
 """

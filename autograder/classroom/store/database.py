@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self, TypeVar
 
-from sqlalchemy import URL
+from sqlalchemy import URL, Connection
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -42,7 +42,25 @@ class Database:
         self._engine.dispose()
 
     def do(self, work: Callable[[Session], Answer]) -> Answer:
-        """Does some work in one transaction.
+        """Does some work in one transaction; see `_do`."""
+
+        def once() -> Answer:
+            with Session(self._engine) as session, session.begin():
+                return work(session)
+
+        return self._do(once)
+
+    def do_plainly(self, work: Callable[[Connection], Answer]) -> Answer:
+        """Does some work in one transaction, without mapped objects; see `_do`."""
+
+        def once() -> Answer:
+            with self._engine.begin() as connection:
+                return work(connection)
+
+        return self._do(once)
+
+    def _do(self, once: Callable[[], Answer]) -> Answer:
+        """Does a transaction.
 
         Where another process has just written the same row, or a server has dropped the connection, it is done again,
         so it must come to the same whether it is done once or twice.
@@ -56,8 +74,7 @@ class Database:
             if wait:
                 time.sleep(wait)
             try:
-                with Session(self._engine) as session, session.begin():
-                    return work(session)
+                return once()
             except SQLAlchemyError as error:
                 failure = error
                 is_dropped = self._file is None and isinstance(error, OperationalError)

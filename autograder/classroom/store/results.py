@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import ValidationError
-from sqlalchemy import delete, insert, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ...grading.record import Record, now
+from ...grading.record import Record
 from ...grading.seeds import Seeds
+from .adding import add
 from .database import Database
 from .enrolment import Received, enrol, stored_name
-from .tables import Attempt, Kept, Result, Run, Submission, TestResult, Version
+from .tables import Attempt, Kept, Result, Submission
 
 BATCH = 100
 """Records in memory at a time."""
@@ -75,26 +76,16 @@ class Results:
             NotWrittenError: where that fails; nothing has changed then.
         """
         record = self._seeds.seal(record)
-        submission = self._ids[received.entry]
+        submission, text = self._ids[received.entry], record.model_dump_json()
 
-        def work(session: Session) -> Stored:
-            attempt = _attempt(session, submission, received, record.judgement.content_hash)
-            result = _result(session, attempt, record)
-            if result.id is not None and result.is_finished and not record.is_finished:
-                present = self._stored(result, attempt)
-                if present is not None:
-                    _add_run(session, attempt, record)
-                    return present
-            result.run_id = _add_run(session, attempt, record) if run is None else run
-            _fill(session, result, record)
-            kept = session.get(Kept, submission)
-            if kept is None:
-                session.add(Kept(submission_id=submission, result_id=result.id))
-            elif session.get_one(Result, kept.result_id).attempt_id != attempt.id:
-                kept.result_id = result.id
-            return Stored(result.id, attempt.id, result.run_id, record, attempt.submitted, attempt.is_late)
+        def is_sealed(present: str) -> bool:
+            return self._sealed(present) is not None
 
-        return self.database.do(work)
+        added = self.database.do_plainly(
+            lambda connection: add(connection, submission, received, record, text, run, is_sealed)
+        )
+        there = record if added.text is text else Record.model_validate_json(added.text)
+        return Stored(added.result, added.attempt, added.run, there, received.submitted, received.is_late)
 
     def find(self, received: Received, content: str, version: str, seed_id: str) -> list[Stored]:
         """The results of an entry's content by a version of the grader, with any weighting."""
@@ -173,70 +164,3 @@ class Results:
         except ValidationError:
             return None
         return record if self._seeds.has_sealed(record) else None
-
-
-def _attempt(session: Session, submission: int, received: Received, content: str) -> Attempt:
-    attempt = session.scalar(select(Attempt).filter_by(submission_id=submission, content=content))
-    if attempt is None:
-        attempt = Attempt(submission_id=submission, content=content)
-        session.add(attempt)
-    attempt.submitted, attempt.is_late = received.submitted, received.is_late
-    session.flush()
-    return attempt
-
-
-def _result(session: Session, attempt: Attempt, record: Record) -> Result:
-    """The result with the record's key, or a new one without content."""
-    judgement = record.judgement
-    if session.get(Version, judgement.grader_version) is None:
-        session.add(Version(id=judgement.grader_version, first_used=now()))
-        session.flush()
-    key = {
-        "attempt_id": attempt.id,
-        "version_id": judgement.grader_version,
-        "seed_id": judgement.seed_id,
-        "weighting": judgement.weighting,
-    }
-    return session.scalar(select(Result).filter_by(**key)) or Result(**key)
-
-
-def _add_run(session: Session, attempt: Attempt, record: Record) -> int:
-    run = record.run
-    row = Run(
-        attempt_id=attempt.id,
-        version_id=record.judgement.grader_version,
-        started=run.started,
-        finished=run.finished,
-        host=run.host,
-        seconds=run.seconds,
-        error=run.error,
-    )
-    session.add(row)
-    session.flush()
-    return row.id
-
-
-def _fill(session: Session, result: Result, record: Record) -> None:
-    """Writes the record into a result, with what is repeated for queries."""
-    judgement = record.judgement
-    result.is_finished, result.needs_review = record.is_finished, judgement.mark is None
-    result.score, result.max_score = judgement.mark, judgement.max_score
-    result.record = record.model_dump_json()
-    if result.id is not None:
-        session.execute(delete(TestResult).where(TestResult.result_id == result.id))
-    session.add(result)
-    session.flush()
-    tests = [(part.number, test) for part in judgement.parts for test in part.tests]
-    rows = [
-        {
-            "result_id": result.id,
-            "position": position,
-            "part": part,
-            "test": test.nodeid,
-            "is_core": test.core,
-            "state": test.state.value,
-        }
-        for position, (part, test) in enumerate(tests)
-    ]
-    if rows:
-        session.connection().execute(insert(TestResult), rows)  # past the session, which would follow each row

@@ -1,0 +1,159 @@
+"""Adds a result in one transaction.
+
+This is done for each submission of a class, so the statements are made once: making one takes longer than SQLite takes
+to run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from ...grading.record import Record, now
+from .enrolment import Received
+from .tables import Attempt, Kept, Result, Run, TestResult, Version
+
+
+@dataclass(frozen=True)
+class Added:
+    """Where a result is.
+
+    Attributes:
+        result: its id.
+        attempt: id of the attempt that it is about.
+        run: id of the run that it comes from.
+        text: the record that is there.
+    """
+
+    result: int
+    attempt: int
+    run: int
+    text: str
+
+
+FIND_VERSION = select(Version.id).where(Version.id == bindparam("version"))
+ADD_VERSION = insert(Version)
+FIND_ATTEMPT = select(Attempt.id, Attempt.submitted, Attempt.is_late).where(
+    Attempt.submission_id == bindparam("submission"), Attempt.content == bindparam("content")
+)
+ADD_ATTEMPT = insert(Attempt).returning(Attempt.id)
+CHANGE_ATTEMPT = update(Attempt).where(Attempt.id == bindparam("attempt"))
+FIND_RESULT = select(Result.id, Result.is_finished, Result.run_id, Result.record).where(
+    Result.attempt_id == bindparam("attempt_id"),
+    Result.version_id == bindparam("version_id"),
+    Result.seed_id == bindparam("seed_id"),
+    Result.weighting == bindparam("weighting"),
+)
+ADD_RUN = insert(Run).returning(Run.id)
+ADD_RESULT = insert(Result).returning(Result.id)
+CHANGE_RESULT = update(Result).where(Result.id == bindparam("result"))
+DROP_TESTS = delete(TestResult).where(TestResult.result_id == bindparam("result"))
+ADD_TESTS = insert(TestResult)
+FIND_KEPT = (
+    select(Result.attempt_id)
+    .join(Kept, Kept.result_id == Result.id)
+    .where(Kept.submission_id == bindparam("submission"))
+)
+ADD_KEPT = insert(Kept)
+CHANGE_KEPT = update(Kept).where(Kept.submission_id == bindparam("submission"))
+
+
+def add(
+    connection: Connection,
+    submission: int,
+    received: Received,
+    record: Record,
+    text: str,
+    run: int | None,
+    is_sealed: Callable[[str], bool],
+) -> Added:
+    """Adds a result; see `Results.add`.
+
+    Args:
+        connection: in a transaction.
+        submission: id of what was graded.
+        received: the same.
+        record: sealed.
+        text: the record as JSON.
+        run: id of the run that it comes from; None = a new one.
+        is_sealed: whether this term's grader has written a record.
+    """
+    judgement = record.judgement
+    if connection.execute(FIND_VERSION, {"version": judgement.grader_version}).first() is None:
+        connection.execute(ADD_VERSION, {"id": judgement.grader_version, "first_used": now()})
+    attempt = _attempt(connection, submission, received, judgement.content_hash)
+    key = {
+        "attempt_id": attempt,
+        "version_id": judgement.grader_version,
+        "seed_id": judgement.seed_id,
+        "weighting": judgement.weighting,
+    }
+    present = connection.execute(FIND_RESULT, key).first()
+    if run is None:
+        run = _add_run(connection, attempt, record)
+    if present is not None and present.is_finished and not record.is_finished and is_sealed(present.record):
+        return Added(present.id, attempt, present.run_id, present.record)
+    values = {
+        "run_id": run,
+        "is_finished": record.is_finished,
+        "score": judgement.mark,
+        "max_score": judgement.max_score,
+        "needs_review": judgement.mark is None,
+        "record": text,
+    }
+    if present is None:
+        result = connection.execute(ADD_RESULT, {**key, **values}).scalar_one()
+    else:
+        result = present.id
+        connection.execute(CHANGE_RESULT, {"result": result, **values})
+        connection.execute(DROP_TESTS, {"result": result})
+    if tests := _tests(result, record):
+        connection.execute(ADD_TESTS, tests)
+    kept = connection.execute(FIND_KEPT, {"submission": submission}).first()
+    if kept is None:
+        connection.execute(ADD_KEPT, {"submission_id": submission, "result_id": result})
+    elif kept.attempt_id != attempt:
+        connection.execute(CHANGE_KEPT, {"submission": submission, "result_id": result})
+    return Added(result, attempt, run, text)
+
+
+def _attempt(connection: Connection, submission: int, received: Received, content: str) -> int:
+    details = {"submitted": received.submitted, "is_late": received.is_late}
+    found = connection.execute(FIND_ATTEMPT, {"submission": submission, "content": content}).first()
+    if found is None:
+        values = {"submission_id": submission, "content": content, **details}
+        return int(connection.execute(ADD_ATTEMPT, values).scalar_one())
+    if (found.submitted, found.is_late) != (received.submitted, received.is_late):
+        connection.execute(CHANGE_ATTEMPT, {"attempt": found.id, **details})
+    return int(found.id)
+
+
+def _add_run(connection: Connection, attempt: int, record: Record) -> int:
+    run = record.run
+    values = {
+        "attempt_id": attempt,
+        "version_id": record.judgement.grader_version,
+        "started": run.started,
+        "finished": run.finished,
+        "host": run.host,
+        "seconds": run.seconds,
+        "error": run.error,
+    }
+    return int(connection.execute(ADD_RUN, values).scalar_one())
+
+
+def _tests(result: int, record: Record) -> list[dict[str, object]]:
+    tests = [(part.number, test) for part in record.judgement.parts for test in part.tests]
+    return [
+        {
+            "result_id": result,
+            "position": position,
+            "part": part,
+            "test": test.nodeid,
+            "is_core": test.core,
+            "state": test.state.value,
+        }
+        for position, (part, test) in enumerate(tests)
+    ]
