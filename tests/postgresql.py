@@ -19,8 +19,15 @@ class Server:
         if os.geteuid() == 0:  # it refuses to run as root
             shutil.chown(self.folder, "postgres", "postgres")
         self._run("initdb", "-D", "data", "-A", "trust", "-U", "postgres", "--no-sync")
+        self.start()
+
+    def start(self) -> None:
         options = f"-h 127.0.0.1 -p {self.port} -k {self.folder} -F"
         self._run("pg_ctl", "-D", "data", "-w", "-o", options, "-l", "log", "start")
+
+    def halt(self) -> None:
+        """Drops all connections at once, in whatever transaction they are."""
+        self._run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
 
     def create(self, name: str) -> str:
         """Makes a database; its URL."""
@@ -28,7 +35,7 @@ class Server:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{name}"
 
     def stop(self) -> None:
-        self._run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+        self.halt()
         shutil.rmtree(self.folder)
 
     def _run(self, program: str, *arguments: str) -> None:

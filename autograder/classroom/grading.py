@@ -17,6 +17,7 @@ from foundation.printable_text import printable
 from ..grading.launcher import open_grader
 from ..grading.record import Record
 from .entries import Entry
+from .keeping import Held, repeated
 from .machines import OPENER, Cluster, Reader, UnreadJob, grade_here, terms_of
 from .marks import weighed
 from .staleness import Conditions, Need, contents_of, need_of
@@ -35,7 +36,8 @@ def grade_class(
     results: Results,
     again: bool = False,
     scheduler: str | None = None,
-) -> dict[str, int]:
+    keeps_changes: bool = False,
+) -> tuple[dict[str, int], list[Held]]:
     """Grades what has no result yet of what it is now, and weighs anew what needs only that.
 
     Args:
@@ -45,9 +47,10 @@ def grade_class(
         results: of the class.
         again: whether to run everything.
         scheduler: address of a Dask cluster; None = on this machine.
+        keeps_changes: whether marks count that another run of the same changes; without it, they are not even stored.
 
     Returns:
-        The id of the newest result, by the entry's key.
+        The id of the newest result, by the entry's key; and such changes.
 
     Raises:
         ClusterError: where the cluster cannot be used, or is lost; likewise.
@@ -55,6 +58,7 @@ def grade_class(
         SandboxUnavailableError: where the machine cannot contain any submission as asked.
     """
     newest: dict[str, int] = {}
+    changes: list[Held] = []
     to_grade = list(entries)
     if not again:
         contents = contents_of(entries, conditions)
@@ -72,6 +76,11 @@ def grade_class(
                 print(f"note: {printable(entry.entry)}: {NOT_OURS}", file=sys.stderr)
 
         def store(entry: Entry, record: Record) -> None:
+            if again and (found := repeated(entry, received[entry.key], record, results, keeps_changes)):
+                newest[entry.key], held = found
+                changes.append(held)
+                if not held.is_kept:
+                    return
             stored = results.add(received[entry.key], record)
             newest[entry.key] = stored.id
             if stored.record.is_finished and not record.is_finished:
@@ -84,7 +93,7 @@ def grade_class(
         else:
             with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
                 grade_all(to_grade, conditions, grader, store, notes)
-    return newest
+    return newest, changes
 
 
 def _done(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..grading.record import Record
 from .entries import Entry
 from .marks import Change, change_of
 from .store import Received, Results
@@ -25,6 +26,36 @@ class Held:
     change: Change
     is_kept: bool = False
     has_failed: bool = False
+
+
+def repeated(
+    entry: Entry, received: Received, record: Record, results: Results, keeps_changes: bool
+) -> tuple[int, Held] | None:
+    """A mark that another run of the same files, by the same version with the same seed, would change.
+
+    There is one result of these, so that the new one must take the place of the one that counts, or not be stored.
+
+    Args:
+        entry: the submission.
+        received: the same.
+        record: of the new run.
+        results: of the class.
+        keeps_changes: whether changed marks count.
+
+    Returns:
+        The id of the result that counts at present, and the change; None where the mark is the same, the two are not of
+        the same files, version and seed, or the grader failed over either.
+    """
+    old = results.kept(received)
+    if old is None or _key(old.record) != _key(record) or not (old.record.is_finished and record.is_finished):
+        return None
+    change = change_of(old.record.judgement, record.judgement)
+    return change and (old.id, Held(entry, change, keeps_changes))
+
+
+def _key(record: Record) -> tuple[str, ...]:
+    judgement = record.judgement
+    return (judgement.content_hash, judgement.grader_version, judgement.seed_id, judgement.weighting)
 
 
 def keep_newest(

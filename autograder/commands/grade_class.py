@@ -56,7 +56,7 @@ def add_command(commands: Commands) -> None:
     add_class(parser)
     add_store(parser)
     parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
-    parser.add_argument("--again", action="store_true", help="grade everything again")
+    parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
     jobs = "how many submissions to grade at a time; default: one per core"
     parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
     scheduler = "grade on the workers of this Dask scheduler, such as tcp://HOST:8786, instead of here"
@@ -93,8 +93,10 @@ def run(options: argparse.Namespace) -> int:
         store = Store(database, conditions.seeds)
         received = received_of(roll, entries)
         store.enrol(received.values())
-        newest = grade_class(entries, received, conditions, store, options.again, options.scheduler)
-        held = keep_newest(entries, received, newest, store, options.keep)
+        newest, changes = grade_class(
+            entries, received, conditions, store, options.again, options.scheduler, options.keep
+        )
+        held = changes + keep_newest(entries, received, newest, store, options.keep)
         records = store.records(entry.key for entry in entries)
         decisions = ByHand(database).decisions()
         for entry in entries:

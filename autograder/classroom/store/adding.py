@@ -91,6 +91,8 @@ def add(
         "weighting": judgement.weighting,
     }
     present = connection.execute(FIND_RESULT, key).first()
+    if present is not None and present.record == text:  # the connection had dropped after it was stored
+        return Added(present.id, attempt, present.run_id, text)
     if run is None:
         run = _add_run(connection, attempt, record)
     if present is not None and present.is_finished and not record.is_finished and is_sealed(present.record):

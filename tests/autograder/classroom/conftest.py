@@ -106,7 +106,7 @@ def run(
     received = received_of(roll, entries)
     with opened(output, seeds) as results:
         results.enrol(received.values())
-        newest = grade_class(entries, received, conditions, results, again)
+        newest, _ = grade_class(entries, received, conditions, results, again, keeps_changes=keep)
         keep_newest(entries, received, newest, results, keep)
         return {entry.entry: results.kept(received[entry.key]).record for entry in entries}
 

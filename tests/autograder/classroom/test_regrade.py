@@ -47,6 +47,12 @@ def grade(folder, output, use, monkeypatch):
 
 
 @pytest.fixture
+def second_time(tmp_path):
+    """Called, it lets the tests find something else from then on."""
+    return lambda: (tmp_path / "second").touch()
+
+
+@pytest.fixture
 def second(tmp_path):
     """From now on, the tests find something else."""
     return (tmp_path / "second").touch
@@ -187,3 +193,22 @@ def test_what_the_grader_failed_at_has_no_score(folder, output, use):
     [row] = [row for row in json.loads((output / "summary.json").read_text())["students"] if row["id"] == "anna"]
     assert (row["score"], row["1.1"], row["status"]) == (None, None, "needs review")
     assert row["reason"] == "1.1: grader error"
+
+
+def test_another_run_of_the_same_shows_what_it_would_change(grade, output, second_time, capsys):
+    """With the same tests and the same files, as code that is not deterministic can."""
+    assert grade() == (0, ["anna", "bob", "carl"])
+    before = scores(output)
+    second_time()
+    capsys.readouterr()
+    assert grade("--again") == (1, ["anna", "bob", "carl"])
+    printed = capsys.readouterr().out
+    assert "1 mark would change, and stay as they are until you add --keep" in printed
+    assert "layer_norm_1: passed → failed" in printed and scores(output) == before
+    assert json.loads((output / "regrade.json").read_text())[0]["kept"] is False
+    assert grade() == (0, []) and scores(output) == before, "nothing of it is left"
+    assert grade("--again", "--keep") == (0, ["anna", "bob", "carl"])
+    assert "1 mark changed" in capsys.readouterr().out
+    after = scores(output)
+    assert after != before and after["anna"] == before["anna"]
+    assert grade("--again") == (0, ["anna", "bob", "carl"]) and scores(output) == after
