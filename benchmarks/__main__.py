@@ -26,6 +26,7 @@ from . import (
     store,
     to_bleu,
     training,
+    whole_class,
 )
 from .tables import command as tables
 
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     all_names = (
         "decoding | speed | quick | attention | ablations | tables | memory | grading | stability | kills | store "
-        "| cluster | agreement | reached"
+        "| class | cluster | agreement | reached"
     )
     commands = parser.add_subparsers(required=True, metavar=all_names)
 
@@ -147,6 +148,16 @@ def main(arguments: list[str] | None = None) -> int:
     sub.add_argument("--count", type=int, default=10_000, help="submissions (default: 10000)")
     sub.add_argument("--store", metavar="URL", help="an empty database (default: SQLite in a temporary folder)")
     sub.set_defaults(run=lambda options: store.measure(options.count, options.store))
+    sub = commands.add_parser(
+        "class",
+        help="how long a class of 300 real submissions takes, good, faulty, broken and hostile ones",
+        epilog="example: python -m benchmarks class --count 300 --jobs 2",
+    )
+    sub.add_argument("--count", type=int, default=300, help="submissions, a third of them broken (default: 300)")
+    sub.add_argument("--jobs", type=int, default=2, help="graded at a time (default: 2)")
+    sub.add_argument("--seed", type=int, default=0, help="of the sample and the tests' inputs (default: 0)")
+    sub.add_argument("--keep", type=Path, help="an empty folder for the class and its marks (default: a temporary one)")
+    sub.set_defaults(run=lambda options: whole_class.measure(options.count, options.jobs, options.seed, options.keep))
     sub = commands.add_parser(
         "cluster",
         help="how much sooner a class is graded with two Dask workers than with one, with a stub grader",

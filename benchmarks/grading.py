@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import median
 from unittest.mock import patch
 
-import psutil
 from tqdm import tqdm
 
 from autograder.grading import judging
@@ -31,7 +30,7 @@ from foundation.assignment_file import read_assignment
 from foundation.child_processes import Ended, run_forked
 from validity.run_tests import Version, run_versions
 
-from .processes import asked, family
+from .processes import asked, cpu_seconds, family
 
 SUBMISSION, RELEASE = Path("reference"), Path("student")
 COLD = "from benchmarks.grading import cold; cold()"
@@ -40,11 +39,6 @@ COLD = "from benchmarks.grading import cold; cold()"
 def cpu_of(zygote: Zygote) -> float:
     """Returns the CPU seconds of a zygote and of all its workers, living or ended."""
     return sum(asked(partial(cpu_seconds, one), 0.0) for one in family(zygote._process.pid))
-
-
-def cpu_seconds(process: psutil.Process) -> float:
-    """Returns the CPU seconds of a process and of its children that have ended."""
-    return float(sum(process.cpu_times()[:4]))
 
 
 def points_of(grader: Grader) -> float:

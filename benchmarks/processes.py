@@ -28,6 +28,11 @@ def command_of(pid: int) -> str:
     return asked(lambda: " ".join(psutil.Process(pid).cmdline()), "")
 
 
+def cpu_seconds(process: psutil.Process) -> float:
+    """Returns the CPU seconds of a process and of its children that have ended."""
+    return float(sum(process.cpu_times()[:4]))
+
+
 def asked(what: Callable[[], T], otherwise: T) -> T:
     """Returns what a process says, or something else where it has ended."""
     try:

@@ -50,7 +50,7 @@ def repeated(
     if old is None or _key(old.record) != _key(record) or not (old.record.is_finished and record.is_finished):
         return None
     change = change_of(old.record.judgement, record.judgement)
-    return change and (old.id, Held(entry, change, keeps_changes))
+    return None if change is None else (old.id, Held(entry, change, keeps_changes))
 
 
 def _key(record: Record) -> tuple[str, ...]:
