@@ -1,0 +1,26 @@
+"""The class of `python -m benchmarks class` in small: all kinds are in it, under names of their own."""
+
+from collections import Counter
+
+from autograder.intake import IntakeError, take_in
+from benchmarks.whole_class import kind_of, write_class
+from foundation.assignment_file import read_assignment
+from foundation.places import SKELETON
+
+
+def test_a_third_of_a_class_is_broken_or_hostile(tmp_path):
+    kinds = write_class(tmp_path, 45, seed=1)
+    assert kinds == Counter(kind_of(path.name) for path in tmp_path.iterdir()) and kinds.total() == 45
+    assert kinds["broken"] + kinds["hostile"] == 15 and kinds["good"] == 15
+    assert (tmp_path / "good-reference" / "layers.py").is_file()
+
+
+def test_what_is_broken_is_refused_or_noted(tmp_path):
+    write_class(tmp_path, 24, seed=2)
+    refused = []
+    for path in sorted(tmp_path.glob("broken-*")):
+        try:
+            take_in(path, SKELETON, read_assignment())
+        except IntakeError:
+            refused.append(path.name)
+    assert refused == ["broken-archive.zip", "broken-bomb.zip"]
