@@ -36,7 +36,8 @@ def peak(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("encoding", [pytest.param("bpe", marks=pytest.mark.slow), "words"])
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["bpe", "words"])
 def test_preparing_and_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
     monkeypatch.setattr(arrow_corpus, "ROWS", 100)
     choices = Choices(encoding=encoding, vocabulary=50, joint=True, dev=20, test=20, arrow=True)

@@ -48,6 +48,7 @@ def test_the_batches_are_those_of_the_lines(lines, bucketing):
         assert torch.equal(mine.src, other.src) and torch.equal(mine.labels, other.labels)
 
 
+@pytest.mark.slow
 def test_many_tokens_need_larger_numbers(tmp_path):
     path = tmp_path / "train.words"
     path.write_text("".join(f"w{n}|||v\n" for n in range(70_000)))

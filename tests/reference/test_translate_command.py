@@ -100,6 +100,7 @@ def test_standard_streams(raw_folder, run_folder, monkeypatch, capsys):
     assert capsys.readouterr().err == "reference: standard input: it is closed\n"
 
 
+@pytest.mark.slow
 def test_what_is_typed_is_translated_line_by_line(run_folder):
     theirs, ours = pty.openpty()
     command = [sys.executable, "-m", "reference", "translate", "--input", "-", "--checkpoint", run_folder / "best.pt"]

@@ -60,6 +60,7 @@ def test_a_pair_to_watch_needs_both_sides(sentence, message):
     assert message in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_page_and_an_animation_are_drawn_from_a_run(tmp_path, capsys):
     (tmp_path / "pairs").write_text("".join(f"{' '.join(src)}|||{' '.join(tgt)}\n" for src, tgt in PAIRS))
     out = str(tmp_path / "out")

@@ -232,6 +232,7 @@ def no_callbacks_of_the_collector():
     gc.callbacks.extend(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_callbacks_of_the_collector")
 def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, assignment, monkeypatch):
     monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.5)

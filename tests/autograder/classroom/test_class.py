@@ -59,6 +59,7 @@ def test_finished_records_are_kept_until_something_that_decides_marks_changes(fo
     assert log() == everyone
 
 
+@pytest.mark.slow
 def test_a_record_is_kept_only_where_its_level_and_its_seed_are_as_asked(folder, output, log):
     def who(**options):
         run(folder, output, **options)

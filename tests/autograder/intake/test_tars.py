@@ -150,6 +150,7 @@ class TestBombs:
 
 
 class TestDamage:
+    @pytest.mark.slow
     def test_cut_off(self, write_tar, reason):
         path = write_tar([("layers.py", os.urandom(3_000)), ("attention.py", LAYERS)])
         content = path.read_bytes()

@@ -67,6 +67,7 @@ def test_star_imports_in_a_circle_end_and_hide_nothing():
     assert time.process_time() - started < SECONDS / 3 and notes == []
 
 
+@pytest.mark.slow
 def test_thousands_of_star_imports_end_soon():
     modules = ("layers", "attention", "model")
     stars = "".join(f"from .{module} import *\n" for module in modules) * 1500

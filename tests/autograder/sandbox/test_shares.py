@@ -35,6 +35,7 @@ def use_up(submission, component: str, *sizes: int) -> None:
             submission.build(component, *sizes)(torch.zeros(1, *sizes[:1]))
 
 
+@pytest.mark.slow
 def test_calls_within_their_limit_use_up_no_others_time(sandbox):
     submission = sandbox({"layers": SLOW_CALLS}, call_seconds=0.5, total_seconds=20)
     use_up(submission, NORM, 4)
@@ -42,6 +43,7 @@ def test_calls_within_their_limit_use_up_no_others_time(sandbox):
     assert submission.build(FEED_FORWARD, 4, 4)(torch.ones(1, 4)).sum() == 4
 
 
+@pytest.mark.slow
 def test_calls_in_turn_count_for_the_component(sandbox):
     submission = sandbox({"layers": SLOW_CALLS}, call_seconds=0.5, total_seconds=20)
     situation = [("forward", "on", "nothing", False, [torch.ones(1, 4)], [])]

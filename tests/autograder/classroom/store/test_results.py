@@ -143,6 +143,7 @@ def test_odd_names_are_kept_apart(results, name):
     assert stored_name("\\udcff") != stored_name("\udcff")
 
 
+@pytest.mark.slow
 def test_who_writes_at_the_same_time_waits(url, tmp_path):
     """Several processes store the same: each result is there once, and so is its run."""
     with Database(url_of(url, tmp_path), "transformer") as database:
@@ -152,6 +153,7 @@ def test_who_writes_at_the_same_time_waits(url, tmp_path):
         assert (count(database, Result), count(database, Run)) == (20, 20)
 
 
+@pytest.mark.slow
 def test_a_killed_writer_loses_and_doubles_nothing(url, tmp_path):
     with Database(url_of(url, tmp_path), "transformer") as database:
         results = Results(database, SEEDS)
