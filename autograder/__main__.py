@@ -14,7 +14,7 @@ from foundation.whole_files import OutputError
 from .classroom.downloads import DownloadError
 from .classroom.errors import ClassError
 from .classroom.store import StoreError
-from .commands import ask, by_hand, export_marks, grade, grade_class, list_class, replay
+from .commands import ask, by_hand, export_marks, grade, grade_class, list_class, replay, similar, translate_again
 from .commands.replay import ReplayError
 from .grading.record import NotWrittenError, record_schema
 from .intake import IntakeError
@@ -70,7 +70,7 @@ def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
     parser = Parser(prog="python -m autograder", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (grade, list_class, grade_class, by_hand, export_marks, ask, replay):
+    for command in (grade, list_class, grade_class, similar, translate_again, by_hand, export_marks, ask, replay):
         command.add_command(commands)
     schema = commands.add_parser("record-schema", help="print the JSON schema of records")
     schema.set_defaults(run=print_schema)

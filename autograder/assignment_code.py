@@ -4,6 +4,7 @@
     stand_ins/         run in the worker beside a submission; the worker loads them by itself
     diagnosis_layouts/ other layouts of the same computation: for the diagnosis and its proof
     training_check.py  does the whole learn?
+    translating_again.py  run in the worker beside a submission: translates with its checkpoint
     understanding/     questions to students about their own code
     proof/conditions.py  under which known faults are tried
 
@@ -209,6 +210,12 @@ def conditions_of(assignment: Assignment) -> Conditions | None:
 def understanding_of(assignment: Assignment) -> Understanding:
     """What questions to students about their own code need of the assignment."""
     return cast("Understanding", part_of(assignment, "understanding") or NothingOfItsOwn())
+
+
+def source_of(assignment: Assignment, name: str) -> Source | None:
+    """A module of the assignment as text, to run beside a submission; None where it has none."""
+    path = assignment.folder / f"{name}.py"
+    return (path.name, path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def where_to_collect(assignment: Assignment) -> list[str]:

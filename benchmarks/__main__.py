@@ -28,6 +28,7 @@ from . import (
     training,
     whole_class,
 )
+from .similarity import measuring as similarity
 from .tables import command as tables
 
 TRAIN, DEV = Path("data/corpus/fren.train.bpe"), Path("data/corpus/fren.dev.bpe")
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     all_names = (
         "decoding | speed | quick | attention | ablations | tables | memory | grading | stability | kills | store "
-        "| class | cluster | agreement | reached"
+        "| class | cluster | agreement | reached | similarity"
     )
     commands = parser.add_subparsers(required=True, metavar=all_names)
 
@@ -183,6 +184,15 @@ def main(arguments: list[str] | None = None) -> int:
     sub.add_argument("--only", default="", help="only submissions whose name contains this text")
     sub.add_argument("--seed", type=int, default=0, help="of the sample and the random inputs (default: 0)")
     sub.set_defaults(run=lambda options: reached.measure(options.count, options.seed, options.only))
+    sub = commands.add_parser(
+        "similarity",
+        help="planted copies that are found, false alarms among independent solutions, and the CPU time of a class",
+        epilog="example: python -m benchmarks similarity --count 300 --copies 50 --seeds 3",
+    )
+    sub.add_argument("--count", type=int, default=300, help="submissions of a class (default: 300)")
+    sub.add_argument("--copies", type=int, default=50, help="of them, copies in disguise (default: 50)")
+    sub.add_argument("--seeds", type=int, default=3, help="classes to try (default: 3)")
+    sub.set_defaults(run=lambda options: similarity.measure(options.count, options.copies, options.seeds))
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:

@@ -7,6 +7,7 @@
     stand_ins/           what runs in the worker beside submitted code
     parameter_roles/     find out which parameter plays which part
     training_check.py    does the whole learn?
+    translating_again.py with a submitted checkpoint, in the worker
     misconceptions/      known faults, as patches of the reference
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis
     understanding/       questions to students about their own code

@@ -6,7 +6,7 @@
     grading.py       all that has to be graded            machines/        this one, or those of a cluster
     store/           the database of results              keeping.py       which of the newest results count
     marks/           from a result to what counts         results.py       what each student has earned
-    errors.py        a folder that is not a class
+    errors.py        a folder that is not a class         similarity/      who shares more than chance explains
 
 Whoever grades sends records; one process alone stores them.
 """

@@ -22,7 +22,7 @@ PACKAGES = {
 """Packages with their parts that may be imported; other parts, such as tests, may do anything."""
 PARTS = {f"{package}.{part}" for package, parts in PACKAGES.items() for part in parts.split()} | {*PACKAGES}
 TORCH = {"amp", "autograd", "backends", "cuda", "distributions", "fft", "func", "linalg", "nn", "optim", "profiler"}
-TORCH |= {"random", "special", "types", "utils.checkpoint", "utils.data"}
+TORCH |= {"random", "special", "types", "utils.checkpoint", "utils.data", "utils.serialization"}
 NOT_FOR_US = {"antigravity", "this", "idlelib", "turtle", "turtledemo", "test", "tkinter", "lib2to3", "webbrowser"}
 NEVER = {"test", "tests", "conftest", "distutils", "f2py"}
 """Parts of any package that run something, leave a thread behind or raise pytest's own exceptions."""

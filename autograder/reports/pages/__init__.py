@@ -5,6 +5,7 @@
     student_page.py     one student's result
     needs_a_person.py   whom a person should look at first, and why
     misconceptions.py   what the class got wrong, ranked
+    similar_page.py     similar submissions side by side
     charts.py           numbers to positions in a picture
 
 Submissions decide on texts in them: everything is escaped, and a content security policy forbids the browser to load

@@ -75,7 +75,8 @@ def write_pages(
         write_whole(output / STUDENTS / f"{key}.html", text)
     records = {key: one.record for key, one in by_key.items()}
     view = class_view(records, {key: one.results for key, one in by_key.items()}, assignment, catalogue)
-    write_whole(output / "class.html", of_class.render(view | roll_view(roll), graded=by_key, pages=pages))
+    view |= {**roll_view(roll), "has_similar_page": (output / "similar.html").is_file()}
+    write_whole(output / "class.html", of_class.render(view, graded=by_key, pages=pages))
 
 
 @cache

@@ -113,6 +113,12 @@ def test_a_class_has_a_page_and_one_for_each_student(pages):
     assert "Anna Smith" in of_anna and "100 of 100 points" in of_anna
 
 
+def test_the_class_links_to_similar_submissions_where_they_were_looked_for(pages, tmp_path):
+    assert "similar.html" not in Balanced(pages(graded("a"))["class.html"]).links
+    (tmp_path / "similar.html").write_text("<!DOCTYPE html>")
+    assert "similar.html" in Balanced(pages(graded("a"))["class.html"]).links
+
+
 def test_figures_of_the_class(pages):
     text = words(pages(graded("a"), graded("b"), graded("c", state=State.FAILED))["class.html"])
     assert "3 submissions 66.67 mean, of 100 100 median" in text

@@ -1,0 +1,145 @@
+"""Pairs and groups of submissions that share more than chance explains, with the places of what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .chance import Chances, chances_of
+from .reading import Print, Written
+from .translations import HIGHEST_BLEU, TranslationFindings, compare_translations
+
+BY_CHANCE = 0.01
+"""Pairs are listed as long as chance would name at most this share of the students."""
+MOST_PAIRS = 200
+
+
+@dataclass(frozen=True)
+class Place:
+    """Lines of a module of one submission."""
+
+    module: str
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Match:
+    """What two submissions share in a component.
+
+    Attributes:
+        component: of the contract, or "layers: other code".
+        left: the places in the first submission, by module.
+        right: in the second one.
+        one_in: in how many of the class's pairs one shares as much there.
+        others: how many other submissions have what is shared, the least and the most frequent piece of it.
+    """
+
+    component: str
+    left: tuple[Place, ...]
+    right: tuple[Place, ...]
+    one_in: float
+    others: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two submissions that share more than chance explains.
+
+    Attributes:
+        left: the key of the first one.
+        right: of the second one.
+        expected: pairs with as much in common that chance would bring in this class.
+        matches: the most telling one first.
+    """
+
+    left: str
+    right: str
+    expected: float
+    matches: tuple[Match, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a comparison of a class has found.
+
+    Attributes:
+        compared: the keys of the submissions that were compared.
+        pairs: those that are listed, the least probable one first.
+        groups: submissions that are connected by listed pairs, where there are three or more.
+        unread: reasons by key, of submissions that could not be compared.
+        translations: what their translations show.
+    """
+
+    compared: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    groups: tuple[tuple[str, ...], ...]
+    unread: Mapping[str, str]
+    translations: TranslationFindings
+
+
+def find_matches(
+    written: Mapping[str, Written], by_chance: float = BY_CHANCE, highest_bleu: float = HIGHEST_BLEU
+) -> Findings:
+    """Compares all submissions of a class.
+
+    Args:
+        written: what each student wrote, by the submission's key.
+        by_chance: pairs are listed as long as chance would name at most this share of the students.
+        highest_bleu: what no model of the assignment reaches.
+    """
+    keys = [key for key, one in written.items() if not one.problem]
+    hashes = [{name: {one.hash for one in prints} for name, prints in written[key].prints.items()} for key in keys]
+    chances = chances_of(hashes)
+    most = by_chance * len(keys) / 2  # a pair names two
+    rows, columns = np.nonzero(np.triu(chances.expected <= most, 1))
+    order = np.argsort(chances.expected[rows, columns], kind="stable")[:MOST_PAIRS]
+    places = [(int(rows[n]), int(columns[n])) for n in order]
+    pairs = tuple(
+        Pair(
+            keys[i],
+            keys[j],
+            float(chances.expected[i, j]),
+            matches_of(written[keys[i]], written[keys[j]], chances, (i, j)),
+        )
+        for i, j in places
+    )
+    unread = {key: one.problem for key, one in written.items() if one.problem}
+    files = {key: one.translations for key, one in written.items() if one.translations}
+    translations = compare_translations(files, by_chance, highest_bleu)
+    return Findings(tuple(keys), pairs, groups_of(pairs), unread, translations)
+
+
+def matches_of(left: Written, right: Written, chances: Chances, place: tuple[int, int]) -> tuple[Match, ...]:
+    """What two submissions share, by component."""
+    found = []
+    for component in left.prints.keys() & right.prints.keys():
+        ours, theirs = left.prints[component], right.prints[component]
+        shared = {one.hash for one in ours} & {one.hash for one in theirs}
+        shared -= chances.common[component]
+        if shared:
+            others = [chances.holders[component][one] - 2 for one in shared]
+            one_in = float(np.exp(chances.surprise[component][place]))
+            both = places_of(ours, shared), places_of(theirs, shared)
+            found.append(Match(component, *both, one_in, (min(others), max(others))))
+    return tuple(sorted(found, key=lambda one: (-one.one_in, one.component)))
+
+
+def places_of(prints: Sequence[Print], shared: set[int]) -> tuple[Place, ...]:
+    """Where the shared fingerprints stand, by module."""
+    lines: dict[str, set[int]] = {}
+    for one in prints:
+        if one.hash in shared:
+            lines.setdefault(one.module, set()).update(one.lines)
+    return tuple(Place(module, tuple(sorted(own))) for module, own in sorted(lines.items()))
+
+
+def groups_of(pairs: Sequence[Pair]) -> tuple[tuple[str, ...], ...]:
+    """Submissions that listed pairs connect, three or more together, the largest group first."""
+    group_of: dict[str, set[str]] = {}
+    for pair in pairs:
+        joined = group_of.get(pair.left, {pair.left}) | group_of.get(pair.right, {pair.right})
+        group_of.update(dict.fromkeys(joined, joined))
+    groups = {tuple(sorted(group)) for group in group_of.values() if len(group) > 2}
+    return tuple(sorted(groups, key=lambda group: (-len(group), group)))

@@ -1,0 +1,164 @@
+"""Do a checkpoint and a submission give the translations that were handed in? Some lines are translated again.
+
+Everything untrusted happens in the sandbox's worker: PyTorch reads the checkpoint there, with `weights_only=True`, and
+the submission's code decodes. This process sends bytes and gets lines back.
+"""
+
+from __future__ import annotations
+
+import random
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from foundation.assignment_file import Assignment, AssignmentError
+from foundation.printable_text import printable
+
+from ...assignment_code import source_of
+from ...intake import TRANSLATIONS, Intake
+from ...sandbox.containment.zygote import Zygote
+from ...sandbox.errors import SubmissionError
+from ...sandbox.proxy.submission import Sandbox
+from ...scoring import ScoringError, parse_translations, read_references, undo_bpe
+from ...scoring.reading import SEPARATOR, read_bounded_text
+from ...testing.errors import CollectionError
+
+MODULE = "translating_again"
+"""Of the assignment: it is put beside the submission's modules."""
+MOST_BYTES = 64_000_000
+SECONDS = 300.0
+BEAM_SIZES = (0, 1, 4, 5)
+"""As the checkpoint says, greedily, and the usual ones: a student may have given another one as a flag."""
+ENOUGH = 0.9
+"""Share of lines that have to agree; rounding on another machine may decide between two words now and then."""
+
+
+class CheckpointUnreadableError(ScoringError):
+    """A checkpoint, or what it belongs to, that cannot be used; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Differing:
+    """A line that comes out otherwise.
+
+    Attributes:
+        number: in the file, from 1.
+        submitted: as handed in.
+        again: as translated again.
+    """
+
+    number: int
+    submitted: str
+    again: str
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What translating again has shown.
+
+    Attributes:
+        sampled: how many lines were translated again.
+        differing: those that came out otherwise.
+        beam_size: of the search that agrees best; 0 = as the checkpoint says.
+        problem: why nothing could be translated, or "".
+    """
+
+    sampled: int
+    differing: tuple[Differing, ...] = ()
+    beam_size: int = 0
+    problem: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether a person need not look."""
+        return not self.problem and self.sampled - len(self.differing) >= ENOUGH * self.sampled
+
+
+def translate_again(
+    intake: Intake, checkpoint: Path, references: Path, assignment: Assignment, n_lines: int, seed: int, level: str
+) -> Agreement:
+    """Translates a random sample of lines again.
+
+    Args:
+        intake: the submission, with its translations.
+        checkpoint: what the student hands in to it.
+        references: of the test split, `source|||target` lines.
+        assignment: its code that translates, and its limits.
+        n_lines: size of the sample.
+        seed: of the sample.
+        level: of containment.
+
+    Raises:
+        ScoringError: where checkpoint, references or translations cannot be read.
+        SandboxUnavailableError: where the machine cannot contain the submission as asked.
+    """
+    sources, submitted = lines_of(intake, references)
+    content = torch.frombuffer(bytearray(bytes_of(checkpoint)), dtype=torch.uint8)
+    code = source_of(assignment, MODULE)
+    if code is None:
+        raise AssignmentError(f"{assignment.folder / MODULE}.py: missing, so that nothing can be translated again")
+    given = {name: source for name, source in intake.release.items() if name not in assignment.contract.modules}
+    numbers = sorted(random.Random(seed).sample(range(len(sources)), min(n_lines, len(sources))))  # noqa: S311
+    lines = [sources[number] for number in numbers]
+    limits = replace(assignment.limits, call_seconds=SECONDS, total_seconds=2 * SECONDS, cpu_seconds=int(2 * SECONDS))
+    best: Agreement | None = None
+    with (
+        Zygote(assignment, level) as zygote,
+        Sandbox({**intake.sources, **given, MODULE: code}, assignment, limits=limits, zygote=zygote) as sandbox,
+    ):
+        for beam_size in BEAM_SIZES:
+            try:
+                answer = sandbox.call(f"{MODULE}.translate_again", content, lines, beam_size, isolated=False)
+            except SubmissionError as error:
+                if best is None:
+                    best = Agreement(len(lines), problem=printable(str(error), 300))
+                break
+            found = compared(numbers, submitted, answer, beam_size)
+            if best is None or len(found.differing) < len(best.differing):
+                best = found
+            if best.agrees:
+                break
+    if best is None:
+        raise CollectionError("nothing was translated")
+    return best
+
+
+def compared(numbers: list[int], submitted: list[str], answer: object, beam_size: int) -> Agreement:
+    """The sampled lines beside what came back, which may be anything."""
+    if not isinstance(answer, list) or len(answer) != len(numbers) or not all(isinstance(one, str) for one in answer):
+        return Agreement(len(numbers), problem="what came back are not as many lines as were sent")
+    pairs = [
+        (number, undo_bpe(submitted[number]), undo_bpe(again)) for number, again in zip(numbers, answer, strict=True)
+    ]
+    differing = tuple(Differing(number + 1, ours, again) for number, ours, again in pairs if ours != again)
+    return Agreement(len(numbers), differing, beam_size)
+
+
+def lines_of(intake: Intake, references: Path) -> tuple[list[str], list[str]]:
+    """The sources of the test split, and the submission's translations."""
+    expected = len(read_references(references))
+    text = read_bounded_text(references, str(references)).removesuffix("\n").split("\n")
+    if any(SEPARATOR not in line for line in text):
+        raise CheckpointUnreadableError(f"{references}: has no sources; expected lines of the form source|||target")
+    if intake.translations is None:
+        raise CheckpointUnreadableError(f"{intake.name}: {intake.translations_problem or f'no {TRANSLATIONS} in it'}")
+    submitted = parse_translations(intake.translations, f"{intake.name}: {TRANSLATIONS}", expected=expected)
+    return [line.partition(SEPARATOR)[0].strip() for line in text], submitted
+
+
+def bytes_of(checkpoint: Path) -> bytes:
+    """The content of an untrusted file; no link is followed."""
+    try:
+        status = checkpoint.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            raise CheckpointUnreadableError(f"{checkpoint}: expected an ordinary file that `train` saved")
+        if not 0 < status.st_size <= MOST_BYTES:
+            size = f"{status.st_size / 1e6:.1f} MB"
+            raise CheckpointUnreadableError(
+                f"{checkpoint}: {size}; expected a checkpoint of at most {MOST_BYTES / 1e6:g} MB"
+            )
+        return checkpoint.read_bytes()
+    except OSError as error:
+        raise CheckpointUnreadableError(f"{checkpoint}: {error.strerror}") from None

@@ -1,0 +1,111 @@
+"""`python -m autograder similar`: which submissions of a class share more than chance explains."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.places import SKELETON, TEST_REFERENCES
+from foundation.printable_text import printable
+from foundation.whole_files import check_folder, write_whole
+
+from ..classroom.entries import take_class
+from ..classroom.errors import ClassError
+from ..classroom.roll import Roll
+from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
+from ..reports.pages.similar_page import in_words, similar_json, write_similar_page
+from ..scoring import read_references
+from .arguments import Commands, add_class, check_references
+from .grade_class import usable_cores
+
+SHOWN = 10
+SHOWN_COMPONENTS = 3
+
+
+def add_command(commands: Commands) -> None:
+    """The command and its flags."""
+    parser = commands.add_parser(
+        "similar",
+        help="find submissions that share more than chance explains",
+        description="Compare what the students of a class wrote: given code and common answers do not count; other "
+        "names, order, layout and loops make no difference. Translations are compared with the references and with one "
+        "another. Writes similar.html, with both places side by side, and "
+        "similar.json. These are findings for a person to judge; no mark depends on them. Nothing of a submission is "
+        "run. The exit status is 0 whatever is found.",
+        epilog="example: python -m autograder similar submissions --roster roster.csv --output marks",
+    )
+    parser.set_defaults(run=run)
+    add_class(parser)
+    parser.add_argument("--output", type=Path, default=Path("marks"), help="default: marks")
+    share = f"list pairs as long as chance would name at most this share of the students (default: {BY_CHANCE:g})"
+    parser.add_argument("--by-chance", type=float, default=BY_CHANCE, metavar="SHARE", help=share)
+    jobs = "how many submissions to read at a time; default: one per core"
+    parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
+    bleu = f"BLEU that no model of the assignment reaches (default: {HIGHEST_BLEU:g}, for the embedded corpus)"
+    parser.add_argument("--highest-bleu", type=float, default=HIGHEST_BLEU, metavar="BLEU", help=bleu)
+    parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help="default: data/private/fren.test.bpe")
+    parser.add_argument("--release", type=Path, default=SKELETON, help="the skeleton; default: student/")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compares a class; the exit status."""
+    if options.jobs < 1:
+        raise ClassError(f"--jobs {options.jobs}: expected at least 1")
+    if not 0 < options.by_chance <= 1:
+        raise ClassError(f"--by-chance {options.by_chance:g}: expected a share, above 0 and at most 1")
+    if not 0 < options.highest_bleu <= 1:
+        raise ClassError(f"--highest-bleu {options.highest_bleu:g}: expected a decimal, above 0 and at most 1")
+    check_folder(options.output)
+    check_references(options.references)
+    assignment = read_assignment(options.assignment)
+    roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
+    references = read_references(options.references) if options.references.exists() else []
+    read = read_class(entries, options.release, assignment, references, options.jobs, sys.stderr.isatty())
+    written = {entry.key: read[entry] for entry in entries}
+    findings = find_matches(written, options.by_chance, options.highest_bleu)
+    content = json.dumps(similar_json(findings, roll, written), indent=2, ensure_ascii=False)
+    write_whole(options.output / "similar.json", content + "\n")
+    write_similar_page(findings, roll, written, assignment, options.output)
+    if options.json:
+        print(content)
+    else:
+        print("\n".join(as_text(findings, roll)))
+        print(f"\nlook at them side by side in a browser: {options.output / 'similar.html'}")
+    return 0
+
+
+def as_text(findings: Findings, roll: Roll) -> list[str]:
+    """The findings for people."""
+    names = roll.names()
+
+    def shown(key: str) -> str:
+        return printable(names.get(key, key), 60)
+
+    n_pairs = len(findings.pairs)
+    what = f"{n_pairs or 'no'} pair{'s' if n_pairs != 1 else ''} to look at"
+    lines = [f"{len(findings.compared)} submissions compared: {what}"]
+    for pair in findings.pairs[:SHOWN]:
+        components = [one.component for one in pair.matches]
+        more = f" and {len(components) - SHOWN_COMPONENTS} more" if len(components) > SHOWN_COMPONENTS else ""
+        lines.append(f"  {shown(pair.left)} and {shown(pair.right)}: by chance {in_words(pair.expected)}")
+        lines.append(f"      {', '.join(components[:SHOWN_COMPONENTS])}{more}")
+    if n_pairs > SHOWN:
+        lines.append(f"  … and {n_pairs - SHOWN} more")
+    for group in findings.groups:
+        lines.append(f"  together: {', '.join(map(shown, group))}")
+    translations = findings.translations
+    for key, why in translations.close_to_references.items():
+        lines.append(f"  translations of {shown(key)}: {why}")
+    for same in translations.same[:SHOWN]:
+        both = f"{shown(same.left)} and {shown(same.right)}"
+        lines.append(f"  translations of {both}: {same.share:.0%} the same; two files usually {same.usual:.0%}")
+    if len(translations.same) > SHOWN:
+        lines.append(f"  … and {len(translations.same) - SHOWN} more pairs of translations")
+    if findings.unread:
+        lines += ["not compared:", *(f"  {shown(key)}: {printable(why, 160)}" for key, why in findings.unread.items())]
+    return lines

@@ -1,0 +1,168 @@
+"""Similar submissions side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from foundation.assignment_file import Assignment
+from foundation.whole_files import write_whole
+
+from ...classroom.roll import Roll
+from ...classroom.similarity import Findings, Pair, Place, Written
+from .writing import STUDENTS, make_environment
+
+CONTEXT = 2
+"""Lines shown around those that are shared."""
+MOST_LINES = 80
+MOST_CHARACTERS = 200
+MOST_SHOWN = 40
+"""Pairs whose code is shown; further ones are listed without it."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of code.
+
+    Attributes:
+        number: in its file; None for a gap.
+        text: of the line.
+        is_shared: whether it is part of what both have.
+    """
+
+    number: int | None
+    text: str
+    is_shared: bool = False
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Lines of a file: its name, or the notebook's and the cell's, and what is shown of it."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+def write_similar_page(
+    findings: Findings, roll: Roll, written: Mapping[str, Written], assignment: Assignment, output: Path
+) -> None:
+    """Writes `similar.html`.
+
+    Args:
+        findings: of the class.
+        roll: its students.
+        written: what they wrote, by the submission's key.
+        assignment: its title.
+        output: an existing folder.
+    """
+    names = roll.names()
+    pages = {key: f"{STUDENTS}/{quote(key)}.html" for key in written if (output / STUDENTS / f"{key}.html").is_file()}
+    shown = [(pair, list(sides_of(pair, written))) for pair in findings.pairs[:MOST_SHOWN]]
+    page = make_environment().get_template("similar.html")
+    text = page.render(
+        title=assignment.title,
+        findings=findings,
+        shown=shown,
+        further=findings.pairs[MOST_SHOWN:],
+        names={key: names.get(key, key) for key in written},
+        pages=pages,
+        words=in_words,
+        has_class_page=(output / "class.html").is_file(),
+    )
+    write_whole(output / "similar.html", text)
+
+
+def sides_of(pair: Pair, written: Mapping[str, Written]) -> Iterator[dict[str, object]]:
+    """What a pair shares in each component, as code of both."""
+    for match in pair.matches:
+        yield {
+            "match": match,
+            "left": excerpts(match.left, written[pair.left]),
+            "right": excerpts(match.right, written[pair.right]),
+        }
+
+
+def excerpts(places: Sequence[Place], written: Written) -> list[Excerpt]:
+    """The shared lines of a submission with what stands around them."""
+    return [Excerpt(title_of(place, written), tuple(lines_of(place, written))) for place in places]
+
+
+def title_of(place: Place, written: Written) -> str:
+    """Where the student finds the lines: "layers.py, lines 12 to 30", "work.ipynb, cell 7, line 3"."""
+    first, last = place.lines[0], place.lines[-1]
+    if origins := written.places.get(place.module):
+        return origins[first - 1] or f"{place.module}.py"
+    return f"{place.module.replace('.', '/')}.py, " + (f"line {first}" if first == last else f"lines {first} to {last}")
+
+
+def lines_of(place: Place, written: Written) -> Iterator[Line]:
+    """The lines of a place and those around them, with gaps between."""
+    text = written.texts[place.module]
+    shared = set(place.lines)
+    near = sorted({n for line in shared for n in range(line - CONTEXT, line + CONTEXT + 1) if 0 < n <= len(text)})
+    before = near[0] - 1 if near else 0
+    for number in near[:MOST_LINES]:
+        if number != before + 1:
+            yield Line(None, "…")
+        yield Line(number, text[number - 1][:MOST_CHARACTERS], number in shared)
+        before = number
+    if len(near) > MOST_LINES:
+        yield Line(None, f"… and {len(near) - MOST_LINES} lines more")
+
+
+def in_words(expected: float) -> str:
+    """A number of expected pairs: "in one of 330 classes like this"."""
+    if expected > 0.5:
+        return f"{expected:.1f} such pairs in a class like this"
+    return f"in one of {rounded(1 / expected)} classes like this" if expected > 1e-9 else "practically never"
+
+
+def rounded(number: float) -> str:
+    """A number with two significant digits."""
+    return f"{float(f'{number:.1e}'):,.0f}"
+
+
+def similar_json(findings: Findings, roll: Roll, written: Mapping[str, Written]) -> dict[str, object]:
+    """The findings for programs."""
+    names = roll.names()
+
+    def side(key: str) -> dict[str, str]:
+        return {"key": key, "name": names.get(key, key)}
+
+    def places(found: Sequence[Place], key: str) -> list[dict[str, object]]:
+        return [{"where": title_of(one, written[key]), "module": one.module, "lines": list(one.lines)} for one in found]
+
+    return {
+        "compared": len(findings.compared),
+        "pairs": [
+            {
+                "left": side(pair.left),
+                "right": side(pair.right),
+                "expected_by_chance": pair.expected,
+                "components": [
+                    {
+                        "component": match.component,
+                        "one_in_pairs": match.one_in,
+                        "others_least": match.others[0],
+                        "others_most": match.others[1],
+                        "left": places(match.left, pair.left),
+                        "right": places(match.right, pair.right),
+                    }
+                    for match in pair.matches
+                ],
+            }
+            for pair in findings.pairs
+        ],
+        "translations": {
+            "compared": findings.translations.compared,
+            "close_to_references": dict(findings.translations.close_to_references),
+            "same": [
+                {"left": side(one.left), "right": side(one.right), "share": one.share, "usual": one.usual}
+                for one in findings.translations.same
+            ],
+        },
+        "groups": [list(group) for group in findings.groups],
+        "not_compared": dict(findings.unread),
+    }

@@ -1,0 +1,105 @@
+"""What students write, in one form: other names, order, layout and loops leave the same fingerprints."""
+
+import ast
+import random
+
+import pytest
+
+from autograder.classroom.similarity.answers import answers_of, given_in
+from autograder.classroom.similarity.fingerprints import LENGTH, WINDOW, fingerprints
+from autograder.classroom.similarity.one_form import in_one_form
+from autograder.classroom.similarity.tokens import OWN, Reader
+from autograder.intake import Intake
+from foundation.assignment_file import read_assignment
+
+CONTRACT = read_assignment().contract
+
+
+def intake_of(text, release=""):
+    return Intake("x", {"layers": ("layers.py", text)}, frozenset({"layers"}), release={"layers": ("", release)})
+
+
+def tokens_of(text, release=""):
+    """The tokens of each answer, own names by the order in which they come."""
+    intake = intake_of(text, release)
+    found = {}
+    for answer, names in answers_of(intake, CONTRACT, given_in(intake.release, CONTRACT)):
+        reader = Reader(names, answer.names)
+        order = {}
+        tokens = reader.read(in_one_form(answer.body, reader.nameless))[0]
+        found.setdefault(answer.component, []).append(
+            [order.setdefault(one, len(order)) if one.startswith(OWN) else one for one in tokens]
+        )
+    return found
+
+
+def function(body):
+    return "import torch\ndef FeedForward(x, n):\n" + "\n".join(f"    {line}" for line in body.split("\n"))
+
+
+LOOP = "found = []\nfor layer in x:\n    found.append(layer(n))\nreturn torch.cat(found)"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (LOOP, "return torch.cat([one(n) for one in x])"),
+        (LOOP, "all_of_them = list()\nfor a in x:\n    all_of_them += [a(n)]\nb = torch.cat(all_of_them)\nreturn b"),
+        ("for i in range(n):\n    x = x + i\nreturn x", "i = 0\nwhile i < n:\n    x += i\n    i += 1\nreturn x"),
+        ("a = x.relu()\nb = n.exp()\nreturn a, b, a, b", "q, p = n.exp(), x.relu()\nreturn p, q, p, q"),
+        ("y = torch.relu(x)\nreturn y * n", '"""What."""\nprint(x)\nreturn (torch.relu(\n    x,  # the input\n) * n)'),
+        ("y: int = x\nreturn y", "return x"),
+    ],
+    ids=["comprehension", "other loop", "while", "order", "layout", "temporary name"],
+)
+def test_the_same_in_other_words(first, second):
+    if "while" in second:  # the counter is given a first value
+        second = second.replace("i = 0\n", "")
+    assert tokens_of(function(first)) == tokens_of(function(second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("return x @ n", "return n @ x @ n"),
+        ("return x - 1", "return 1 - x"),
+        ("return torch.softmax(x, -1)", "return torch.softmax(x, -2)"),
+        ("y = x.mul_(2)\nx = n\nreturn x, y, x, y", "x = n\ny = x.mul_(2)\nreturn x, y, x, y"),
+    ],
+)
+def test_what_differs_stays_different(first, second):
+    assert tokens_of(function(first)) != tokens_of(function(second))
+
+
+def test_given_code_is_no_answer():
+    release = (
+        "class LayerNorm:\n    def __init__(self, d):\n        self.d = d\n        raise NotImplementedError\n"
+        "    def forward(self, x):\n        if self.d:\n            raise NotImplementedError\n        return x\n"
+    )
+    own = release.replace("        raise NotImplementedError\n    def", "        self.gain = d\n    def")
+    assert tokens_of(release, release) == {}
+    assert tokens_of(own, release) == {"layers.LayerNorm": [["=", 0, 1]]}
+    assert tokens_of(own + "def helper(x):\n    return x\n", release)["layers: other code"] == [["Return", 0]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_two_texts_share_leaves_a_fingerprint_in_both(seed):
+    rng = random.Random(seed)
+    shared = [str(rng.random()) for _ in range(LENGTH + WINDOW - 1)]
+    first, second = ([str(rng.random()) for _ in range(rng.randrange(60))] for _ in range(2))
+    texts = [first + shared + second, second + shared, shared + first]
+    hashes = [{found for _, found in fingerprints(text)} for text in texts]
+    assert set.intersection(*hashes)
+    if first and second:
+        assert not {found for _, found in fingerprints(first)} & {found for _, found in fingerprints(second)}
+
+
+def test_a_short_answer_has_one_fingerprint():
+    assert [place for place, _ in fingerprints(["Return", f"{OWN}x"])] == [0]
+
+
+def test_hostile_code_is_read_in_bounded_time():
+    deep = "x = " + "(" * 60 + "1" + ")" * 60
+    wide = "\n".join(f"a{n} = a{n + 1}" for n in range(3000))
+    for body in (deep, wide):
+        assert ast.parse(function(body)) and tokens_of(function(body))

@@ -1,0 +1,84 @@
+"""A checkpoint translates again in the sandbox: it agrees, it does not, it is something else."""
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.__main__ import main
+from reference.running.building import build_model
+from reference.running.checkpoint import Checkpoint
+from reference.running.config import Config
+from reference.translation.translate import translate
+from reference.vocab import Vocabulary
+
+N = 12
+
+
+class Harmful:
+    """Unpickled, it writes a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.write_text, (self.path, "ran")
+
+
+@pytest.fixture
+def handed_in(tmp_path):
+    """A submission with the translations of a small untrained model; its folder, checkpoint and references."""
+    torch.manual_seed(0)
+    config = Config.from_dict({**Config().to_dict(), "d_model": 16, "n_heads": 2, "d_ff": 16, "n_layers": 1})
+    vocabulary = Vocabulary([f"w{n}" for n in range(30)])
+    model = build_model(config, len(vocabulary), len(vocabulary)).eval()
+    checkpoint = Checkpoint(config, vocabulary, vocabulary, model.state_dict(), None, 1, {}, {}, {}, [])
+    checkpoint.save(tmp_path / "best.pt")
+    sources = [f"w{n} w{n + 1} w{2 * n}" for n in range(N)]
+    (tmp_path / "test.bpe").write_text("".join(f"{line}|||w1 w2\n" for line in sources))
+    folder = tmp_path / "anna"
+    folder.mkdir()
+    for path in Path("reference").glob("*.py"):
+        shutil.copy(path, folder)
+    lines = translate(model, [line.split() for line in sources], vocabulary, vocabulary, config)
+    (folder / "translations.txt").write_text("".join(f"{line}\n" for line in lines))
+    return tmp_path
+
+
+def check(folder, *more):
+    paths = ["--checkpoint", str(folder / "best.pt"), "--references", str(folder / "test.bpe")]
+    return main(["translate-again", str(folder / "anna"), *paths, *more])
+
+
+def test_what_the_checkpoint_gives_agrees(handed_in, capsys):
+    assert check(handed_in, "--lines", "8", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["agrees"] and found["sampled"] == 8 and found["differing"] == []
+
+
+def test_other_translations_are_shown(handed_in, capsys):
+    path = handed_in / "anna" / "translations.txt"
+    path.write_text("".join(f"{line}\n" for line in ["the reference"] * 4 + path.read_text().splitlines()[4:]))
+    assert check(handed_in) == 1
+    printed = capsys.readouterr().out
+    assert f"{N - 4} of {N} sampled lines are the same: for a person to look at" in printed
+    assert "line 1\n    handed in: the reference" in printed
+
+
+def test_a_pickle_that_is_no_checkpoint_is_not_run(handed_in, capsys):
+    (handed_in / "best.pt").write_bytes(pickle.dumps(Harmful(handed_in / "ran")))
+    assert check(handed_in) == 1
+    assert "not a checkpoint" in capsys.readouterr().out and not (handed_in / "ran").exists()
+
+
+def test_mistakes_are_one_line(handed_in, capsys):
+    (handed_in / "best.pt").unlink()
+    assert check(handed_in) == 2
+    (handed_in / "best.pt").symlink_to("/etc/passwd")
+    assert check(handed_in) == 2
+    assert check(handed_in, "--lines", "0") == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 3 and "best.pt: No such file" in errors[0] and "ordinary file" in errors[1]

@@ -1,0 +1,80 @@
+"""Translations that are the references, or another student's."""
+
+import random
+
+import pytest
+
+from autograder.classroom.similarity.translations import compare_translations, translated
+
+LINES = 300
+
+
+def words(rng, n):
+    return [f"w{rng.randrange(400)}" for _ in range(n)]
+
+
+@pytest.fixture
+def class_():
+    """References, and 30 models that differ: each gets the easy sentences right, and few of the others."""
+    rng = random.Random(1)
+    references = [words(rng, 8) for _ in range(LINES)]
+    ease = [rng.random() ** 2 for _ in range(LINES)]
+    wrong = [words(rng, 8) for _ in range(LINES)]
+
+    def model():
+        lines = []
+        for right, other, easy in zip(references, wrong, ease, strict=True):
+            same_mistake = other if rng.random() < 0.3 else words(rng, 8)
+            lines.append(" ".join(right if rng.random() < easy else same_mistake))
+        return lines
+
+    return [" ".join(line) for line in references], {f"s{n}": model() for n in range(30)}
+
+
+def found(references, files, **options):
+    content = {key: translated("\n".join([*lines, ""]).encode(), references) for key, lines in files.items()}
+    assert all(content.values())
+    return compare_translations(content, 0.01, **options)
+
+
+def test_independent_models_are_not_named(class_):
+    findings = found(*class_)
+    assert findings.compared == 30 and not findings.same and not findings.close_to_references
+
+
+def test_the_references_are_pointed_out(class_):
+    references, files = class_
+    files["s3"] = [line if n % 10 else "w1 w2" for n, line in enumerate(references)]
+    close = found(references, files).close_to_references
+    assert close.keys() == {"s3"} and "is above 0.75, more than a model of this assignment gives" in close["s3"]
+
+
+def test_references_mixed_into_a_models_output_are_pointed_out(class_):
+    references, files = class_
+    rng = random.Random(2)
+    files["s3"] = [right if rng.random() < 0.3 else own for right, own in zip(references, files["s3"], strict=True)]
+    close = found(references, files).close_to_references
+    assert close.keys() == {"s3"} and "hardly anybody else has" in close["s3"]
+
+
+def test_one_changed_word_a_line_hides_nothing(class_):
+    references, files = class_
+    files["s4"] = [line.replace(line.split()[-1], "changed") for line in files["s9"]]
+    [same] = found(references, files).same
+    assert {same.left, same.right} == {"s4", "s9"} and same.share > 0.45 > same.usual
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_tiny_classes(class_, count):
+    references, files = class_
+    few = dict(list(files.items())[:count])
+    assert not found(references, few).same
+    if count > 1:
+        few["s1"] = few["s0"]
+        assert len(found(references, few).same) == 1
+
+
+def test_what_cannot_be_read_is_left_out(class_):
+    references, _ = class_
+    assert translated(b"one line", references) is None and translated(b"\xff\xfe\x00", references) is None
+    assert translated(None, references) is None and translated(b"a", []) is None
