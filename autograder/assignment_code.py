@@ -5,6 +5,7 @@
     diagnosis_layouts/ other layouts of the same computation: for the diagnosis and its proof
     training_check.py  does the whole learn?
     translating_again.py  run in the worker beside a submission: translates with its checkpoint
+    learned_model.py   what the model does whose checkpoint was handed in
     understanding/     questions to students about their own code
     proof/conditions.py  under which known faults are tried
 
@@ -88,6 +89,50 @@ class TrainingCheck(Protocol):
 
     def explain(self, losses: Sequence[float], accuracy: float, /) -> str:
         """What a student reads whose submission does not learn."""
+        ...
+
+
+class Map(Protocol):
+    """A picture of weights between 0 and 1.
+
+    Attributes:
+        title: of the picture.
+        rows: names of the rows.
+        columns: names of the columns.
+        weights: by row and column.
+    """
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    weights: tuple[tuple[float, ...], ...]
+
+
+class Curve(Protocol):
+    """A figure over time.
+
+    Attributes:
+        title: of the figure.
+        points: epoch and value, in order.
+    """
+
+    title: str
+    points: tuple[tuple[float, float], ...]
+
+
+class LearnedModel(Protocol):
+    """What `learned_model.py` offers."""
+
+    def look(self, submission: Any, content: bytes, /) -> tuple[Sequence[Map], Sequence[Curve]]:
+        """Pictures of the model that was handed in with the code.
+
+        Args:
+            submission: as tests have it.
+            content: of the checkpoint, which nobody has opened yet.
+
+        Raises:
+            ValueError: where there is nothing to show; the message says why.
+        """
         ...
 
 
@@ -200,6 +245,11 @@ def layouts_of(assignment: Assignment) -> Layouts:
 def training_check_of(assignment: Assignment) -> TrainingCheck | None:
     """The training check, if there is one."""
     return cast("TrainingCheck | None", part_of(assignment, "training_check"))
+
+
+def learned_model_of(assignment: Assignment) -> LearnedModel | None:
+    """What shows the model whose checkpoint was handed in, if there is anything."""
+    return cast("LearnedModel | None", part_of(assignment, "learned_model"))
 
 
 def conditions_of(assignment: Assignment) -> Conditions | None:

@@ -8,6 +8,7 @@
     parameter_roles/     find out which parameter plays which part
     training_check.py    does the whole learn?
     translating_again.py with a submitted checkpoint, in the worker
+    learned_model.py     what a model looks at whose checkpoint was handed in
     misconceptions/      known faults, as patches of the reference
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis
     understanding/       questions to students about their own code

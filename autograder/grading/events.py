@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ..scoring import Score
 from .marks import TaskResult
-from .record import Training, Unjudged
+from .record import Learned, Training, Unjudged
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,13 @@ class TrainingTried:
     """The short training run of the whole is over."""
 
     training: Training
+
+
+@dataclass(frozen=True)
+class ModelShown:
+    """The model whose checkpoint was handed in has translated a sentence, or could not."""
+
+    learned: Learned
 
 
 @dataclass(frozen=True)
@@ -114,6 +121,7 @@ Event: TypeAlias = (
     | TasksJudged
     | TranslationsScored
     | TrainingTried
+    | ModelShown
     | Contained
     | Noted
     | InternalsFound

@@ -38,7 +38,18 @@ from ..sandbox.containment.zygote import Zygote
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.tape import Tape
 from ..testing.running.collected_tests import CollectedTests
-from .events import Contained, Event, Finished, InternalsFound, Noted, TasksJudged, TrainingTried, UnjudgedFound
+from .events import (
+    Contained,
+    Event,
+    Finished,
+    InternalsFound,
+    ModelShown,
+    Noted,
+    TasksJudged,
+    TrainingTried,
+    UnjudgedFound,
+)
+from .learned_model import show_learned
 from .marks import TaskResult, judge_task, passing_components
 from .record import Training, Unjudged
 from .states import State
@@ -185,6 +196,12 @@ def judge(
             sandbox.grant_the_rest()
             yield TrainingTried(try_whole(sandbox, assignment, [*known.values(), *untested]))
             yield from contained(sandbox)
+        if submission.checkpoint is not None:
+            sandbox.grant_the_rest()
+            learned = show_learned(sandbox, submission.checkpoint, assignment, [*known.values(), *untested])
+            if learned is not None:
+                yield ModelShown(learned)
+                yield from contained(sandbox)
     yield Finished()
 
 

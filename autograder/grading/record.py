@@ -23,6 +23,7 @@ from .states import State
 
 MAX_NAME, MAX_TEXT, MAX_TEST_TEXT, MAX_TRACEBACK, MAX_TRAINING = 200, 8_000, 400, 4_000, 2_000
 MAX_NOTES, MAX_FILES = 50, 200
+MAX_LABEL, MAX_CELLS, MAX_MAPS, MAX_POINTS = 40, 64, 16, 500
 
 
 def _cleaned(limit: int) -> BeforeValidator:
@@ -34,6 +35,7 @@ Text: TypeAlias = Annotated[str, Field(max_length=MAX_TEXT), _cleaned(MAX_TEXT)]
 TestText: TypeAlias = Annotated[str, Field(max_length=MAX_TEST_TEXT), _cleaned(MAX_TEST_TEXT)]
 Traceback: TypeAlias = Annotated[str, Field(max_length=MAX_TRACEBACK), _cleaned(MAX_TRACEBACK)]
 TrainingText: TypeAlias = Annotated[str, Field(max_length=MAX_TRAINING), _cleaned(MAX_TRAINING)]
+Label: TypeAlias = Annotated[str, BeforeValidator(lambda text: printable(text, MAX_LABEL))]
 Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Points: TypeAlias = Annotated[float, Field(ge=0)]
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
@@ -102,6 +104,30 @@ class Training(Model):
     ]
 
 
+class AttentionMap(Model):
+    """Where a model looked: weights by row and column."""
+
+    title: Label
+    rows: Annotated[tuple[Label, ...], Field(max_length=MAX_CELLS)]
+    columns: Annotated[tuple[Label, ...], Field(max_length=MAX_CELLS)]
+    weights: Annotated[tuple[tuple[Share, ...], ...], Field(max_length=MAX_CELLS)]
+
+
+class Curve(Model):
+    """A figure by epoch."""
+
+    title: Label
+    points: Annotated[tuple[tuple[float, float], ...], Field(max_length=MAX_POINTS)]
+
+
+class Learned(Model):
+    """What the model does whose checkpoint was handed in; no points depend on it."""
+
+    message: Annotated[TestText, Field(description="Why there is nothing to show; empty where there is something.")]
+    maps: Annotated[tuple[AttentionMap, ...], Field(max_length=MAX_MAPS)] = ()
+    curves: Annotated[tuple[Curve, ...], Field(max_length=MAX_MAPS)] = ()
+
+
 class Bleu(Model):
     """BLEU of translations.txt with its 95% interval."""
 
@@ -143,6 +169,7 @@ class Judgement(Model):
     parts: Annotated[tuple[Part, ...], Field(description="The tasks, in the assignment's order.")]
     bleu: Annotated[Bleu | None, Field(description="Null where no translations can be scored.")]
     training: Annotated[Training | None, Field(description="Null where it was not asked for.")]
+    learned: Annotated[Learned | None, Field(description="Null where no checkpoint was handed in.")] = None
     notes: Annotated[Notes, Field(description="What a person should know about the submission.")]
     internals: Annotated[
         Notes, Field(description="Uses of PyTorch's and Python's internals, which a person should read.")

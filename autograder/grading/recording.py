@@ -24,6 +24,7 @@ from .events import (
     Finished,
     GivenUp,
     InternalsFound,
+    ModelShown,
     Noted,
     Refused,
     TakenIn,
@@ -148,6 +149,8 @@ def fold_judgement(judgement: Judgement, event: Event) -> Judgement:
             return judgement.changed(bleu=bleu_of(event.score))
         case TrainingTried():
             return judgement.changed(training=event.training)
+        case ModelShown():
+            return judgement.changed(learned=event.learned)
         case InternalsFound():
             return judgement.changed(internals=event.uses[:MAX_NOTES])
         case UnjudgedFound():

@@ -57,8 +57,8 @@ def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
     return None
 
 
-def find_translations(paths: Iterable[str], place: Place | None, package: str) -> str | None:
-    """The path of the translations: beside the modules, or in a folder above them.
+def find_translations(paths: Iterable[str], place: Place | None, package: str, file: str = TRANSLATIONS) -> str | None:
+    """The path of the translations, or of another such file: beside the modules, or in a folder above them.
 
     Raises:
         RefusedError: where there are two.
@@ -68,16 +68,14 @@ def find_translations(paths: Iterable[str], place: Place | None, package: str) -
         folders = ["/".join(parts[:length]) for length in range(len(parts) + 1)]
         if len(parts) == 0:
             folders.append(package)
-        names = [f"{folder}/{TRANSLATIONS}" if folder else TRANSLATIONS for folder in folders]
+        names = [f"{folder}/{file}" if folder else file for folder in folders]
     else:
-        names = [path for path in paths if path.rpartition("/")[2] == TRANSLATIONS]
+        names = [path for path in paths if path.rpartition("/")[2] == file]
         nearest = min((level_of(name.rpartition("/")[0], package) for name in names), default=0)
         names = [name for name in names if level_of(name.rpartition("/")[0], package) == nearest < FAR]
     found = [name for name in names if name in set(paths)]
     if len(found) > 1:
-        raise RefusedError(
-            f"there are two {TRANSLATIONS}, {quote(found[0])} and {quote(found[1])}; hand in one of them"
-        )
+        raise RefusedError(f"there are two {file}, {quote(found[0])} and {quote(found[1])}; hand in one of them")
     return found[0] if found else None
 
 

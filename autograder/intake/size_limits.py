@@ -6,6 +6,8 @@ MAX_SOURCE_BYTES = 300_000  # all modules together
 
 MAX_TRANSLATIONS_BYTES = 10_000_000
 
+MAX_CHECKPOINT_BYTES = 30_000_000
+
 MAX_NOTEBOOK_BYTES = 100_000_000  # pictures in its output included
 MAX_NOTEBOOK_TEXT = 10_000_000  # without them
 MAX_NOTEBOOKS = 20
@@ -23,7 +25,7 @@ MAX_NAME_CHARACTERS = 400
 
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
 
-TRANSLATIONS = "translations.txt"
+TRANSLATIONS, CHECKPOINT = "translations.txt", "best.pt"
 
 
 def limit_of(name: str) -> int:
@@ -32,4 +34,5 @@ def limit_of(name: str) -> int:
         return MAX_MODULE_BYTES
     if name.endswith(".ipynb"):
         return MAX_NOTEBOOK_BYTES
-    return MAX_TRANSLATIONS_BYTES if name.rpartition("/")[2] == TRANSLATIONS else 0
+    others = {TRANSLATIONS: MAX_TRANSLATIONS_BYTES, CHECKPOINT: MAX_CHECKPOINT_BYTES}
+    return others.get(name.rpartition("/")[2], 0)

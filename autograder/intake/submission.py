@@ -33,7 +33,7 @@ from .files.zips import Zip
 from .modules import Selection, complete, misnamed, read_release, select_modules
 from .notebooks.cells import Cell, read_notebook
 from .notebooks.distribution import Distribution
-from .size_limits import MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, MAX_SECONDS, TRANSLATIONS
+from .size_limits import CHECKPOINT, MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, MAX_SECONDS, TRANSLATIONS
 
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
 KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
@@ -51,6 +51,7 @@ class Intake:
         sources: the submission's modules merged with the release's.
         submitted: names of the modules that the submission brings.
         translations: the content of translations.txt, or None.
+        checkpoint: the content of the trained model's file, or None.
         translations_problem: why translations.txt cannot be read, or "".
         hashes: file name -> sha256 of every file that was read.
         notes: what a person should know.
@@ -63,6 +64,7 @@ class Intake:
     submitted: frozenset[str] = frozenset()
     translations: bytes | None = None
     translations_problem: str = ""
+    checkpoint: bytes | None = field(default=None, repr=False)
     hashes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     origins: dict[str, list[str]] = field(default_factory=dict)
@@ -188,7 +190,19 @@ def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, h
             intake.hashes[TRANSLATIONS] = hashlib.sha256(intake.translations).hexdigest()
         except RefusedError as error:
             intake.translations_problem = f"{TRANSLATIONS}: {error}"
+    take_checkpoint(intake, tree, place, assignment.package)
     return intake
+
+
+def take_checkpoint(intake: Intake, tree: Tree, place: Place | None, package: str) -> None:
+    """Takes the trained model in, where one was handed in: bytes, of which nothing is read here."""
+    try:
+        path = find_translations(tree.sizes, place, package, CHECKPOINT)
+        if path is not None:
+            intake.checkpoint = tree.read(path)
+            intake.hashes[CHECKPOINT] = hashlib.sha256(intake.checkpoint).hexdigest()
+    except RefusedError as error:  # no points depend on it
+        intake.notes.append(f"{CHECKPOINT} is not shown: {error}")
 
 
 def take_notebooks(

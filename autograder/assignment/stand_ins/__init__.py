@@ -9,6 +9,7 @@ those of the contract replace components.
     formulas.py    what those compute
     arguments.py   batches, small models, optimizers
     runners.py     calls a component in many situations
+    trained.py     a submission's model with the weights of its checkpoint
 """
 
 from .arguments import (
@@ -32,6 +33,7 @@ from .components import (
     scaled_dot_product_attention,
 )
 from .runners import attention_inputs, in_turn, search, train_in_turn
+from .trained import attend_as_trained
 
 __all__ = [
     "Batch",
@@ -46,6 +48,7 @@ __all__ = [
     "Oracle",
     "PositionalEncoding",
     "adam",
+    "attend_as_trained",
     "attention_inputs",
     "causal_mask",
     "cross_entropy",

@@ -6,6 +6,7 @@
     needs_a_person.py   whom a person should look at first, and why
     misconceptions.py   what the class got wrong, ranked
     similar_page.py     similar submissions side by side
+    model_pictures.py   attention maps and training curves
     charts.py           numbers to positions in a picture
 
 Submissions decide on texts in them: everything is escaped, and a content security policy forbids the browser to load

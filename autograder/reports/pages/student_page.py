@@ -12,6 +12,7 @@ from ...grading.record import Part, Record
 from ...grading.states import State
 from ..telling import Passage, passages_of
 from .charts import highest_bleu, intervals
+from .model_pictures import pictures_of
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
         "bleu_top": bleu_top,
         "thresholds": {name: 100 * value / bleu_top for name, value in assignment.thresholds.items()},
         "threshold_values": assignment.thresholds,
+        **pictures_of(judgement.learned),
     }
 
 

@@ -14,7 +14,7 @@ from autograder.classroom.roll import LeftOut, Member, Roll
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.events import Finished, Noted, TasksJudged
 from autograder.grading.marks import TaskResult
-from autograder.grading.record import Bleu, Diagnosis
+from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, Learned
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.pages import write_pages
@@ -207,6 +207,24 @@ def test_bonus_points_are_in_the_last_column():
     assert [one.count for one in bins] == [2, 1, *[0] * 17, 2] and bins[0].height == 100
 
 
+LEARNED = Learned(
+    message="",
+    maps=(AttentionMap(title="head 1", rows=("a", MARKUP), columns=("x", "y"), weights=((0.25, 0.75), (1.0, 0.0))),),
+    curves=(Curve(title="dev BLEU", points=((1.0, 0.1), (2.0, 0.4))),),
+)
+
+
+def test_a_model_that_was_handed_in_is_shown(pages):
+    found = pages(graded("anna", learned=LEARNED), graded("bob"), graded("carl", learned=Learned(message=MARKUP)))
+    page = found["students/anna.html"]
+    assert not Balanced(page).open and "<script>alert" not in page
+    assert page.count('class="weight"') == 3, "a weight of 0 is not drawn"
+    assert '<polyline points="0.0,110.0 300.0,10.0"/>' in page
+    assert "The model that was handed in" not in words(found["students/bob.html"])
+    assert "The checkpoint cannot be shown" in words(found["students/carl.html"])
+    assert "<script>alert" not in found["students/carl.html"]
+
+
 def test_a_class_of_three_hundred_is_below_a_megabyte(pages, tmp_path):
     one = graded("x", bleu=(0.4, 0.44, 0.48), fault="layer-norm-over-batch")
     found = pages(*(shown(one.record, f"student-{n}", f"Student Number {n}") for n in range(300)))
@@ -221,7 +239,7 @@ def test_in_a_browser(tmp_path, pages, scheme):
     from playwright.sync_api import sync_playwright
 
     found = pages(
-        graded("anna", "Anna", bleu=(0.43, 0.44, 0.47), fault="layer-norm-over-batch"),
+        graded("anna", "Anna", bleu=(0.43, 0.44, 0.47), fault="layer-norm-over-batch", learned=LEARNED),
         graded("bob", MARKUP, state=State.TIMEOUT),
         graded("carl", "Carl", state=State.FAILED, bleu=(0.2, 0.21, 0.22)),
     )
