@@ -46,7 +46,7 @@ def _worth(three: tuple[Tried, ...], broken: Tried, test: str, tried: list[Tried
         + len({one.change.line for one in three}) / 2
         + len({one.change.kind for one in three}) / 2
         - often
-        - len(broken.trial.missed) / len(broken.trial.outcomes)
+        - 2 * len(broken.trial.missed) / len({one.test.partition("[")[0] for one in broken.trial.outcomes})
         - sum(_raises(one) for one in three)
     )
 

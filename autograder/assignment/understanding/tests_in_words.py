@@ -49,7 +49,7 @@ TESTS: Mapping[str, str] = {
     "test_no_dropout_is_deterministic": "train mode with a dropout of 0",
     "test_dropout_is_random_in_training_only": "dropout in train mode and in eval mode",
     "test_one_layer": "a single layer",
-    "test_layers_have_their_own_parameters": "whether layers share parameters",
+    "test_layers_have_their_own_parameters": "how many parameters the layers have",
     "test_one_sentence": "one sentence by itself",
     # 2.4
     "test_encode": "what `encode` returns",
