@@ -11,6 +11,8 @@ from ..intake.python_source import parse
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NESTED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+MOST_STATEMENTS, MOST_LINES, MOST_CHARACTERS = 100, 12, 150
+"""Of a component, that are asked about; of a statement; of a line."""
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 
 
@@ -53,11 +55,13 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     if name not in ours:
         return []
     handed_out = definitions_of(intake.release.get(module, ("", ""))[1])
-    given = {ast.dump(node) for one in handed_out.values() for node in ast.walk(one) if isinstance(node, SIMPLE)}
+    given = {dump(node) for one in handed_out.values() for node in ast.walk(one) if isinstance(node, SIMPLE)}
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
     helpers = [one for other, one in ours.items() if other in mentioned - handed_out.keys() - {name}]
     found = [one for node in (ours[name], *helpers) for one in _statements(module, node)]
-    return [one for one in found if ast.dump(one.node) not in given and not is_text(one.node)]
+    lines = intake.sources[module][1].split("\n")
+    legible = [one for one in found if is_legible(one, lines) and not is_text(one.node)]
+    return [one for one in legible[:MOST_STATEMENTS] if dump(one.node) not in (*given, None)]
 
 
 def definitions_of(text: str) -> dict[str, ast.stmt]:
@@ -65,6 +69,20 @@ def definitions_of(text: str) -> dict[str, ast.stmt]:
     tree = parse(text)
     body = tree.body if isinstance(tree, ast.Module) else []
     return {node.name: node for node in body if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
+
+
+def dump(node: ast.AST) -> str | None:
+    """A node for comparing; None where it is nested too deeply to be looked at."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return None
+
+
+def is_legible(statement: Statement, lines: list[str]) -> bool:
+    """Whether a statement can be shown: on lines that fit a page."""
+    shown = [lines[number - 1] for number in statement.lines if number <= len(lines)]
+    return len(shown) <= MOST_LINES and all(len(line) <= MOST_CHARACTERS for line in shown)
 
 
 def is_text(node: ast.stmt) -> bool:
@@ -88,38 +106,71 @@ def _statements(module: str, definition: ast.stmt) -> Iterator[Statement]:
         waiting[:0] = [(one, inner) for block in blocks for one in block if isinstance(one, ast.stmt)]
 
 
-def with_expression(text: str, node: ast.expr, other: ast.expr) -> str | None:
+def with_expression(text: str, statement: ast.stmt, node: ast.expr, other: ast.expr) -> str | None:
     """A module's text with another expression in the place of one; in parentheses only where it needs them.
 
     A part of the same module is taken as it stands there.
     """
-    code = ast.get_source_segment(text, other) if hasattr(other, "lineno") else None
-    code = code or ast.unparse(other)
-    plain, safe = with_code(text, node, code), with_code(text, node, f"({code})")
-    if plain is not None and safe is not None and ast.dump(ast.parse(plain)) == ast.dump(ast.parse(safe)):
-        return plain
-    return safe
+    code = code_of(text, other) if hasattr(other, "lineno") else ast.unparse(other)
+    plain, safe = (changed_statement(text, statement, one, node) for one in (code, f"({code})"))
+    if safe is None:
+        return None
+    is_same = plain is not None and dumps(plain) == dumps(safe)
+    return with_code(text, statement, plain if is_same and plain is not None else safe)
 
 
-def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
-    """A module's text with other code in the place of a node; None where the result is not Python.
+def with_code(text: str, statement: ast.stmt, code: str) -> str | None:
+    """A module's text with other code in the place of a statement; None where that is not Python."""
+    place = place_of_statement(text, statement)
+    if place is None or dumps(code) is None:
+        return None
+    start, end = place
+    return text[:start] + code + text[end:]
 
-    Also None where the node's place in the text is not what Python's parser says, as after a lone carriage return.
+
+def changed_statement(text: str, statement: ast.stmt, code: str, node: ast.expr) -> str | None:
+    """A statement with other code in the place of one of its expressions; None where that is not Python."""
+    place = place_of_statement(text, statement)
+    if place is None or node.end_lineno is None or node.end_col_offset is None:
+        return None
+    start, end = offset(text, node.lineno, node.col_offset), offset(text, node.end_lineno, node.end_col_offset)
+    changed = text[place[0] : start] + code + text[end : place[1]]
+    return changed if dumps(changed) is not None else None
+
+
+def place_of_statement(text: str, statement: ast.stmt) -> tuple[int, int] | None:
+    """Where a statement begins and ends in a module's text.
+
+    None where that is not what Python's parser says, as after a lone carriage return.
     """
-    lines = [line.encode() for line in text.split("\n")]
-    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-    if last >= len(lines) or node.end_col_offset is None:
+    if statement.end_lineno is None or statement.end_col_offset is None:
         return None
-    head, tail = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
-    old = b"\n".join(lines[first : last + 1])
-    old = old[node.col_offset : len(old) - len(tail)]
+    if statement.end_lineno > text.count("\n") + 1:
+        return None
+    start = offset(text, statement.lineno, statement.col_offset)
+    end = offset(text, statement.end_lineno, statement.end_col_offset)
+    return (start, end) if dumps(text[start:end]) == [ast.dump(statement)] else None
+
+
+def code_of(text: str, node: ast.stmt | ast.expr) -> str:
+    """The code of a node, as it stands in its module's text."""
+    last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return text[offset(text, node.lineno, node.col_offset) : offset(text, last, column)]
+
+
+def offset(text: str, line: int, column: int) -> int:
+    """The index of a place in a text, whose column counts bytes of UTF-8."""
+    start = 0
+    for _ in range(line - 1):
+        start = text.index("\n", start) + 1
+    end = text.find("\n", start)
+    whole = text[start : None if end < 0 else end]
+    return start + len(whole.encode()[:column].decode(errors="ignore"))
+
+
+def dumps(code: str) -> list[str] | None:
+    """The statements of some code, for comparing; None where it is not Python."""
     try:
-        if isinstance(node, ast.expr):
-            is_there = ast.dump(ast.parse(b"(" + old + b"\n)", mode="eval").body) == ast.dump(node)
-        else:
-            is_there = [ast.dump(one) for one in ast.parse(old).body] == [ast.dump(node)]
-        changed = b"\n".join([*lines[:first], head + code.encode() + tail, *lines[last + 1 :]]).decode()
-        ast.parse(changed)
-    except (SyntaxError, ValueError, RecursionError):
+        return [ast.dump(one) for one in ast.parse(code).body]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return changed if is_there else None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from ..testing.case import Case
-from .own_code import Statement, own_statements, with_code
+from .own_code import Statement, code_of, own_statements, with_code
 from .question import Excerpt, Question, code_line, excerpt, place_of
 from .slips import expressions_in
 
@@ -107,7 +107,7 @@ def excerpt_of(bench: Bench, statement: Statement) -> Excerpt:
 def _values(text: str, statement: Statement) -> Iterator[Value]:
     """Values that the statement computes, each with the module's text cut short there."""
     node = statement.node
-    segment = ast.get_source_segment(text, node)
+    segment = code_of(text, node)
     names: list[str] = []
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
@@ -121,7 +121,7 @@ def _values(text: str, statement: Statement) -> Iterator[Value]:
     whole = getattr(node, "value", None) if names else None
     for part in expressions_in(node):
         if isinstance(part, (ast.Call, ast.BinOp)) and part is not whole and not _is_inside(node, part):
-            code = ast.get_source_segment(text, part) or ""
+            code = code_of(text, part)
             if (
                 code
                 and len(" ".join(code.split())) <= MOST_CHARACTERS

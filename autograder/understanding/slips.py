@@ -95,7 +95,7 @@ def _versions(text: str, statement: Statement) -> Iterator[tuple[str, str | None
         for slip in SLIPS:
             if not (is_call and slip is left_out and node is getattr(statement.node, "value", None)):
                 for place, other in slip(node, names):
-                    yield slip.__name__, with_expression(text, place, other)
+                    yield slip.__name__, with_expression(text, statement.node, place, other)
 
 
 def arguments_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Arguments:

@@ -117,7 +117,7 @@ def test_parentheses_stand_only_where_they_are_needed(other, wanted):
     assert isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp)
     new = ast.parse(other, mode="eval").body
     del new.lineno  # with a place it would count as a part of the same text
-    assert with_expression("y = x * c", statement.value.left, new) == wanted
+    assert with_expression("y = x * c", statement, statement.value.left, new) == wanted
 
 
 def test_a_faulty_module_can_still_be_changed(tmp_path):
@@ -133,3 +133,17 @@ def test_arguments_are_exchanged_with_those_of_their_kind():
     changes = {change.after for change in changes_of(text, own_statements(intake(text), "layers.attend"))}
     assert {"return f(key, mask)", "return f(query, None)"} <= changes
     assert not {"return f(scale, mask)", "return f(mask, mask)", "return f(None, mask)"} & changes
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "y = " + "(\n" * 9 + "-" * 1200 + "x" + ")" * 9,
+        "y = [" + "x,\n" * 50 + "]",
+        "y = '" + "x" * 200 + "'",
+    ],
+    ids=["deep", "many lines", "long"],
+)
+def test_code_that_nobody_could_read_on_a_page_is_not_asked_about(statement):
+    text = f"def f(x):\n    {statement}\n    return x + 1\n"
+    assert [ast.unparse(one.node) for one in own_statements(intake(text), "layers.f")] == ["return x + 1"]
