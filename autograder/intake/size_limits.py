@@ -7,6 +7,7 @@ MAX_SOURCE_BYTES = 300_000  # all modules together
 MAX_TRANSLATIONS_BYTES = 10_000_000
 
 MAX_CHECKPOINT_BYTES = 30_000_000
+CHECKPOINT_DEPTH = 2  # folders around it
 
 MAX_NOTEBOOK_BYTES = 100_000_000  # pictures in its output included
 MAX_NOTEBOOK_TEXT = 10_000_000  # without them
@@ -34,5 +35,7 @@ def limit_of(name: str) -> int:
         return MAX_MODULE_BYTES
     if name.endswith(".ipynb"):
         return MAX_NOTEBOOK_BYTES
-    others = {TRANSLATIONS: MAX_TRANSLATIONS_BYTES, CHECKPOINT: MAX_CHECKPOINT_BYTES}
-    return others.get(name.rpartition("/")[2], 0)
+    folder, _, file = name.rpartition("/")
+    if file == CHECKPOINT:  # folders of runs, further down, may hold many
+        return MAX_CHECKPOINT_BYTES if folder.count("/") < CHECKPOINT_DEPTH else 0
+    return MAX_TRANSLATIONS_BYTES if file == TRANSLATIONS else 0

@@ -194,9 +194,9 @@ class TestDamage:
 
 
 def test_nothing_is_kept_of_what_does_not_count(write_tar):
-    content = write_tar([("best.pt", os.urandom(1_000)), ("layers.py", LAYERS)]).read_bytes()
+    content = write_tar([("last.pt", os.urandom(1_000)), ("a/b/c/best.pt", b"far"), ("layers.py", LAYERS)]).read_bytes()
     tree = tars.Tar(content)
-    assert tree.sizes == {"best.pt": 1_000, "layers.py": len(LAYERS)}
+    assert tree.sizes == {"last.pt": 1_000, "a/b/c/best.pt": 3, "layers.py": len(LAYERS)}
     assert list(tree._contents) == ["layers.py"]
 
 
