@@ -126,6 +126,7 @@ def test_a_query_without_keys_is_asked_by_the_student_s_own_code(grader, tmp_pat
     assert choice.options[choice.right] == "0, 0, 0, 0"
 
 
+@pytest.mark.slow
 def test_a_student_gets_the_same_questions_all_term(examiner, right):
     once, again = (replace(examiner.sheet("anna", "Anna", right), cpu=0) for _ in range(2))
     other = examiner.sheet("ben", "Ben", right)
@@ -133,11 +134,13 @@ def test_a_student_gets_the_same_questions_all_term(examiner, right):
     assert once.questions != other.questions
 
 
+@pytest.mark.slow
 def test_another_term_asks_otherwise(examiner, grader, right):
     next_term = Examiner(grader, Seeds(b"another secret"), UNDERSTANDING, None)
     assert next_term.sheet("anna", "Anna", right).questions != examiner.sheet("anna", "Anna", right).questions
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_about_what_does_not_work(examiner, tmp_path):
     fault = ("attention", " / math.sqrt(query.size(-1))", "")
     sheet = examiner.sheet("bob", "Bob", taken_in(write_submission(tmp_path / "bob", changes=[fault])))
@@ -150,6 +153,7 @@ def test_a_skeleton_gets_no_questions(examiner):
     assert sheet.questions == () and "none of the assignment's components" in sheet.reason
 
 
+@pytest.mark.slow
 def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
     """Code that works in tests and ends its process when it is cut short, and code that returns what is no tensor."""
     text = "    return weights @ value, weights"

@@ -74,6 +74,7 @@ def test_code_between_backquotes(text, wanted):
     assert str(with_code_spans(text)).replace("one  alone", "one ` alone") == wanted
 
 
+@pytest.mark.slow
 def test_one_submission(tmp_path):
     path = write_submission(tmp_path / "anna", ("layers",))
     done = ask(path, "--output", tmp_path / "oral", "--json")
@@ -84,6 +85,7 @@ def test_one_submission(tmp_path):
     assert page.count("<section>") == 5 and "default-src 'none'" in page
 
 
+@pytest.mark.slow
 def test_a_class_goes_on_where_one_cannot_be_read(tmp_path):
     folder = tmp_path / "class"
     folder.mkdir()
