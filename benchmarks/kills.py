@@ -2,7 +2,7 @@
 
 One of four is killed at a time, by KILL or TERM: the process of the class, one of its graders, the zygote that workers
 are forked from, or a worker. The command is started again until it has finished, and its records are compared with
-those of an undisturbed run.
+those of an undisturbed run, and its database is searched for results that are missing or there twice.
 """
 
 import contextlib
@@ -12,12 +12,14 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Never
@@ -25,6 +27,7 @@ from typing import Never
 from tqdm import tqdm
 
 from autograder.classroom.records import RECORDS
+from autograder.classroom.store import FILE
 from autograder.diagnosis.catalogue import apply, read_catalogue
 from autograder.grading.record import read_record
 from autograder.intake.python_source import read_modules
@@ -191,7 +194,20 @@ def compare(expected: dict[str, object], output: Path, outcome: Outcome) -> None
     outcome.lost += sorted(expected.keys() - found.keys())
     outcome.doubled += sorted(found.keys() - expected.keys())
     outcome.doubled += [str(path.relative_to(output)) for path in output.rglob(".*")]
+    kept = results_kept(output)
+    outcome.lost += [f"{name}, in the database" for name in sorted(expected.keys() - kept.keys())]
+    outcome.doubled += [f"{name}, in the database" for name, number in kept.items() if number != 1]
     outcome.wrong += [name for name, judgement in found.items() if expected.get(name, judgement) != judgement]
+
+
+def results_kept(output: Path) -> dict[str, int]:
+    """How many results the database has of each submission that has one that counts."""
+    with closing(sqlite3.connect(output / FILE)) as connection:
+        rows = connection.execute(
+            "SELECT s.entry, count(*) FROM submissions s JOIN kept k ON k.submission_id = s.id "
+            "JOIN attempts a ON a.submission_id = s.id JOIN results r ON r.attempt_id = a.id GROUP BY s.entry"
+        )
+        return {str(entry): int(number) for entry, number in rows}
 
 
 def judgements(output: Path) -> dict[str, object]:

@@ -1,17 +1,21 @@
 """What the queue and the database of a class cost for each submission, and whether memory stays flat.
 
 A stub takes the place of the grader: it answers at once, with as many tests as the true one. Each submission is still
-read and graded in a forked child, whose events the parent folds into a record and stores, as in `grade-class`.
+read and graded in a forked child, whose events the parent folds into a record and stores, as in `grade-class`. The
+process has no PyTorch loaded, as the true grader would have; what that adds to a fork is measured apart.
 """
 
+import json
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from tqdm import tqdm
 
@@ -20,14 +24,16 @@ from autograder.classroom.grading import grade_all
 from autograder.classroom.staleness import Conditions
 from autograder.classroom.store import Database, Owner, Received, Results, url_of
 from autograder.grading.events import Contained, Event, Finished, TasksJudged
-from autograder.grading.judging import Grader
 from autograder.grading.marks import Outcome, judge_task
 from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
 from autograder.grading.states import State
 from autograder.intake import Intake
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.places import SKELETON
+from foundation.places import ROOT, SKELETON
+
+if TYPE_CHECKING:  # needs PyTorch
+    from autograder.grading.judging import Grader
 
 TESTS_A_TASK = 12
 EARLY = 0.1
@@ -87,16 +93,40 @@ def measure(count: int, url: str | None = None) -> int:
         count: submissions.
         url: of a database; None = SQLite in a temporary folder.
     """
-    costs = cost_of(count, url, show_progress=True)
+    costs = cost_alone(count, url)
     each = 1000 / count
     print(f"{count} submissions with a stub grader, {TESTS_A_TASK} tests a task; ms each")
     print(f"  store   {costs.store_wall * each:6.2f} wall   {costs.store_cpu * each:6.2f} CPU")
     print(f"  queue   {(costs.wall - costs.store_wall) * each:6.2f} wall   {costs.queue_cpu * each:6.2f} CPU")
     print(f"  child   {'':>6}        {costs.child_cpu * each:6.2f} CPU")
     early, late = costs.memory
+    print(f"  with PyTorch loaded, a fork costs the parent {1000 * seconds_of_fork():.2f} CPU")
     print(f"memory: {early:.0f} MiB after {int(count * EARLY)}, {late:.0f} MiB at the end")
     print(f"database: {costs.disk / count / 1000:.1f} kB each" if costs.disk else "")
     return 0
+
+
+def cost_alone(count: int, url: str | None) -> Costs:
+    """What `cost_of` finds in a process of its own, which has no PyTorch loaded."""
+    code = "import sys; from benchmarks.store import say_cost; say_cost(int(sys.argv[1]), *sys.argv[2:])"
+    command = [sys.executable, "-c", code, str(count), *([url] if url else [])]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)  # noqa: S603  our own command
+    return Costs(**json.loads(done.stdout))
+
+
+def say_cost(count: int, url: str | None = None) -> None:
+    """Prints the costs as JSON."""
+    print(json.dumps(asdict(cost_of(count, url, show_progress=sys.stderr.isatty()))))
+
+
+def seconds_of_fork(count: int = 50) -> float:
+    """CPU seconds that a fork takes of this process, to begin and to wait for its end."""
+    before = time.process_time()
+    for _ in range(count):
+        if not (child := os.fork()):
+            os._exit(0)
+        os.waitpid(child, 0)
+    return (time.process_time() - before) / count
 
 
 def cost_of(count: int, url: str | None = None, show_progress: bool = False) -> Costs:
@@ -128,7 +158,7 @@ def cost_of(count: int, url: str | None = None, show_progress: bool = False) -> 
             conditions = Conditions(assignment, SKELETON, folder, "0" * 16, seeds, show_progress=show_progress)
             wall, cpu, of_children = time.perf_counter(), time.process_time(), children_cpu()
             tqdm.monitor_interval = 0
-            grade_all(entries, conditions, cast(Grader, Stub(assignment)), store)
+            grade_all(entries, conditions, cast("Grader", Stub(assignment)), store)
             costs.wall, costs.child_cpu = time.perf_counter() - wall, children_cpu() - of_children
             costs.queue_cpu = time.process_time() - cpu - costs.store_cpu
         costs.disk = sum(path.stat().st_size for path in output.glob("*.db"))

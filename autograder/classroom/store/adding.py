@@ -33,31 +33,35 @@ class Added:
     text: str
 
 
-FIND_VERSION = select(Version.id).where(Version.id == bindparam("version"))
-ADD_VERSION = insert(Version)
-FIND_ATTEMPT = select(Attempt.id, Attempt.submitted, Attempt.is_late).where(
-    Attempt.submission_id == bindparam("submission"), Attempt.content == bindparam("content")
+ATTEMPTS, KEPT, RESULTS, RUNS, TESTS, VERSIONS = (
+    table.metadata.tables[table.__tablename__] for table in (Attempt, Kept, Result, Run, TestResult, Version)
 )
-ADD_ATTEMPT = insert(Attempt).returning(Attempt.id)
-CHANGE_ATTEMPT = update(Attempt).where(Attempt.id == bindparam("attempt"))
-FIND_RESULT = select(Result.id, Result.is_finished, Result.run_id, Result.record).where(
-    Result.attempt_id == bindparam("attempt_id"),
-    Result.version_id == bindparam("version_id"),
-    Result.seed_id == bindparam("seed_id"),
-    Result.weighting == bindparam("weighting"),
+"""Without the classes, which statements would map rows to."""
+FIND_VERSION = select(VERSIONS.c.id).where(VERSIONS.c.id == bindparam("version"))
+ADD_VERSION = insert(VERSIONS)
+FIND_ATTEMPT = select(ATTEMPTS.c.id, ATTEMPTS.c.submitted, ATTEMPTS.c.is_late).where(
+    ATTEMPTS.c.submission_id == bindparam("submission"), ATTEMPTS.c.content == bindparam("content")
 )
-ADD_RUN = insert(Run).returning(Run.id)
-ADD_RESULT = insert(Result).returning(Result.id)
-CHANGE_RESULT = update(Result).where(Result.id == bindparam("result"))
-DROP_TESTS = delete(TestResult).where(TestResult.result_id == bindparam("result"))
-ADD_TESTS = insert(TestResult)
+ADD_ATTEMPT = insert(ATTEMPTS).returning(ATTEMPTS.c.id)
+CHANGE_ATTEMPT = update(ATTEMPTS).where(ATTEMPTS.c.id == bindparam("attempt"))
+FIND_RESULT = select(RESULTS.c.id, RESULTS.c.is_finished, RESULTS.c.run_id, RESULTS.c.record).where(
+    RESULTS.c.attempt_id == bindparam("attempt_id"),
+    RESULTS.c.version_id == bindparam("version_id"),
+    RESULTS.c.seed_id == bindparam("seed_id"),
+    RESULTS.c.weighting == bindparam("weighting"),
+)
+ADD_RUN = insert(RUNS).returning(RUNS.c.id)
+ADD_RESULT = insert(RESULTS).returning(RESULTS.c.id)
+CHANGE_RESULT = update(RESULTS).where(RESULTS.c.id == bindparam("result"))
+DROP_TESTS = delete(TESTS).where(TESTS.c.result_id == bindparam("result"))
+ADD_TESTS = insert(TESTS)
 FIND_KEPT = (
-    select(Result.attempt_id)
-    .join(Kept, Kept.result_id == Result.id)
-    .where(Kept.submission_id == bindparam("submission"))
+    select(RESULTS.c.attempt_id)
+    .join(KEPT, KEPT.c.result_id == RESULTS.c.id)
+    .where(KEPT.c.submission_id == bindparam("submission"))
 )
-ADD_KEPT = insert(Kept)
-CHANGE_KEPT = update(Kept).where(Kept.submission_id == bindparam("submission"))
+ADD_KEPT = insert(KEPT)
+CHANGE_KEPT = update(KEPT).where(KEPT.c.submission_id == bindparam("submission"))
 
 
 def add(
