@@ -40,6 +40,9 @@ class BusyStub:
     assignment: Assignment
     cpu_seconds: float = CPU_SECONDS
 
+    def prepare(self) -> None:
+        """Nothing has to be prepared."""
+
     def renew(self) -> bool:
         """Nothing has to be renewed."""
         return False

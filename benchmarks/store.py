@@ -50,6 +50,9 @@ class Stub:
             for fails in (False, True)
         ]
 
+    def prepare(self) -> None:
+        """Nothing has to be prepared."""
+
     def renew(self) -> bool:
         """Nothing has to be renewed."""
         return False

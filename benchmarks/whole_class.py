@@ -137,9 +137,9 @@ def write_class(folder: Path, count: int, seed: int) -> Counter[str]:
 def write(folder: Path, modules: Sources) -> None:
     """Writes a submission's files."""
     folder.mkdir(parents=True)
-    for module, (path, text) in modules.items():
+    for module, (_, text) in modules.items():
         if module != "__init__" and "." not in module:
-            (folder / Path(path).name).write_text(text, encoding="utf-8")
+            (folder / f"{module}.py").write_text(text, encoding="utf-8")
 
 
 def good_or_faulty() -> Iterator[tuple[str, Sources]]:

@@ -37,8 +37,6 @@ def clean(text: str, limit: int) -> str:
         text: any string, lone surrogates included.
         limit: the most characters of it that are kept; a note at the end says that some were cut.
     """
-    if len(text) <= limit and text.isascii() and text.isprintable():  # as nearly all are, and there are many
-        return text
     text = _SUSPECT.sub(_replace, text[: limit + 1].replace("\r\n", "\n").replace("\r", "\n"))
     return text if len(text) <= limit else text[: limit - len(_CUT)] + _CUT
 

@@ -29,6 +29,10 @@ if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
 NOT_OURS = "graded again, since this term's grader has not sealed the record that was there"
 
 
+MANY = 10
+"""Submissions from which on it pays to prepare the grader for the diagnosis of all tasks."""
+
+
 def grade_class(
     entries: Sequence[Entry],
     received: Mapping[str, Received],
@@ -130,6 +134,8 @@ def grade_all(
         store: called with each record, once.
         notes: on the runs of some.
     """
+    if len(entries) >= MANY:
+        grader.prepare()
     jobs = deque(jobs_of(entries, conditions, notes))
     graded = grade_here(jobs, conditions.assignment, conditions.grader_version, grader, conditions.n_children)
     store_all(graded, len(entries), conditions, store)

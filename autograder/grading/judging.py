@@ -15,12 +15,13 @@ import time
 from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
 from foundation.sources import Locate
 from foundation.watchdog import CPU, check_main_thread, time_limit
 
-from ..diagnosis.explaining import Explainer
+from ..diagnosis.explaining import Explainer, make_diagnostician
 from ..intake import Intake
 from ..rules import (
     Binding,
@@ -56,6 +57,9 @@ from .states import State
 from .trainability import Trainability, missing_for, try_training
 from .translations import judge_translations
 
+if TYPE_CHECKING:  # loaded where the first submission needs it
+    from ..diagnosis.matching import Diagnostician
+
 SEARCH_SECONDS = 30.0
 """CPU time of the search of the text, which counts its own steps and needs far less."""
 
@@ -73,6 +77,7 @@ class Grader:
         tests: collected.
         zygote: that workers are forked from.
         level: of containment.
+        diagnostician: prepared for all tasks, or None; then each submission that needs one makes its own.
     """
 
     assignment: Assignment
@@ -80,6 +85,7 @@ class Grader:
     tests: CollectedTests
     zygote: Zygote
     level: str = "auto"
+    diagnostician: Diagnostician | None = None
 
     def judge(
         self,
@@ -100,6 +106,14 @@ class Grader:
             show_progress=show_progress,
             killed_before=killed_before,
         )
+
+    def prepare(self) -> None:
+        """Does once what the diagnosis of many submissions has in common; their processes are forked from this one."""
+        reference = self.assignment.reference
+        if self.diagnostician is None and reference.is_dir():
+            self.diagnostician = make_diagnostician(reference, self.assignment)
+            for task in self.assignment.tasks:
+                self.diagnostician.prepare(task.components, task.number)
 
     def renew(self) -> bool:
         """Starts another zygote where the present one has ended or hangs; whether it did so.
@@ -157,7 +171,7 @@ def judge(
     broken: list[str] = []
     seconds_of_diagnosis = 0.0
     with (
-        Explainer(grader.tests, tape, assignment, broken.append) as explainer,
+        Explainer(grader.tests, tape, assignment, broken.append, grader.diagnostician) as explainer,
         Sandbox(
             submission.sources,
             assignment,

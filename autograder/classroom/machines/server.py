@@ -48,6 +48,7 @@ def serve(connection: Connection) -> None:
     with tempfile.TemporaryDirectory(prefix="grader-") as folder:
         try:
             with opener(assignment, references_in(Path(folder), terms), terms.level) as grader:
+                grader.prepare()
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 jobs: deque[Job] = deque()
                 graded = grade_here(jobs, assignment, terms.grader_version, grader, MOST_CHILDREN, connection)
