@@ -166,7 +166,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     sub.add_argument("--count", type=int, default=30, help="submissions (default: 30)")
     sub.add_argument("--rounds", type=int, default=3, help="with one worker and with two, in turn (default: 3)")
-    sub.set_defaults(run=lambda options: cluster.measure(options.count, options.rounds))
+    sub.add_argument("--waiting", action="store_true", help="submissions take time, but no core")
+    sub.set_defaults(run=lambda options: cluster.measure(options.count, options.rounds, options.waiting))
     sub = commands.add_parser(
         "agreement",
         help="whether a student's own run of the tests and the grading agree",
