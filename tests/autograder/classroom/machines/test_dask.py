@@ -11,11 +11,16 @@ from contextlib import closing
 import psutil
 import pytest
 
+from autograder.classroom.machines import Cluster, terms_of
+from autograder.classroom.machines.agreement import MismatchError
+from autograder.classroom.staleness import Conditions
 from autograder.grading.record import read_record
 from benchmarks.kills import write_class
 from benchmarks.loopback_cluster import LoopbackCluster
 from benchmarks.processes import family
-from foundation.places import ROOT
+from foundation.places import ROOT, SKELETON
+
+from ..conftest import ASSIGNMENT, SEEDS, VERSION
 
 pytestmark = pytest.mark.slow
 
@@ -87,3 +92,15 @@ def test_without_a_scheduler_any_more_what_is_finished_stays(tmp_path):
     assert command.returncode == 2 and printed.count("\n") == 1, printed
     assert "the connection to the scheduler was lost" in printed
     assert 0 < count(tmp_path / "marks", "results") < N
+
+
+def test_workers_that_differ_are_named_before_anything_is_graded(tmp_path):
+    references = tmp_path / "references"
+    terms = terms_of(Conditions(ASSIGNMENT, SKELETON, references, VERSION, SEEDS))
+    with LoopbackCluster(2) as cluster:
+        with Cluster(cluster.address, terms):
+            pass
+        terms.facts["torch"] = "1.0"
+        with pytest.raises(MismatchError, match=r"^worker tcp://127.0.0.1:\d+: torch is \S+ there and 1.0 here") as it:
+            Cluster(cluster.address, terms)
+        assert "\n" not in str(it.value)
