@@ -14,7 +14,7 @@ KINDS = ("renamed", "reordered", "reformatted", "loops")
 Modules = Mapping[str, str]
 """A submission: the text of each file."""
 
-FIXED = {"forward", "encode", "decode", "get_predictions", "training", "weight", "bias"}
+FIXED = {"forward", "generate", "encode", "decode", "get_predictions", "training", "weight", "bias"}
 WORDS = ("out", "tmp", "value", "thing", "part", "item", "res", "cur", "block", "piece", "aux", "inner", "proj", "val")
 REMARKS = ("now the next step", "see the lecture", "this took a while", "as in the paper", "shapes are fine here")
 
@@ -39,7 +39,7 @@ def rename(trees: Iterable[ast.Module], rng: random.Random) -> None:
         match node:
             case ast.Attribute(ast.Name("self"), name, ctx):
                 stored.update([name] if isinstance(ctx, ast.Store) else [])
-            case ast.Attribute(_, name):
+            case ast.Attribute(_, name) | ast.Constant(str(name)):  # as in `hasattr(self, "name")`
                 elsewhere.add(name)
             case ast.ClassDef(body=body):
                 methods |= {one.name for one in body if isinstance(one, ast.FunctionDef)}

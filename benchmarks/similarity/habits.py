@@ -13,9 +13,10 @@ NUMBERS = (1e9, 1e10, 1e8, 1e12, 1e20)
 HABITS = (
     "turns sums", "swaps axes", "turns axes", "calls matmul", "asks for shape", "asks for size", "powers for roots",
     "functions for methods", "no keyword for dim", "keywords", "steps", "keeps arguments", "appends layers", "indexes",
-    "own dropouts", "else after return", "compares with zero", "asserts", "says not is",
+    "own dropouts", "else after return", "compares with zero", "says not is",
 )  # fmt: skip
-AS_FUNCTIONS = ("softmax", "mean", "transpose", "relu", "sqrt", "reshape", "flatten", "unflatten", "log_softmax")
+AS_FUNCTIONS = ("softmax", "mean", "transpose", "relu", "sqrt", "flatten", "unflatten", "log_softmax")
+MODULES = ("nn", "F", "torch", "math")
 
 Signatures = Mapping[str, Sequence[str]]
 """The parameters of each class of the contract, in order."""
@@ -118,7 +119,7 @@ class Habits(ast.NodeTransformer):
         match node:
             case ast.Call(ast.Attribute(value, method), arguments) if (
                 method in AS_FUNCTIONS
-                and not any(isinstance(part, ast.Name) and part.id in ("nn", "F", "torch") for part in ast.walk(value))
+                and not any(isinstance(part, ast.Name) and part.id in MODULES for part in ast.walk(value))
                 and self.has("functions for methods")
             ):
                 return called(f"torch.{method}", [value, *arguments], node.keywords)
@@ -161,8 +162,6 @@ class Habits(ast.NodeTransformer):
                     one = ast.parse(f"{name} = {ast.unparse(layers)}[n]").body
                     numbers = ast.parse(f"range(len({ast.unparse(layers)}))", mode="eval").body
                     statement = ast.For(ast.Name("n", ast.Store()), numbers, [*one, *inner], [])
-                case ast.If(test, [ast.Raise()], []) if self.has("asserts"):
-                    statement = ast.Assert(ast.UnaryOp(ast.Not(), test))
             found.append(statement)
         return found
 

@@ -19,8 +19,12 @@ from .habits import Habits, signatures_in
 REFERENCE = "reference"
 WEIGHT_OF_REFERENCE = 3
 """What the handout suggests is more frequent than any other way."""
-NEEDS = {"tied": REFERENCE, "tied_functional": "tied_functional"}
-"""Variants of the Transformer that look into a certain embedding."""
+NEEDS = {
+    ("model.Transformer", "tied"): ("embedding.InputEmbedding", REFERENCE),
+    ("model.Transformer", "tied_functional"): ("embedding.InputEmbedding", "tied_functional"),
+    ("layers.DecoderLayer", "decoder_from_encoder"): ("layers.EncoderLayer", REFERENCE),
+}
+"""Ways to write a component that look into a certain way to write another one."""
 
 Pool = Mapping[str, Mapping[str, ast.Module]]
 """By component, "layers.LayerNorm": the modules that define it, by the variant's name."""
@@ -45,8 +49,10 @@ def draw(pool: Pool, reference: Sources, rng: random.Random) -> dict[str, str]:
     for component, ways in pool.items():
         weights = [WEIGHT_OF_REFERENCE if way == REFERENCE else 1 for way in ways]
         names[component] = rng.choices([*ways], weights)[0]
-    if needed := NEEDS.get(names["model.Transformer"]):
-        names["embedding.InputEmbedding"] = needed
+    for component, way in [*names.items()]:
+        if (component, way) in NEEDS:
+            other, needed = NEEDS[component, way]
+            names[other] = needed
     habits = Habits(rng, signatures_in([ast.parse(text) for _, text in reference.values()]))
     modules = dict.fromkeys(component.partition(".")[0] for component in pool)
     return {f"{module}.py": module_of(module, names, pool, reference, habits) for module in modules}
@@ -56,7 +62,8 @@ def module_of(module: str, names: Mapping[str, str], pool: Pool, reference: Sour
     """A module in which the chosen definitions take the place of the reference's."""
     chosen = {one.partition(".")[2]: name for one, name in names.items() if one.startswith(f"{module}.")}
     tree = ast.parse(reference[module][1])
-    imports: dict[str, ast.stmt] = {}
+    torch = ast.parse("import torch").body[0]  # habits need it
+    imports: dict[str, ast.stmt] = {ast.dump(torch): torch}
     defined: dict[str, ast.stmt] = {}
     rest: list[ast.stmt] = []
     for node in tree.body:

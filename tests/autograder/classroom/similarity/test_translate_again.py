@@ -53,6 +53,7 @@ def check(folder, *more):
     return main(["translate-again", str(folder / "anna"), *paths, *more])
 
 
+@pytest.mark.slow
 def test_what_the_checkpoint_gives_agrees(handed_in, capsys):
     assert check(handed_in, "--lines", "8", "--json") == 0
     found = json.loads(capsys.readouterr().out)
@@ -68,6 +69,7 @@ def test_other_translations_are_shown(handed_in, capsys):
     assert "line 1\n    handed in: the reference" in printed
 
 
+@pytest.mark.slow
 def test_a_pickle_that_is_no_checkpoint_is_not_run(handed_in, capsys):
     (handed_in / "best.pt").write_bytes(pickle.dumps(Harmful(handed_in / "ran")))
     assert check(handed_in) == 1
