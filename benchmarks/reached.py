@@ -46,7 +46,7 @@ def trials() -> list[Trial]:
     for kind, folder in (("fault", None), ("conditional fault", assignment.folder / CONDITIONAL)):
         faults = read_catalogue(folder, assignment)
         found += [Trial(fault.id, kind, apply(fault, reference), (fault.component,)) for fault in faults]
-    variants = read_variants(assignment.folder / "variants", reference, assignment.contract)
+    variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
     own = [one for one in variants if not one.is_same_code]  # the others are the reference, in another form
     return found + [Trial(one.name, "variant", one.sources, one.components) for one in own]
 

@@ -58,11 +58,20 @@ class Judged:
     dtype: torch.dtype = torch.float64
 
 
-def in_turn(submission: SubmissionUnderTest, subject: Any, situations: Sequence[Situation]) -> list[Any]:
-    """What the subject returns in each situation, from one request."""
+def in_turn(
+    submission: SubmissionUnderTest, subject: Any, situations: Sequence[Situation], is_trained: bool = False
+) -> list[Any]:
+    """What the subject returns in each situation, from one request.
+
+    Args:
+        submission: that it is of.
+        subject: a module or a function.
+        situations: one after the other.
+        is_trained: the module had other weights when it was called first.
+    """
     for situation in situations:
         situation.prepare()
-    results = submission.apply("in_turn", subject, [situation.call() for situation in situations])
+    results = submission.apply("in_turn", subject, [situation.call() for situation in situations], is_trained)
     expect(isinstance(results, list) and len(results) == len(situations), "all calls", "as many results", "others")
     return list(results)
 

@@ -176,6 +176,7 @@ class Sublayers:
     attentions: tuple[Attention, ...]
     network: Callable[[Tensor], Tensor]
     norms: tuple[Norm, ...]
+    is_silent: bool = False  # whether dropout leaves nothing of what the sublayers compute
 
     def sublayer(self, number: int, state: Tensor) -> tuple[Tensor, Tensor | None]:
         """What the sublayer computes from `state` (b, t, d), and its weights."""
@@ -195,7 +196,8 @@ class Sublayers:
 
     def add(self, number: int, state: Tensor, out: Tensor) -> Tensor:
         """The state after the sublayer has computed `out`."""
-        return state + out if self.made.norm_first else self.norms[number](state + out)
+        state = state + (0 * out if self.is_silent else out)
+        return state if self.made.norm_first else self.norms[number](state)
 
     def before(self, number: int) -> Tensor:
         """The state that the sublayer finds."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from autograder.assignment.parameter_roles.parts import Network, Norm
-from autograder.testing.case import Case
+from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
@@ -21,9 +21,11 @@ from .situations import (
     AGAIN,
     FREE,
     GRADIENTS,
+    LARGE,
     LAYOUTS,
     LEARNING,
     LENGTHS,
+    MANY_KEYS,
     MASKS,
     NOTHING_LEFT,
     OF_MODULES,
@@ -64,12 +66,23 @@ SITUATIONS = {
     ("EncoderLayer", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
-        [*EXTREME, FREE, *learning_with("shape", SHAPES), *learning_with("s", LENGTHS), *AGAIN, OTHERS, *NOTHING_LEFT],
+        [
+            *EXTREME,
+            FREE,
+            *learning_with("shape", SHAPES),
+            *learning_with("s", LENGTHS),
+            *AGAIN,
+            OTHERS,
+            MANY_KEYS,
+            *NOTHING_LEFT,
+        ],
     ),
-    ("EncoderLayer", True): Occurring(FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2]) + NOTHING_LEFT[:1]),
+    ("EncoderLayer", True): Occurring(
+        FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2]) + NOTHING_LEFT[:1] + LARGE
+    ),
     ("DecoderLayer", True): Occurring(
         FACTORS | OF_MEMORY,
-        [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT],
+        [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT, *LARGE],
     ),
 }
 SETTINGS = {
@@ -88,7 +101,7 @@ def check_situations(submission: SubmissionUnderTest, case: Case, kind: str, nor
     """
     led = led_by_numbers(submission, case, f"layers.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
     groups = dict(by_object(SITUATIONS[kind, norm_first].rows(case, led)))
-    first = make_layer(submission, case, kind, norm_first=norm_first)
+    first = make_layer(submission, case, kind, ALMOST_ALL, norm_first)
     leaves = leaves_of(first.layer)
     known = find_sublayers(first, first.run(), leaves)
     judge_layer(case, submission, known, leaves, groups.pop(("few", torch.float64), []))
@@ -157,7 +170,8 @@ def judge_layer(
     """One layer in all the situations of some rows."""
     made = sublayers.made
     situations = [situation_of(case, made, row) for row in rows]
-    results = in_turn(submission, made.layer, situations)
+    is_trained = next(made.layer.parameters()).dtype == torch.float32
+    results = in_turn(submission, made.layer, situations, is_trained)
     pairs = list(zip(made.layer.parameters(), leaves, strict=True))
     what = f"the output of the layer for d_model = {made.d_model}, n_heads = {made.n_heads}, d_ff = {made.d_ff}"
     judged = Judged(what, made.argument_names, made.names, expected_of(sublayers), pairs, made.rule)
@@ -168,7 +182,8 @@ def expected_of(sublayers: Sublayers) -> Expected:
     """What a layer with these parts should return."""
 
     def expected(situation: Situation, inputs: tuple[Any, ...]) -> list[Tensor]:
-        return replace(sublayers, made=replace(sublayers.made, inputs=inputs)).run()
+        is_silent = situation.training and sublayers.made.dropout == ALMOST_ALL
+        return replace(sublayers, made=replace(sublayers.made, inputs=inputs), is_silent=is_silent).run()
 
     return expected
 
@@ -176,5 +191,5 @@ def expected_of(sublayers: Sublayers) -> Expected:
 def situation_of(case: Case, made: LayerCase, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
     inputs = draw_layer_inputs(case, row, made.d_model, made.n_heads, made.is_decoder)
-    training = row["training"] and made.dropout == 0
+    training = row["training"] and made.dropout in (0, ALMOST_ALL)
     return Situation(inputs, row, counted_of(inputs), training=training, earlier=masks_before(case, inputs))

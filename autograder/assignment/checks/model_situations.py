@@ -18,6 +18,7 @@ from .situations import (
     AGAIN,
     FREE,
     LENGTHS,
+    MANY_KEYS,
     MASKS,
     NOTHING_LEFT,
     OTHERS,
@@ -47,7 +48,7 @@ SITUATIONS = Covering(
         *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
         *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
         FREE | {"method": "decode"},
-        OTHERS | {"method": "decode"},
+        *(row | {"method": "decode"} for row in (OTHERS, MANY_KEYS)),
         *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
         *(row | {"method": "decode"} for row in learning_with("shape", SHAPES)),
         *(row | {"method": method} for row in NOTHING_LEFT for method in ("encode", "decode")),
@@ -73,7 +74,7 @@ def check_model(submission: SubmissionUnderTest, case: Case) -> None:
         parameters = randomise(case, model.eval(), d_model)
         leaves = leaves_of(parameters)
         situations = [model_situation(case, row, d_model, n_heads, sizes, dropout, dtype) for row in rows]
-        results = in_turn(submission, model, situations)
+        results = in_turn(submission, model, situations, dtype == torch.float32)
         extra = trace(d_ff, dropout, False, n_layers)
         check_predictions(submission, case, model, leaves, (sizes[1], d_model), dtype)
         for method, (arguments, parts, look_at) in NAMES.items():

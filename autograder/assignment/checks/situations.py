@@ -23,8 +23,8 @@ OF_SEVERAL = ("of inputs", Either("of parameters", "of the other inputs"), Eithe
 OF_MODULES = ("nothing", Either("same objects", "same shapes"), Either("deep copy", "state dict"))
 OF_FUNCTIONS = ("nothing", "same objects", "same shapes")
 LAYOUTS = ("contiguous", "transposed", Either("with gaps", "expanded"))
-MASKS = ("none", "(b, h, q, k)", Either("(q, k)", "(b, 1, 1, k)", "(1, h, q, k)"))
-"""Shapes that the contract allows."""
+MASKS = ("none", "(b, h, q, k)", Either("(q, k)", "(b, 1, 1, k)", "(1, h, q, k)", "all allowed"))
+"""Shapes that the contract allows, and one that forbids nothing."""
 SHAPES = ("few", Either("one sentence", "one position"), "coinciding")
 """Of a batch: a long sentence alone, many sentences of one position, as many of both as there are features."""
 SAME = ("the query itself", "the value itself", "the query as key", "the query as value")
@@ -61,7 +61,11 @@ WITHOUT_KEYS: dict[str, Any] = {
     "s": "few",
 }
 """Levels with masks that leave nothing to a query, or to all queries of a sentence; other sentences must not suffer."""
+MANY_KEYS: dict[str, Any] = {"k": "many", "s": "many", "mask": "(q, k)", "src_mask": "(q, k)", "values": "normal"}
+"""Levels with many keys and a mask for all sentences."""
 NOTHING_LEFT = [WITHOUT_KEYS, WITHOUT_KEYS | {"mask": "a sentence without keys", "src_mask": "a query without keys"}]
+LARGE: list[dict[str, Any]] = [{"made": ("few", "float64"), "values": "large"}]
+"""Levels with large values; float32 has none."""
 VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 
 HISTORY_IN_WORDS = {
@@ -302,10 +306,17 @@ def learning_with(name: str, levels: Sequence[Any]) -> list[dict[str, Any]]:
     return [LEARNING | {name: one} for one in every]
 
 
-def by_object(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[tuple[str, torch.dtype], list[dict[str, Any]]]]:
-    """The rows that one object serves for, by the object's kind and dtype: those that agree in `made`."""
+def by_object(
+    rows: Sequence[dict[str, Any]], first: tuple[str, torch.dtype] | None = None
+) -> Iterator[tuple[tuple[str, torch.dtype], list[dict[str, Any]]]]:
+    """The rows that one object serves for, by the object's kind and dtype: those that agree in `made`.
+
+    Args:
+        rows: all of them.
+        first: the object to begin with.
+    """
     groups: dict[tuple[str, torch.dtype], list[dict[str, Any]]] = {}
     for row in rows:
         kind, dtype = row["made"]
         groups.setdefault((kind, DTYPES[dtype]), []).append(row | {"dtype": dtype})
-    yield from groups.items()
+    yield from sorted(groups.items(), key=lambda group: group[0] != first)

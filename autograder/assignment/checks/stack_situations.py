@@ -18,8 +18,10 @@ from .situations import (
     AGAIN,
     FREE,
     GRADIENTS,
+    LARGE,
     LAYOUTS,
     LENGTHS,
+    MANY_KEYS,
     MASKS,
     NOTHING_LEFT,
     OF_MODULES,
@@ -58,10 +60,10 @@ EXTREME: list[dict[str, Any]] = [
 SITUATIONS = {
     ("Encoder", False): Covering(FACTORS, EXTREME + NOTHING_LEFT),
     ("Decoder", False): Covering(
-        FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS, *NOTHING_LEFT]
+        FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS, MANY_KEYS, *NOTHING_LEFT]
     ),
-    ("Encoder", True): Occurring(FACTORS, EXTREME[:1] + NOTHING_LEFT[:1]),
-    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME[:1] + NOTHING_LEFT),
+    ("Encoder", True): Occurring(FACTORS, EXTREME[:1] + NOTHING_LEFT[:1] + LARGE),
+    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME[:1] + NOTHING_LEFT + LARGE),
 }
 SETTINGS = {
     # n_heads, d_head, d_ff, n_layers, dropout
@@ -95,7 +97,7 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
         extra = trace(d_ff, dropout, norm_first)
         situations = [situation_of(case, kind, row, d_model, n_heads) for row in rows]
         plain = plain_situation(case, kind, d_model, dtype)
-        _, *results = [first, *_] = in_turn(submission, stack, [plain, *situations])
+        _, *results = [first, *_] = in_turn(submission, stack, [plain, *situations], dtype == torch.float32)
         layers = layers_of(leaves, d_model, n_heads, extra, kind)
         wanted = f"{n_layers} layers with parameters of their own"
         expect(len(layers) == n_layers, f"the stack with n_layers = {n_layers}", wanted, f"{len(layers)}", LOOK_AT)

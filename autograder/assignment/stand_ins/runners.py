@@ -31,8 +31,16 @@ Call = tuple[str, str, str, bool, Sequence[Any], Sequence[Any]]
 those that are None in the call before, if there is one."""
 
 
-def in_turn(subject: Any, calls: Sequence[Call]) -> list[Any]:
-    """What a module, or a function, returns in one situation after the other."""
+def in_turn(subject: Any, calls: Sequence[Call], is_trained: bool = False) -> list[Any]:
+    """What a module, or a function, returns in one situation after the other.
+
+    Args:
+        subject: the module or the function.
+        calls: the situations.
+        is_trained: the module had other weights when it was called first.
+    """
+    if is_trained and calls:
+        call_with_other_weights(subject, calls[0])
     return Caller(subject).results(calls)
 
 
@@ -202,6 +210,23 @@ class Caller:
         for parameter in self.subject.parameters():  # not in place: graphs of earlier calls need the values
             parameter.data = other_weights(parameter.data)
         return kept
+
+
+def call_with_other_weights(module: nn.Module, call: Call) -> None:
+    """Calls a module, which gets its weights back afterwards."""
+    method, _, _, training, inputs, _ = call
+    kept = [parameter.data for parameter in module.parameters()]
+    was_training = module.training
+    module.train(training)
+    try:
+        for parameter in module.parameters():
+            parameter.data = other_weights(parameter.data)
+        with torch.no_grad():
+            (module if method == "forward" else getattr(module, method))(*inputs)
+    finally:
+        for parameter, value in zip(module.parameters(), kept, strict=True):
+            parameter.data = value
+        module.train(was_training)
 
 
 def restore(other: nn.Module, module: nn.Module, method: str, inputs: Sequence[Any]) -> None:

@@ -11,6 +11,7 @@ from autograder.assignment.checks.situations import (
     DTYPES,
     FEW,
     LAYOUTS,
+    MANY_KEYS,
     OF_FUNCTIONS,
     OF_SEVERAL,
     OTHERS,
@@ -234,6 +235,7 @@ SITUATIONS = Covering(
     },
     [
         OTHERS,
+        MANY_KEYS,
         *(FEW | {"dtype": "float64", "values": values} for values in ("large", "small", "all equal")),
         *(
             FEW | {"gradients": mode, "mask": "(b, h, q, k)", "values": "normal"}

@@ -151,7 +151,7 @@ def test_constant_input_stays_finite(submission: SubmissionUnderTest, case: Case
     expect_shape(x.grad, x.shape, "the gradient at a constant", look_at)
 
 
-def check_first_values(module: nn.Module, d_model: int) -> None:
+def check_first_values(module: nn.Module, case: Case, d_model: int) -> None:
     """A gain of ones, or of zeros if they are its difference from 1, and a shift of zeros."""
     readings = vectors([p.detach() for p in learned(module)], d_model)
     values = [sorted(vector.tolist() for vector in reading) for reading in readings]
@@ -165,11 +165,14 @@ def check_first_values(module: nn.Module, d_model: int) -> None:
         f"parameters of {[p.numel() for p in learned(module)]} values, or other initial values",
         "one gain and one shift for each feature, each an nn.Parameter",
     )
+    if is_difference and d_model > 1:
+        check_first_gain(module, case, d_model)
 
 
 def check_first_gain(module: nn.Module, case: Case, d_model: int) -> None:
     """What a new LayerNorm returns has about the variance 1; which variance it divides by is for other tests."""
-    y = module(draw(case, 3, 4, d_model).float())
+    dtype = next(module.parameters()).dtype
+    y = module(draw(case, 3, 4, d_model).to(dtype))
     expect_shape(y, (3, 4, d_model), "the norm by a new LayerNorm")
     size = float(y.detach().square().mean().sqrt())
     what = "the standard deviation of the features that a new LayerNorm returns"
@@ -179,7 +182,7 @@ def check_first_gain(module: nn.Module, case: Case, d_model: int) -> None:
 def test_gain_and_shift_at_first(submission: SubmissionUnderTest, case: Case) -> None:
     d_model = case.size(4, 12)
     module = submission.build(COMPONENT, d_model=d_model)
-    check_first_values(module, d_model)
+    check_first_values(module, case, d_model)
     check_first_gain(module, case, d_model)
 
 
@@ -256,12 +259,12 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         epsilon = {"epsilon": case.number(0.3, 0.9), "epsilon 0": 0.0, "many": 1e-3}.get(kind, 1e-6)
         options: dict[str, Any] = {} if epsilon == 1e-6 else {"epsilon": epsilon}
         module = submission.build(COMPONENT, d_model, dtype=dtype, **options).eval()
-        check_first_values(module, d_model)
+        check_first_values(module, case, d_model)
         case.randomise(module.parameters(), scale=20.0 if kind in ("epsilon", "one feature") else 0.5)
         situations = [features_as(case, row, d_model, epsilon) for row in rows]
         parameters = learned(module)
         leaves = leaves_of(parameters)
-        results = in_turn(submission, module, situations)
+        results = in_turn(submission, module, situations, is_trained=dtype == torch.float32)
         norms = [norm_of(gain, shift, epsilon) for gain, shift in read(module, leaves, d_model, epsilon)]
         if not norms and (kind, dtype) != ("few", torch.float64):
             continue  # where sizes coincide, not every layout can be read
