@@ -347,11 +347,13 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         n_heads, d_head = HEADS[kind]
         d_model = n_heads * d_head
         module = submission.build(COMPONENT, d_model, n_heads, dtype=dtype).eval()
+        simple = [case.normal(2, n, d_model).to(dtype) for n in (3, 8, 8)]
+        if dtype == torch.float32:
+            attend(module, n_heads, *simple)  # its weights at the first call are others
         case.randomise(module.parameters(), scale=min(0.5, 1.5 * d_model**-0.5))
         probe = [case.normal(9, 13, d_model).to(dtype) for _ in range(3)]
         is_free = is_random_in_training(submission, module, *probe) if is_free is None else is_free
         situations = [situation_of(case, row, d_model, n_heads) for row in rows if not (is_free and row["training"])]
-        simple = [case.normal(2, n, d_model).to(dtype) for n in (3, 8, 8)]
         output, weights = attend(module, n_heads, *simple)
         parameters = learned(module)
         check_numbers(parameters, d_model, n_heads)
@@ -363,11 +365,11 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         if found is None:
             if kind == "few" and dtype == torch.float64:
                 leave_to_a_reader(search, module, case, d_model, n_heads)
-            if is_found or (kind == "few" and dtype == torch.float64):
+            if (is_found and search.is_known_layout) or (kind == "few" and dtype == torch.float64):
                 tell_what_does_not_fit(search, parameters)
             continue  # where sizes coincide, not every layout can be read
         is_found = is_found or search.found is not None
-        results = in_turn(submission, module, situations, is_trained=dtype == torch.float32)
+        results = in_turn(submission, module, situations)
         expected = expected_of(found)
         pairs = list(zip(parameters, leaves, strict=True))
         what = f"output for d_model = {d_model}, n_heads = {n_heads}"
