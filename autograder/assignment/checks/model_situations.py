@@ -55,7 +55,7 @@ SITUATIONS = Covering(
     ],
 )
 COMPONENT = "model.Transformer"
-VOCABULARIES = {"few": (9, 13), "one feature": (12, 8), "many": (290, 300)}
+VOCABULARIES = {"few": (9, 13), "one head, d_ff = d_model": (10, 14), "one feature": (12, 8), "many": (290, 300)}
 """Of equal size in all other cases."""
 NAMES = {
     "encode": (("src", "encoder_mask"), ("memory", "weights"), ENCODE),

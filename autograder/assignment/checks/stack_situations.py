@@ -20,6 +20,7 @@ from .situations import (
     GRADIENTS,
     LARGE,
     LAYOUTS,
+    LEARNING,
     LENGTHS,
     MANY_KEYS,
     MASKS,
@@ -55,15 +56,15 @@ FACTORS: dict[str, Sequence[Any]] = {
 OF_MEMORY: dict[str, Sequence[Any]] = {"gradients": OF_SEVERAL, "s": LENGTHS, "src_mask": MASKS}
 EXTREME: list[dict[str, Any]] = [
     {"made": ("one feature", "float32")},
-    {"made": ("many", "float64"), "history": "nothing"},
+    LEARNING | {"made": ("many", "float64")},
 ]
 SITUATIONS = {
     ("Encoder", False): Covering(FACTORS, EXTREME + NOTHING_LEFT),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS, MANY_KEYS, *NOTHING_LEFT]
     ),
-    ("Encoder", True): Occurring(FACTORS, EXTREME[:1] + NOTHING_LEFT[:1] + LARGE),
-    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME[:1] + NOTHING_LEFT + LARGE),
+    ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + LARGE),
+    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME + NOTHING_LEFT + LARGE),
 }
 SETTINGS = {
     # n_heads, d_head, d_ff, n_layers, dropout

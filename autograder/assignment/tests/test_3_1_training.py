@@ -168,7 +168,8 @@ def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, accu
 
 def test_train_mode(submission: SubmissionUnderTest, case: Case) -> None:
     training = Training(submission, case, n_batches=1)
-    _, found = training.run({"is_training": False})
+    loss, found = training.run({"is_training": False})
+    expect(isinstance(loss, float), "what train_epoch returns", "a Python float", describe(loss), "loss.item()")
     training.check(found, training.expected()[1], "a model that was in eval mode", "model.train()")
 
 
