@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -95,9 +98,16 @@ def check(terms: Terms) -> None:
         raise MismatchError(what)
 
 
-def references_in(folder: Path, terms: Terms) -> Path:
-    """Writes the references into a folder; the file's path, also where there are none."""
-    path = folder / "references"
-    if terms.references is not None:
-        path.write_bytes(terms.references)
-    return path
+@contextmanager
+def references_of(terms: Terms) -> Iterator[Path]:
+    """A path for the references, in this process and those forked from it; the file has no name on the disk.
+
+    Where no references came, nothing is there.
+    """
+    with tempfile.TemporaryFile() as file:
+        if terms.references is None:
+            yield ROOT / "no-references-came"
+            return
+        file.write(terms.references)
+        file.flush()
+        yield Path(f"/dev/fd/{file.fileno()}")

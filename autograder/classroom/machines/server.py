@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -25,7 +23,7 @@ from foundation.places import ROOT
 
 from ...sandbox.errors import SandboxUnavailableError
 from ...testing.errors import CollectionError
-from .agreement import Terms, references_in
+from .agreement import Terms, references_of
 from .here import grade_here
 from .jobs import Job
 
@@ -45,19 +43,17 @@ def serve(connection: Connection) -> None:
     assignment = read_assignment(ROOT / terms.assignment)
     module, _, name = terms.opener.partition(":")
     opener = cast(Opener, getattr(import_module(module), name))
-    with tempfile.TemporaryDirectory(prefix="grader-") as folder:
-        try:
-            with opener(assignment, references_in(Path(folder), terms), terms.level) as grader:
-                grader.prepare()
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                jobs: deque[Job] = deque()
-                graded = grade_here(jobs, assignment, terms.grader_version, grader, MOST_CHILDREN, connection)
-                for job, record in graded:
-                    connection.send((job.number, record.model_dump_json()))
-                shutil.rmtree(folder)
-                os._exit(0)  # at once, and with it the zygote, which would else be waited for
-        except (CollectionError, SandboxUnavailableError) as error:
-            connection.send((None, str(error)))
+    try:
+        with references_of(terms) as references, opener(assignment, references, terms.level) as grader:
+            grader.prepare()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            jobs: deque[Job] = deque()
+            graded = grade_here(jobs, assignment, terms.grader_version, grader, MOST_CHILDREN, connection)
+            for job, record in graded:
+                connection.send((job.number, record.model_dump_json()))
+            os._exit(0)  # at once, and with it the zygote, which would else be waited for
+    except (CollectionError, SandboxUnavailableError) as error:
+        connection.send((None, str(error)))
 
 
 def end_with(parent: int) -> None:

@@ -1,13 +1,13 @@
 """Jobs through an executor: each comes back once, whatever becomes of the machines that grade it."""
 
 import pickle
-from collections import Counter
+from collections import Counter, deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 
 from autograder.classroom.entries import take_class
-from autograder.classroom.machines.agreement import MismatchError, check, references_in, terms_of
+from autograder.classroom.machines.agreement import MismatchError, check, references_of, terms_of
 from autograder.classroom.machines.cluster import Cluster, ClusterError, Reader, grade_on
 from autograder.classroom.machines.grader_process import (
     GraderLostError,
@@ -19,6 +19,8 @@ from autograder.classroom.machines.jobs import Job, UnreadJob, record_from
 from autograder.classroom.staleness import Conditions
 from autograder.grading.recording import Recorder
 from autograder.sandbox.errors import SandboxUnavailableError
+from autograder.scoring import read_references
+from foundation.child_processes import run_forked
 from foundation.places import SKELETON
 
 from ..conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader
@@ -193,11 +195,16 @@ def test_a_difference_between_machines_is_one_clear_line(conditions, name, value
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
 
 
-def test_terms_bring_the_references_along(conditions, tmp_path):
-    assert not references_in(tmp_path, terms_of(conditions)).exists()
-    conditions.references.write_bytes(b"a ||| b")
+def test_terms_bring_the_references_along(conditions):
+    with references_of(terms_of(conditions)) as path:
+        assert not path.exists()
+    conditions.references.write_bytes(b"a ||| b\nc ||| d\n")
     terms = terms_of(conditions)
-    assert references_in(tmp_path, terms).read_bytes() == b"a ||| b" and terms.key != terms_of(conditions, "x").key
+    assert terms.key != terms_of(conditions, "x").key
+    with references_of(terms) as path:
+        for _ in range(2):
+            [(_, answer), _] = run_forked(deque([1]), lambda _: [read_references(path)], 20)
+            assert answer == read_references(conditions.references), "in a child, more than once"
 
 
 def test_the_grader_of_a_machine_is_a_process_that_is_started_anew(conditions, sent):
