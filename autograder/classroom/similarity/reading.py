@@ -23,8 +23,10 @@ from .one_form import in_one_form
 from .tokens import Reader
 from .translations import Translated, translated
 
-SECONDS = 20.0
-"""Wall time for one submission; a large one takes a tenth of a second."""
+SECONDS = 30.0
+"""Wall time of a child; a large submission takes a tenth of a second."""
+TOGETHER = 10
+"""Submissions that one child reads. Where it dies, each of those that are left gets a child of its own."""
 MOST_FINGERPRINTS = 20_000
 """Of a submission; an ordinary one has 600."""
 NESTED = "its code is nested too deeply to be compared"
@@ -114,7 +116,7 @@ def read_class(
     n_children: int = 1,
     show_progress: bool = False,
 ) -> Mapping[Entry, Written]:
-    """What each student wrote; each submission is read in a child, so that whatever is wrong with it stops no other.
+    """What each student wrote, read in children: whatever is wrong with a submission stops no other.
 
     Args:
         entries: the submissions.
@@ -126,26 +128,41 @@ def read_class(
     """
     given = handed_out(release, assignment.contract)
 
-    def work(entry: Entry) -> Iterator[Written]:
+    def work(some: tuple[Entry, ...]) -> Iterator[tuple[str, Written]]:
         gc.disable()  # the child ends soon, and trees are many small objects
-        try:
-            intake = take_in(entry.source, release, assignment)
-        except IntakeError as error:
-            yield Written(problem=str(error))
-            return
-        try:
-            written = written_in(intake, assignment.contract, given)
-        except RecursionError:
-            written = Written(problem=NESTED)
-        written.translations = translated(intake.translations, references)
-        yield written
+        for entry in some:
+            yield entry.key, read_entry(entry, release, assignment, given, references)
 
+    by_key = {entry.key: entry for entry in entries}
     found: dict[Entry, Written] = {}
+    jobs = deque(tuple(entries[start : start + TOGETHER]) for start in range(0, len(entries), TOGETHER))
     with tqdm(desc="reading", unit="submission", total=len(entries), disable=not show_progress) as bar:
-        for entry, message in run_forked(deque(entries), work, SECONDS, n_children):
-            if isinstance(message, Ended):
-                found.setdefault(entry, Written(problem=message.reason or "nothing came back"))
+        for some, message in run_forked(jobs, work, SECONDS, n_children):
+            if not isinstance(message, Ended):
+                key, written = message
+                found[by_key[key]] = written
                 bar.update()
+                continue
+            left = [entry for entry in some if entry not in found]
+            if len(some) > 1:  # one of them has ended the child: each gets one of its own
+                jobs.extend((entry,) for entry in left)
             else:
-                found[entry] = message
+                found.update((entry, Written(problem=message.reason or "nothing came back")) for entry in left)
+                bar.update(len(left))
     return found
+
+
+def read_entry(
+    entry: Entry, release: Path, assignment: Assignment, given: HandedOut, references: Sequence[str]
+) -> Written:
+    """What a student wrote; where that cannot be read, why."""
+    try:
+        intake = take_in(entry.source, release, assignment)
+    except IntakeError as error:
+        return Written(problem=str(error))
+    try:
+        written = written_in(intake, assignment.contract, given)
+    except RecursionError:
+        written = Written(problem=NESTED)
+    written.translations = translated(intake.translations, references)
+    return written

@@ -103,10 +103,10 @@ def translated(content: bytes | None, references: Sequence[str]) -> Translated |
 
 
 def halves_of(lines: Sequence[str]) -> list[int]:
-    """A number for the first and one for the second half of each line's words."""
+    """A number for the first and one for the second half of each line's words; punctuation does not count."""
     found = []
     for line in lines:
-        words = undo_bpe(line).split()
+        words = [word for word in undo_bpe(line).split() if any(map(str.isalnum, word))]
         middle = (len(words) + 1) // 2
         for half in (words[:middle], words[middle:]):
             digest = hashlib.blake2b(" ".join(half).encode("utf-8", "surrogatepass"), digest_size=8).digest()

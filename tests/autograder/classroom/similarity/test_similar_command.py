@@ -1,11 +1,13 @@
 """The command on a folder: copies in disguise, untrusted files, names, and the page."""
 
 import json
+import os
 import shutil
 
 import pytest
 
 from autograder.__main__ import main
+from autograder.classroom.similarity import reading
 from benchmarks.similarity.measuring import judged, write_class
 
 COUNT, COPIES = 16, 2
@@ -49,6 +51,21 @@ def test_what_cannot_be_read_is_named_with_the_reason(compared):
     assert set(content["not_compared"]) == {"archive.zip", "long"}
     assert "nested too deeply" in content["not_compared"]["long"]
     assert content["compared"] == COUNT + 2, "a module that is not Python has no answers to compare"
+
+
+def test_a_submission_that_ends_its_child_stops_no_other(compared, monkeypatch, tmp_path):
+    class_ = compared[0].parent / "class"
+    ordinary = reading.written_in
+
+    def dying(intake, *rest):
+        if intake.name == "student004":
+            os._exit(3)
+        return ordinary(intake, *rest)
+
+    monkeypatch.setattr(reading, "written_in", dying)
+    assert main(["similar", str(class_), "--output", str(tmp_path / "marks")]) == 0
+    content = json.loads((tmp_path / "marks" / "similar.json").read_text())
+    assert content["not_compared"]["student004"] == "ended with status 3" and content["compared"] == COUNT + 1
 
 
 def test_both_places_stand_side_by_side_as_text(compared):

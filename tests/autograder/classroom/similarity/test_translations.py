@@ -57,6 +57,12 @@ def test_references_mixed_into_a_models_output_are_pointed_out(class_):
     assert close.keys() == {"s3"} and "hardly anybody else has" in close["s3"]
 
 
+def test_added_punctuation_hides_nothing(class_):
+    references, files = class_
+    files["s4"] = [f"{line} !" for line in files["s9"]]
+    assert found(references, files).same[0].share == 1
+
+
 def test_one_changed_word_a_line_hides_nothing(class_):
     references, files = class_
     files["s4"] = [line.replace(line.split()[-1], "changed") for line in files["s9"]]
