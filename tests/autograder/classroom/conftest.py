@@ -18,6 +18,7 @@ from autograder.classroom.store import Database, Results, received_of, url_of
 from autograder.classroom.store.tables import Kept, Result, Submission
 from autograder.commands import grade_class as command
 from autograder.grading.events import Contained, Finished, TasksJudged
+from autograder.grading.launcher import open_grader
 from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
@@ -91,6 +92,23 @@ def use(tmp_path, monkeypatch):
         return stub
 
     return install
+
+
+def opening_with(zygote):
+    """Does what `open_grader` does, with workers of this zygote, which stays open."""
+
+    @contextmanager
+    def open_with_it(assignment, references, level):
+        with open_grader(assignment, references, level, zygote) as grader:
+            yield grader
+
+    return open_with_it
+
+
+@pytest.fixture
+def true_grader(zygote, monkeypatch):
+    """Lets classes be graded for real."""
+    monkeypatch.setattr(class_grading, "open_grader", opening_with(zygote))
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from autograder.classroom.results import results_of
 from autograder.classroom.store import received_of
 from autograder.grading.events import Noted, TasksJudged
 from autograder.grading.judging import Grader
-from autograder.grading.launcher import open_grader
 from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
@@ -377,14 +376,8 @@ def test_a_look_at_an_odd_submission_that_breaks_is_shown_and_regrades(folder, o
 
 
 @pytest.mark.slow
-def test_a_class_graded_for_real(folder, output, zygote, monkeypatch):
+@pytest.mark.usefixtures("true_grader")
+def test_a_class_graded_for_real(folder, output):
     """The stub above is no other than the true grader."""
-
-    @contextmanager
-    def with_shared_zygote(assignment, references, level):
-        with open_grader(assignment, references, level, zygote) as grader:
-            yield grader
-
-    monkeypatch.setattr(class_grading, "open_grader", with_shared_zygote)
     records = run(folder, output, n_children=2)
     assert all(record.is_finished and record.judgement.seed_id for record in records.values())

@@ -7,18 +7,18 @@ import csv
 import io
 import json
 import zipfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from autograder.__main__ import main
 from autograder.classroom import grading as class_grading
-from autograder.grading.launcher import open_grader
 from autograder.sandbox.containment.zygote import Zygote
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.skeleton.build import make_skeleton, read_folder
+
+from .conftest import opening_with
 
 EXAMPLE = ROOT / "tests" / "example"
 ASSIGNMENT = EXAMPLE / "autograder" / "assignment"
@@ -130,13 +130,7 @@ def grade(tmp_path_factory):
         (skeleton / name).write_bytes(content)
     patch = pytest.MonkeyPatch()
     with Zygote(read_assignment(ASSIGNMENT)) as zygote:
-
-        @contextmanager
-        def shared(assignment, references, level):
-            with open_grader(assignment, references, level, zygote) as grader:
-                yield grader
-
-        patch.setattr(class_grading, "open_grader", shared)
+        patch.setattr(class_grading, "open_grader", opening_with(zygote))
 
         def run(folder: Path, *options: object) -> tuple[int, Path]:
             marks = folder.parent / "marks"
@@ -242,15 +236,9 @@ def test_a_roster_of_another_course_is_one_line(grade, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_real_assignment_from_canvas(zygote, monkeypatch, tmp_path, capsys):
+@pytest.mark.usefixtures("true_grader")
+def test_the_real_assignment_from_canvas(tmp_path, capsys):
     """Loose files with the reference's answers, and an archive with one fault."""
-
-    @contextmanager
-    def shared(assignment, references, level):
-        with open_grader(assignment, references, level, zygote) as grader:
-            yield grader
-
-    monkeypatch.setattr(class_grading, "open_grader", shared)
     texts = {name: (ROOT / "reference" / name).read_text() for name in ("embedding.py", "attention.py", "layers.py")}
     for number, (name, text) in enumerate(texts.items()):
         put(tmp_path / "class" / f"smithanna_11_{70 + number}_{name}", text)
