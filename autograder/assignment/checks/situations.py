@@ -35,7 +35,7 @@ LEARNING: dict[str, Any] = {"gradients": "of inputs", "history": "nothing", "val
 """Levels that show what a gradient is."""
 FEW = dict.fromkeys(("b", "q", "k", "d", "s", "shape"), "few") | {"mask": "none", "src_mask": "none"}
 """Ordinary sizes."""
-OTHERS: dict[str, Any] = LEARNING | FEW | {"gradients": "of the other inputs"}
+OTHERS: dict[str, Any] = LEARNING | FEW | {"gradients": "of the other inputs", "made": ("few", "float64")}
 """Levels that show the gradients of all inputs but the first, which needs none."""
 FREE: dict[str, Any] = {"mask": "none", "src_mask": "none", "s": "t"}
 """Levels of a decoder that may look everywhere, with a memory as long as its input."""
