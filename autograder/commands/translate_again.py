@@ -32,7 +32,7 @@ def add_command(commands: Commands) -> None:
     )
     parser.set_defaults(run=run)
     parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook, with translations.txt")
-    parser.add_argument("--checkpoint", type=Path, required=True, help="the file that `train` saved, such as best.pt")
+    parser.add_argument("--checkpoint", type=Path, help="a file that `train` saved; default: best.pt in the submission")
     parser.add_argument("--lines", type=int, default=LINES, help=f"size of the sample (default: {LINES})")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (default: 0)")
     parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help="default: data/private/fren.test.bpe")

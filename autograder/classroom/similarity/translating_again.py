@@ -18,6 +18,7 @@ from foundation.printable_text import printable
 
 from ...assignment_code import source_of
 from ...intake import TRANSLATIONS, Intake
+from ...intake.size_limits import CHECKPOINT
 from ...sandbox.containment.zygote import Zygote
 from ...sandbox.errors import SubmissionError
 from ...sandbox.proxy.submission import Sandbox
@@ -77,13 +78,19 @@ class Agreement:
 
 
 def translate_again(
-    intake: Intake, checkpoint: Path, references: Path, assignment: Assignment, n_lines: int, seed: int, level: str
+    intake: Intake,
+    checkpoint: Path | None,
+    references: Path,
+    assignment: Assignment,
+    n_lines: int,
+    seed: int,
+    level: str,
 ) -> Agreement:
     """Translates a random sample of lines again.
 
     Args:
         intake: the submission, with its translations.
-        checkpoint: what the student hands in to it.
+        checkpoint: a file; None = the one in the submission.
         references: of the test split, `source|||target` lines.
         assignment: its code that translates, and its limits.
         n_lines: size of the sample.
@@ -95,7 +102,10 @@ def translate_again(
         SandboxUnavailableError: where the machine cannot contain the submission as asked.
     """
     sources, submitted = lines_of(intake, references)
-    content = torch.frombuffer(bytearray(bytes_of(checkpoint)), dtype=torch.uint8)
+    saved = intake.checkpoint if checkpoint is None else bytes_of(checkpoint)
+    if not saved:
+        raise CheckpointUnreadableError(f"{intake.name}: no {CHECKPOINT} in it; name the file with --checkpoint")
+    content = torch.frombuffer(bytearray(saved), dtype=torch.uint8)
     code = source_of(assignment, MODULE)
     if code is None:
         raise AssignmentError(f"{assignment.folder / MODULE}.py: missing, so that nothing can be translated again")

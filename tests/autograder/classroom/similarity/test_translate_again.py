@@ -84,3 +84,11 @@ def test_mistakes_are_one_line(handed_in, capsys):
     assert check(handed_in, "--lines", "0") == 2
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 3 and "best.pt: No such file" in errors[0] and "ordinary file" in errors[1]
+
+
+def test_the_submissions_own_checkpoint_counts_where_none_is_named(handed_in, capsys):
+    command = ["translate-again", str(handed_in / "anna"), "--references", str(handed_in / "test.bpe")]
+    assert main(command) == 2
+    assert "no best.pt in it; name the file with --checkpoint" in capsys.readouterr().err
+    shutil.copy(handed_in / "best.pt", handed_in / "anna")
+    assert main(command) == 0
