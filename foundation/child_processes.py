@@ -6,6 +6,7 @@ No child outlives its parent, even where that is killed.
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
 import multiprocessing
 import os
@@ -15,7 +16,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -23,10 +24,14 @@ from typing import Generic, TypeVar
 
 Job = TypeVar("Job")
 Message = TypeVar("Message")
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 
 FAILED = 70
 """Exit status of a child whose work raised an exception."""
 PR_SET_PDEATHSIG = 1
+TOGETHER = 10
+"""Items that one child answers for: a fork takes longer than many an answer."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,44 @@ def _ready(running: dict[Connection, _Child[Job]], inbox: Connection | None) -> 
     left = min((child.deadline for child in running.values()), default=math.inf) - time.monotonic()
     connections = [*running, inbox] if inbox else [*running]
     return [*wait(connections, None if left == math.inf else max(0.0, left))]
+
+
+def ask_forked(
+    items: Sequence[Item], answer: Callable[[Item], Answer], seconds: float, n_children: int = 1
+) -> Iterator[tuple[Item, Answer | Ended]]:
+    """One answer for each item; a child gives several, one after another.
+
+    Where a child ends before the last of its answers, each of those that are left gets a child of its own.
+
+    Args:
+        items: any objects.
+        answer: called in a child; what it returns is pickled and sent to this process.
+        seconds: wall time of a child.
+        n_children: how many run at a time.
+
+    Yields:
+        Each item once: with its answer, or with how its own child ended without one.
+    """
+    together = min(TOGETHER, max(1, -(-len(items) // n_children)))
+
+    def work(numbers: range) -> Iterator[tuple[int, Answer]]:
+        gc.disable()  # the child ends soon
+        for number in numbers:
+            yield number, answer(items[number])
+
+    jobs = deque(range(start, min(start + together, len(items))) for start in range(0, len(items), together))
+    answered = set()
+    for numbers, message in run_forked(jobs, work, seconds, n_children):
+        if not isinstance(message, Ended):
+            number, found = message
+            answered.add(number)
+            yield items[number], found
+            continue
+        left = [number for number in numbers if number not in answered]
+        if len(numbers) > 1:
+            jobs.extend(range(number, number + 1) for number in left)
+        else:
+            yield from ((items[number], message) for number in left)
 
 
 def _messages(

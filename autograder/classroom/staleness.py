@@ -7,14 +7,13 @@ titles alone, its stored outcomes are weighed anew; see `grading.grader_version`
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.child_processes import Ended, run_forked
+from foundation.child_processes import ask_forked
 
 from ..grading.grader_version import weighting_of
 from ..grading.seeds import Seeds, content_hash
@@ -80,11 +79,11 @@ def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry,
     Submissions are read in children: whatever is wrong with one stops no other.
     """
 
-    def look(entry: Entry) -> Iterator[str]:
+    def look(entry: Entry) -> str | None:
         try:
-            yield content_hash(take_in(entry.source, conditions.release, conditions.assignment).hashes)
+            return content_hash(take_in(entry.source, conditions.release, conditions.assignment).hashes)
         except IntakeError:
-            return
+            return None
 
-    answers = run_forked(deque(entries), look, INTAKE_SECONDS, conditions.n_children)
-    return {entry: answer for entry, answer in answers if not isinstance(answer, Ended)}
+    answers = ask_forked(entries, look, INTAKE_SECONDS, conditions.n_children)
+    return {entry: answer for entry, answer in answers if isinstance(answer, str)}

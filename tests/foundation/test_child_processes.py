@@ -5,7 +5,7 @@ import signal
 from collections import deque
 from collections.abc import Iterator
 
-from foundation.child_processes import FAILED, Ended, run_forked
+from foundation.child_processes import FAILED, TOGETHER, Ended, ask_forked, run_forked
 
 
 def test_jobs_run_side_by_side_and_are_ended_in_time():
@@ -40,6 +40,22 @@ def test_an_exception_is_the_reason_and_its_traceback_is_shown(capfd):
     }
     printed = capfd.readouterr().err
     assert "Traceback" in printed and "KeyError: 'odd'" in printed
+
+
+def test_one_child_answers_for_several_and_what_ends_it_stops_no_other():
+    def answer(item: int) -> tuple[int, int]:
+        if item in (3, 14):
+            os._exit(item)
+        return item, os.getpid()
+
+    items = list(range(2 * TOGETHER + 1))
+    found = dict(ask_forked(items, answer, 20, n_children=2))
+    assert sorted(found) == items and len(found) == len(items)
+    assert {item: found.pop(item) for item in (3, 14)} == {n: Ended(n, f"ended with status {n}") for n in (3, 14)}
+    assert all(answer[0] == item for item, answer in found.items())
+    children = {pid for _, pid in found.values()}
+    assert 2 < len(children) < len(found) and os.getpid() not in children
+    assert list(ask_forked([], answer, 20)) == []
 
 
 def test_a_message_that_cannot_be_sent_is_the_childs_failure(capfd):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gc
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tqdm import tqdm
 
 from foundation.assignment_file import Assignment
-from foundation.child_processes import Ended, run_forked
+from foundation.child_processes import Ended, ask_forked
 from foundation.contract import Contract
 
 from ...intake import Intake, IntakeError, take_in
@@ -25,8 +23,6 @@ from .translations import Translated, translated
 
 SECONDS = 30.0
 """Wall time of a child; a large submission takes a tenth of a second."""
-TOGETHER = 10
-"""Submissions that one child reads. Where it dies, each of those that are left gets a child of its own."""
 MOST_FINGERPRINTS = 20_000
 """Of a submission; an ordinary one has 600."""
 NESTED = "its code is nested too deeply to be compared"
@@ -128,27 +124,16 @@ def read_class(
     """
     given = handed_out(release, assignment.contract)
 
-    def work(some: tuple[Entry, ...]) -> Iterator[tuple[str, Written]]:
-        gc.disable()  # the child ends soon, and trees are many small objects
-        for entry in some:
-            yield entry.key, read_entry(entry, release, assignment, given, references)
+    def read(entry: Entry) -> Written:
+        return read_entry(entry, release, assignment, given, references)
 
-    by_key = {entry.key: entry for entry in entries}
     found: dict[Entry, Written] = {}
-    jobs = deque(tuple(entries[start : start + TOGETHER]) for start in range(0, len(entries), TOGETHER))
     with tqdm(desc="reading", unit="submission", total=len(entries), disable=not show_progress) as bar:
-        for some, message in run_forked(jobs, work, SECONDS, n_children):
-            if not isinstance(message, Ended):
-                key, written = message
-                found[by_key[key]] = written
-                bar.update()
-                continue
-            left = [entry for entry in some if entry not in found]
-            if len(some) > 1:  # one of them has ended the child: each gets one of its own
-                jobs.extend((entry,) for entry in left)
-            else:
-                found.update((entry, Written(problem=message.reason or "nothing came back")) for entry in left)
-                bar.update(len(left))
+        for entry, answer in ask_forked(entries, read, SECONDS, n_children):
+            if isinstance(answer, Ended):
+                answer = Written(problem=answer.reason or "nothing came back")
+            found[entry] = answer
+            bar.update()
     return found
 
 
