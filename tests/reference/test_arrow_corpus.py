@@ -63,6 +63,7 @@ def train(train_file: Path, dev: Path, output: Path, *more: object) -> dict[str,
     return Checkpoint.load(output / "last.pt").weights
 
 
+@pytest.mark.slow
 def test_a_run_is_the_same_and_resumes_within_an_epoch(lines, tmp_path, capsys):
     """Also from the one file to the other."""
     arrow, flags = lines.with_suffix(".arrow"), ["--preset", "tiny", "--batch-size", 4, "--bucketing"]

@@ -14,6 +14,8 @@ from reference.running.config import PRESETS, ConfigError
 from reference.running.experiment import Experiment
 from reference.running.measuring import Development
 
+pytestmark = pytest.mark.slow  # whole runs are trained; test_experiment.py has a short one that resumes
+
 PAIRS = [
     ([subject, verb, "."], [other, action, "."])
     for subject, other in (("je", "i"), ("tu", "you"), ("il", "he"), ("nous", "we"))

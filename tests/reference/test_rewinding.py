@@ -8,6 +8,8 @@ import torch
 from reference.commands.main import main
 from reference.running.checkpoint import Checkpoint
 
+pytestmark = pytest.mark.slow  # whole runs are trained; test_experiment.py has a short one that resumes
+
 LINES = [f"a{n % 7} b{n % 5} c|||x{n % 5} y{n % 7}\n" for n in range(60)]
 
 

@@ -48,7 +48,10 @@ def test_presets_are_those_of_their_projects(name):
         assert PRESETS[name].weight_decay > 0 and PRESETS[name].max_grad_norm > 0
 
 
-@pytest.mark.parametrize("name", ["wmt14-de-en", "pre-norm", "opus-books-en-it", "course-best"])
+LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in ("pre-norm", "opus-books-en-it", "course-best")]
+
+
+@pytest.mark.parametrize("name", ["wmt14-de-en", *LARGE])
 def test_presets_train_through_the_real_loading_code(corpus, tmp_path, name, capsys):
     sizes = ["--d-model", "16", "--d-ff", "16", "--max-steps", "2", "--max-length", "5", "--most-tokens", "100"]
     assert main(["train", *corpus, "--preset", name, *sizes, "--batch-size", "4", "--min-count", "1"]) == 0

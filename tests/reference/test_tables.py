@@ -95,6 +95,7 @@ def test_tables_are_made_and_what_is_finished_is_kept(small, capsys, monkeypatch
     assert [len(row["bleu"]["train"]) for table in tables for row in table["rows"]] == [2, 2, 2, 2]
 
 
+@pytest.mark.slow
 def test_a_prolonged_run_equals_a_long_one(small):
     """Runs of several lengths come from one training, and are what separate trainings would be."""
     long = TABLES[1][1].with_seed(3)
@@ -105,6 +106,7 @@ def test_a_prolonged_run_equals_a_long_one(small):
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[1])
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_after_its_last_epoch(small, monkeypatch):
     config, output = TABLES[1][1].with_seed(0), small / "out"
     corpus = Corpus.read(small / "train", small / "dev", None)
@@ -117,6 +119,7 @@ def test_an_interrupted_run_goes_on_after_its_last_epoch(small, monkeypatch):
     assert not list(output.rglob("last.pt"))
 
 
+@pytest.mark.slow
 def test_a_split_can_be_measured_later(small, monkeypatch, capsys):
     assert run("--tables", "1", "--only", "1 epoch", "--seeds", "1") == 0
     assert "test BLEU" not in capsys.readouterr().out
@@ -131,6 +134,7 @@ def test_show_trains_nothing(small, monkeypatch, capsys):
     assert capsys.readouterr().out.count("| not run |") == 2
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_told_and_the_others_finish(small, capfd, monkeypatch):
     def break_down(self, progress):
         raise RuntimeError("out of luck")

@@ -87,6 +87,7 @@ def test_a_page_and_an_animation_are_drawn_from_a_run(tmp_path, capsys):
     assert "expected a name that ends in .png, .svg, .pdf" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_many_reports_are_thinned_out_and_named():
     assert choose_evenly(3, 12) == [0, 1, 2]
     assert choose_evenly(51, 6) == [0, 10, 20, 30, 40, 50]
