@@ -174,7 +174,7 @@ def check_first_gain(module: nn.Module, case: Case, d_model: int) -> None:
     dtype = next(module.parameters()).dtype
     y = module(draw(case, 3, 4, d_model).to(dtype))
     expect_shape(y, (3, 4, d_model), "the norm by a new LayerNorm")
-    size = float(y.detach().square().mean().sqrt())
+    size = float(y.detach().double().square().mean().sqrt())
     what = "the standard deviation of the features that a new LayerNorm returns"
     expect(0.5 < size < 1.5, what, "about 1", f"{size:.3g}", "the gain is 1 and the shift 0 at first")
 
