@@ -44,12 +44,14 @@ def hand_in(folder: Path, old: str = "", new: str = "") -> None:
     path.write_text(path.read_text().replace(old, new))
 
 
+@pytest.mark.slow
 def test_the_tests_find_every_fault_and_accept_every_variant(capsys):
     assert validity(["prove", *CHOSEN, "--reference", str(REFERENCE), "--seeds", "1"]) == 0
     printed = capsys.readouterr().out
     assert "variants: 5, wrongly rejected: 0" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fixed_secret")
 def test_students_are_asked_which_change_breaks_which_test(tmp_path, skeleton, capsys):
     """The other kinds of questions need `understanding/`, which the example does without."""

@@ -154,6 +154,7 @@ def small_dataset(folder: Path, languages: tuple[str, str]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
 def test_wmt14_from_its_dataset_to_a_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -245,6 +246,7 @@ def test_one_command_from_the_dataset_to_the_model(tmp_path: Path, monkeypatch: 
     assert Checkpoint.load(tmp_path / "runs/wmt14-de-en/last.pt").step == 2
 
 
+@pytest.mark.slow
 def test_a_hub_that_does_not_answer(tmp_path: Path) -> None:
     """One line, after a few seconds."""
     command = [sys.executable, "-m", "data", "prepare", "--preset", "wmt14-de-en", "--output", str(tmp_path / "out")]

@@ -149,6 +149,7 @@ def test_grading_finds_every_answer_in_the_notebooks(course, tmp_path) -> None:
         assert one.open in left_open.sources[one.module][1]
 
 
+@pytest.mark.slow
 def test_the_handout_has_the_instructors_words(project) -> None:
     assignment, skeleton, _ = make_package(project)
 

@@ -53,6 +53,7 @@ def save(folder: Path, notebook: str, cell_id: str, text: str) -> None:
     path.write_text(json.dumps(content))
 
 
+@pytest.mark.slow
 def test_from_todo_to_all_points(notebooks, history, course, capsys) -> None:
     assert notebooks.check("1.1", seed=7) == 0
     said = capsys.readouterr().out

@@ -59,6 +59,7 @@ def test_points_that_are_not_the_assignments(workspace) -> None:
     assert list(found.faults) == ["task 1.4: its test cell has 11 points, not 10"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place",
     [

@@ -32,6 +32,7 @@ def small(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_decoding_trains_its_model_once(small, capsys, monkeypatch):
     monkeypatch.setattr(decoding, "REPEATS", 1)
     monkeypatch.setattr(decoding, "measure", partial(decoding.measure, rounds=1))

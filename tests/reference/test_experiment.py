@@ -201,6 +201,7 @@ def test_of_equal_epochs_the_first_is_the_best(tmp_path, monkeypatch):
     assert Checkpoint.load(tmp_path / "best.pt").epoch == read_run(tmp_path)["best_epoch"] == 1
 
 
+@pytest.mark.slow
 def test_weights_of_every_epoch_and_curves_for_tensorboard(tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

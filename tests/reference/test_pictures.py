@@ -36,7 +36,8 @@ def test_a_page_has_a_map_for_each_layer_and_head():
 
 
 @pytest.mark.parametrize(
-    "n_layers, n_heads, length", [(1, 1, 3), (2, 4, 60), pytest.param(6, 8, 15, marks=pytest.mark.slow)]
+    "n_layers, n_heads, length",
+    [(1, 1, 3), *(pytest.param(*sizes, marks=pytest.mark.slow) for sizes in ((2, 4, 60), (6, 8, 15)))],
 )
 def test_a_page_fits_on_a_screen(n_layers, n_heads, length):
     maps = torch.rand(n_layers, n_heads, length, length)

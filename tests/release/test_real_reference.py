@@ -192,6 +192,7 @@ def test_the_real_handout_says_how_long_each_part_takes(real: Skeleton) -> None:
 STAFF_ONLY = ("pydantic", "safetensors", "sqlalchemy", "nbgrader")
 
 
+@pytest.mark.slow
 def test_students_need_no_package_that_only_staff_have():
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
     files = collect_kit(ROOT, read_assignment(), {}, b"", read_requirements(ROOT))

@@ -51,6 +51,7 @@ def test_a_short_run_in_the_sandbox(zygote, monkeypatch):
     assert verdicts[0].losses[1] < verdicts[0].losses[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "state"),
     [

@@ -102,6 +102,7 @@ def states(reference, assignment):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("component", TASKS)
 def test_right_code_needs_a_reader(states, component):
     assert states[f"right {component}"] == State.NEEDS_READER

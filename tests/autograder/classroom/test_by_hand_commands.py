@@ -93,6 +93,7 @@ def test_comments_are_shown_where_they_belong(grade, decide, output, capsys):
     assert decide("comment", "anna", "--task", "1.4") == 0 and grade()["comments"] == "Come and see me."
 
 
+@pytest.mark.slow
 def test_late_days_cost_and_are_waived(grade, decide, output):
     grade()
     assert decide("late", "anna", "--days", "2", "--why", "by e-mail") == 0

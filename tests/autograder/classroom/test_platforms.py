@@ -147,7 +147,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ["plain", *(pytest.param(name, marks=pytest.mark.slow) for name in [*LAYOUTS][:-1])])
 def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
     text = LAYOUTS[layout](tmp_path / "class")
     put(tmp_path / "roster.csv", text)

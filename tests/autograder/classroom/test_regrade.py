@@ -107,6 +107,7 @@ def test_other_files_of_a_student_count_at_once(grade, folder, second, output):
     assert grade() == (0, ["bob"]) and scores(output)["bob"] == 95
 
 
+@pytest.mark.slow
 def test_files_that_were_handed_in_before_count_again(grade, folder, second, output):
     grade()
     before = (folder / "bob" / "layers.py").read_text()
@@ -146,6 +147,7 @@ def test_a_new_title_counts_at_once(grade, tmp_path, output):
     assert "LayerNorm" in (output / "records" / "bob.json").read_text()
 
 
+@pytest.mark.slow
 def test_while_changes_wait_a_new_task_stops_nothing(grade, folder, tmp_path, output, capsys, monkeypatch):
     """Then some have it, and some have not."""
     fewer = changed(tmp_path, re.search(r'\[\[tasks\]\]\nnumber = "E.3".*?\n\n', DEFAULT_PATH.read_text(), re.S)[0], "")
@@ -195,6 +197,7 @@ def test_what_the_grader_failed_at_has_no_score(folder, output, use):
     assert row["reason"] == "1.1: grader error"
 
 
+@pytest.mark.slow
 def test_another_run_of_the_same_shows_what_it_would_change(grade, output, second_time, capsys):
     """With the same tests and the same files, as code that is not deterministic can."""
     assert grade() == (0, ["anna", "bob", "carl"])

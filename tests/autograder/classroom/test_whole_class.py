@@ -2,12 +2,15 @@
 
 from collections import Counter
 
+import pytest
+
 from autograder.intake import IntakeError, take_in
 from benchmarks.whole_class import kind_of, write_class
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 
 
+@pytest.mark.slow
 def test_a_third_of_a_class_is_broken_or_hostile(tmp_path):
     kinds = write_class(tmp_path, 45, seed=1)
     assert kinds == Counter(kind_of(path.name) for path in tmp_path.iterdir()) and kinds.total() == 45
@@ -15,6 +18,7 @@ def test_a_third_of_a_class_is_broken_or_hostile(tmp_path):
     assert (tmp_path / "good-reference" / "layers.py").is_file()
 
 
+@pytest.mark.slow
 def test_what_is_broken_is_refused_or_noted(tmp_path):
     write_class(tmp_path, 24, seed=2)
     refused = []

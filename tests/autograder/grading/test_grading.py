@@ -56,6 +56,7 @@ def test_modules_that_fail_cost_their_own_tasks_only(graded):
     assert "SyntaxError" in norm.message and norm.traceback.startswith("layers.py, line 1")
 
 
+@pytest.mark.slow
 def test_missing_files_are_taken_from_the_release(graded):
     earned = {part.number for part in graded("attention only").judgement.parts if part.score}
     assert earned == {"1.2", "1.3"}

@@ -95,6 +95,7 @@ def test_a_worker_that_something_outside_has_killed_is_no_fault_of_the_submissio
     assert record.is_finished and {part.state for part in record.judgement.parts if part.components} == {"passed"}
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_over_the_same_component_again_has_used_too_much_memory(zygote_of_workers, reference):
     with Sandbox(reference, read_assignment(), zygote=zygote_of_workers) as submission:
         submission.build(NORM, 4)

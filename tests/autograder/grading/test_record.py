@@ -109,6 +109,7 @@ def test_long_lines_are_shown_whole():
     assert long in results["tests"][0]["output"] and long in results["output"]
 
 
+@pytest.mark.slow
 def test_a_killed_grader_leaves_a_valid_record_of_what_it_had_judged(zygote, references, tmp_path):
     change = ("layers", "        centred = x", "        __import__('time').sleep(99)\n        centred = x")
     folder, path = write_submission(tmp_path / "anna", change), tmp_path / "anna.json"

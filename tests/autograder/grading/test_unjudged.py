@@ -67,6 +67,7 @@ def grade_module(zygote, references):
         yield run
 
 
+@pytest.mark.slow
 def test_it_is_listed_and_costs_nothing(unreached):
     assert unreached.judgement.score == 90.0
     line = 1 + write_line("x.size(-1) > 999")
@@ -86,6 +87,7 @@ def write_line(text: str) -> int:
     return next(number for number, line in enumerate(lines) if text in line)
 
 
+@pytest.mark.slow
 def test_where_people_look(unreached):
     words = f"layers.py, line {1 + write_line('> 999')}: x.size(-1) > 999 was never true"
     assert words in as_table(unreached)
@@ -227,6 +229,7 @@ def test_modules_that_reported_nothing_are_not_listed():
     assert list(judged.branches({"layers": ()}, ["layers.LayerNorm"])) != []
 
 
+@pytest.mark.slow
 def test_large_modules_are_read_in_time():
     text = "class LayerNorm:\n  def forward(self):\n" + "    x = a or b\n" * 6000
     _, judged = judged_in(text)
@@ -238,6 +241,7 @@ def test_large_modules_are_read_in_time():
     assert find_judged_code(code, {}, evaluator, submitted=[]).modules == [], "not what the submission does not bring"
 
 
+@pytest.mark.slow
 def test_a_class_names_those_who_have_any(unreached):
     class Names:
         members, missing = (), ()

@@ -165,6 +165,7 @@ def test_a_worker_that_closes_its_pipe_was_not(sandbox):
     assert not isinstance(caught.value, MemoryError)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["loop", "sleep"])
 def test_a_loop_ends_and_is_not_tried_a_third_time(sandbox, kind):
     submission = sandbox(call_seconds=0.3)
@@ -187,6 +188,7 @@ def test_the_total_of_wall_time_ends_everything(sandbox):
         submission.build("layers.LayerNorm", 4)
 
 
+@pytest.mark.slow
 def test_cpu_time_is_limited_over_all_workers(sandbox):
     submission = sandbox(cpu_seconds=1, call_seconds=60)  # a busy machine gives it little of a second
     with pytest.raises(SubmissionTimeoutError, match="CPU time"):

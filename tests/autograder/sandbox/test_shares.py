@@ -54,6 +54,7 @@ def test_calls_in_turn_count_for_the_component(sandbox):
     assert result.sum() == 4
 
 
+@pytest.mark.slow
 def test_what_is_left_is_shared(sandbox):
     """However small the total is, a component may use as much of it as it leaves to the rest."""
     submission = sandbox({"layers": SLOW_CALLS}, call_seconds=2, total_seconds=2)

@@ -17,6 +17,7 @@ from foundation.places import SKELETON
 
 from .conftest import ASSIGNMENT, taken_in, write_submission
 
+pytestmark = pytest.mark.slow  # submissions are run many times
 ATTENTION, HEADS = "attention.scaled_dot_product_attention", "attention.MultiHeadedAttention"
 UNDERSTANDING = understanding_of(ASSIGNMENT)
 

@@ -207,6 +207,7 @@ def test_terms_bring_the_references_along(conditions):
             assert answer == read_references(conditions.references), "in a child, more than once"
 
 
+@pytest.mark.slow
 def test_the_grader_of_a_machine_is_a_process_that_is_started_anew(conditions, sent):
     """A true one, with a stub in it."""
     from autograder.classroom.machines import grader_process
@@ -230,6 +231,7 @@ def test_the_grader_of_a_machine_is_a_process_that_is_started_anew(conditions, s
     assert again._process.poll() is not None and not again._listener.is_alive()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "http://x"])
 def test_a_scheduler_that_does_not_answer_is_one_clear_line(conditions, monkeypatch, address):
     monkeypatch.setattr("autograder.classroom.machines.cluster.CONNECT_SECONDS", 0.5)

@@ -53,6 +53,7 @@ def test_what_cannot_be_read_is_named_with_the_reason(compared):
     assert content["compared"] == COUNT + 2, "a module that is not Python has no answers to compare"
 
 
+@pytest.mark.slow
 def test_a_submission_that_ends_its_child_stops_no_other(compared, monkeypatch, tmp_path):
     class_ = compared[0].parent / "class"
     ordinary = reading.written_in
