@@ -348,11 +348,12 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         d_model = n_heads * d_head
         module = submission.build(COMPONENT, d_model, n_heads, dtype=dtype).eval()
         simple = [case.normal(2, n, d_model).to(dtype) for n in (3, 8, 8)]
-        if dtype == torch.float32:
-            attend(module, n_heads, *simple)  # its weights at the first call are others
-        case.randomise(module.parameters(), scale=min(0.5, 1.5 * d_model**-0.5))
         probe = [case.normal(9, 13, d_model).to(dtype) for _ in range(3)]
+        # At its first call a module has other weights than it is judged with.
         is_free = is_random_in_training(submission, module, *probe) if is_free is None else is_free
+        if dtype == torch.float32:
+            attend(module, n_heads, *simple)
+        case.randomise(module.parameters(), scale=min(0.5, 1.5 * d_model**-0.5))
         situations = [situation_of(case, row, d_model, n_heads) for row in rows if not (is_free and row["training"])]
         output, weights = attend(module, n_heads, *simple)
         parameters = learned(module)

@@ -12,7 +12,9 @@ from autograder.assignment.checks.judging import Judged, in_turn, judge, leaves_
 from autograder.assignment.checks.situations import (
     DTYPES,
     GRADIENTS,
+    LARGE,
     LAYOUTS,
+    LEARNING,
     OF_MODULES,
     SHAPES,
     VALUES,
@@ -247,6 +249,8 @@ SITUATIONS = Covering(
     [
         *learning_with("made", MADE),
         {"made": ("epsilon 0", "float32"), "values": "small"},
+        *LARGE,
+        LEARNING | {"made": ("few", "float64"), "gradients": "no_grad", "history": "same shapes", "shape": "few"},
         *({"gradients": mode, "history": "state dict"} for mode in ("no_grad", "inference_mode")),
     ],
 )
