@@ -5,7 +5,8 @@
     regrade.py   what a regrade changes
     gradescope/  in Gradescope's container          gradebook/        nbgrader's gradebook and feedback
     pages/       web pages: the class, and each student  exports/        what learning platforms import
-    spreadsheets.py tables in which nothing is computed
+    spreadsheets.py tables in which nothing is computed  excerpts.py  lines of code, as pages show them
+    environment.py  templates of pages that are complete in themselves
 
 Nothing here judges: everything that is shown stands in the record.
 """

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
 from markupsafe import Markup, escape
 
 from foundation.whole_files import write_whole
 
+from ..reports.environment import make_environment
 from .question import Sheet
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -30,7 +28,7 @@ def write_sheets(sheets: Sequence[Sheet], title: str, output: Path, is_class: bo
     Returns:
         The two files with all sheets.
     """
-    template = make_environment().get_template("sheets.html")
+    template = make_environment(TEMPLATES, code=with_code_spans).get_template("sheets.html")
     written = []
     for name, with_answers in ((QUESTIONS, False), (ANSWERS, True)):
         path = output / f"{name}.html"
@@ -42,22 +40,6 @@ def write_sheets(sheets: Sequence[Sheet], title: str, output: Path, is_class: bo
                 text = template.render(sheets=[sheet], title=title, with_answers=with_answers)
                 write_whole(output / name / f"{sheet.key}.html", text)
     return written
-
-
-def make_environment() -> jinja2.Environment:
-    """The templates, in which all text is escaped and a missing name is an error."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = environment.get_template("style.css").render()
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    environment.globals["style_hash"] = f"sha256-{digest}"
-    environment.filters["code"] = with_code_spans
-    return environment
 
 
 def with_code_spans(text: str) -> Markup:

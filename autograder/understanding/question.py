@@ -8,35 +8,11 @@ from dataclasses import dataclass
 from foundation.printable_text import printable
 
 from ..intake import Intake
+from ..reports.excerpts import CodeLine, Excerpt, code_line
 
-MOST_CHARACTERS = 150
-"""Of a line of code."""
 AROUND = 4
 """Lines that are shown before and after the one that is asked about."""
 LETTERS = "ABCDEFGH"
-
-
-@dataclass(frozen=True)
-class CodeLine:
-    """A line of an excerpt.
-
-    Attributes:
-        number: as the student's editor shows it; "" for what is left out.
-        text: of the line.
-        is_meant: whether the question is about it.
-    """
-
-    number: str
-    text: str
-    is_meant: bool = False
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """Some lines of one file, or of one cell of a notebook."""
-
-    file: str
-    lines: tuple[CodeLine, ...]
 
 
 @dataclass(frozen=True)
@@ -89,11 +65,6 @@ def place_of(intake: Intake, module: str, line: int) -> tuple[str, str]:
     return printable(file), printable(number)
 
 
-def code_line(text: str) -> str:
-    """A line as it is shown: tabs as spaces, nothing unprintable, and not too long."""
-    return printable(text.rstrip("\r").expandtabs(4), MOST_CHARACTERS)
-
-
 def excerpt(intake: Intake, module: str, first: int, last: int, meant: Sequence[int], head: int = 0) -> Excerpt:
     """Lines of a module around those that are meant, within a definition.
 
@@ -115,12 +86,12 @@ def excerpt(intake: Intake, module: str, first: int, last: int, meant: Sequence[
     shown = [_line(intake, module, lines, number, number in meant) for number in numbers]
     if 0 < head < low:
         gap = [CodeLine("", "…")] if head + 1 < low else []
-        shown = [_line(intake, module, lines, head, is_meant=False), *gap, *shown]
+        shown = [_line(intake, module, lines, head, is_marked=False), *gap, *shown]
     return Excerpt(place_of(intake, module, meant[0])[0], tuple(shown))
 
 
-def _line(intake: Intake, module: str, lines: Sequence[str], number: int, is_meant: bool) -> CodeLine:
-    return CodeLine(place_of(intake, module, number)[1], code_line(lines[number - 1]), is_meant)
+def _line(intake: Intake, module: str, lines: Sequence[str], number: int, is_marked: bool) -> CodeLine:
+    return CodeLine(place_of(intake, module, number)[1], code_line(lines[number - 1]), is_marked)
 
 
 @dataclass(frozen=True)

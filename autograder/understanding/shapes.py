@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from ..reports.excerpts import Excerpt, code_line
 from ..testing.case import Case
 from .own_code import Statement, code_of, own_statements, with_code
-from .question import Excerpt, Question, code_line, excerpt, place_of
+from .question import Question, excerpt, place_of
 from .slips import expressions_in
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
-from foundation.child_processes import Ended, end_with_parent, run_forked
+from foundation.child_processes import Ended, ask_forked, end_with_parent
 from foundation.printable_text import printable
 
 from ...grading.record import Record
@@ -100,15 +100,8 @@ def _own_id() -> int:
 
 def _read_all(jobs: Sequence[UnreadJob], sender: Connection, n_children: int, parent: int) -> None:
     end_with_parent(parent)
-    done: set[int] = set()
-    for number, message in run_forked(
-        deque(range(len(jobs))), lambda number: [jobs[number].read()], INTAKE_SECONDS, n_children
-    ):
-        if number not in done:
-            done.add(number)
-            if isinstance(message, Ended):
-                message = jobs[number].unreadable(message.reason)
-            sender.send((number, message))
+    for number, answer in ask_forked(range(len(jobs)), lambda number: jobs[number].read(), INTAKE_SECONDS, n_children):
+        sender.send((number, jobs[number].unreadable(answer.reason) if isinstance(answer, Ended) else answer))
 
 
 def grade_on(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,6 +11,7 @@ from foundation.whole_files import write_whole
 
 from ...classroom.roll import Roll
 from ...classroom.similarity import Findings, Pair, Place, Written
+from ..excerpts import CodeLine, Excerpt, code_line
 from .writing import STUDENTS, make_environment
 
 CONTEXT = 2
@@ -20,29 +20,6 @@ MOST_LINES = 80
 MOST_CHARACTERS = 200
 MOST_SHOWN = 40
 """Pairs whose code is shown; further ones are listed without it."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of code.
-
-    Attributes:
-        number: in its file; None for a gap.
-        text: of the line.
-        is_shared: whether it is part of what both have.
-    """
-
-    number: int | None
-    text: str
-    is_shared: bool = False
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """Lines of a file: its name, or the notebook's and the cell's, and what is shown of it."""
-
-    title: str
-    lines: tuple[Line, ...]
 
 
 def write_similar_page(
@@ -97,7 +74,7 @@ def title_of(place: Place, written: Written) -> str:
     return f"{place.module.replace('.', '/')}.py, " + (f"line {first}" if first == last else f"lines {first} to {last}")
 
 
-def lines_of(place: Place, written: Written) -> Iterator[Line]:
+def lines_of(place: Place, written: Written) -> Iterator[CodeLine]:
     """The lines of a place and those around them, with gaps between."""
     text = written.texts[place.module]
     shared = set(place.lines)
@@ -105,11 +82,11 @@ def lines_of(place: Place, written: Written) -> Iterator[Line]:
     before = near[0] - 1 if near else 0
     for number in near[:MOST_LINES]:
         if number != before + 1:
-            yield Line(None, "…")
-        yield Line(number, text[number - 1][:MOST_CHARACTERS], number in shared)
+            yield CodeLine("", "…")
+        yield CodeLine(str(number), code_line(text[number - 1], MOST_CHARACTERS), number in shared)
         before = number
     if len(near) > MOST_LINES:
-        yield Line(None, f"… and {len(near) - MOST_LINES} lines more")
+        yield CodeLine("", f"… and {len(near) - MOST_LINES} lines more")
 
 
 def in_words(expected: float) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +17,7 @@ from ...classroom.results import Result, results_for
 from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
+from .. import environment
 from .class_page import class_view, roll_view
 from .student_page import student_view
 
@@ -66,9 +65,9 @@ def write_pages(
         output: an existing folder.
     """
     by_key = {one.key: one for one in graded_of(roll, results)}
-    environment = make_environment()
+    templates = make_environment()
     pages = {key: f"{STUDENTS}/{quote(key)}.html" for key in by_key}
-    student, of_class = (environment.get_template(name) for name in ("student.html", "class.html"))
+    student, of_class = (templates.get_template(name) for name in ("student.html", "class.html"))
     (output / STUDENTS).mkdir(exist_ok=True)
     for key, one in by_key.items():
         text = student.render(student_view(one.record, assignment, one.results), name=one.name, is_late=one.is_late)
@@ -81,20 +80,5 @@ def write_pages(
 
 @cache
 def make_environment() -> jinja2.Environment:
-    """The templates, in which all text is escaped and a missing name is an error."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    for kind, name in (("style", "style.css"), ("script", "table.js")):
-        environment.globals[f"{kind}_hash"] = sha256_of(environment.get_template(name).render())
-    environment.filters["points"] = lambda value: f"{value:.2f}".rstrip("0").rstrip(".")
-    return environment
-
-
-def sha256_of(text: str) -> str:
-    """As a content security policy wants it."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    """The templates of these pages."""
+    return environment.make_environment(TEMPLATES, points=lambda value: f"{value:.2f}".rstrip("0").rstrip("."))

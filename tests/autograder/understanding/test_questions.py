@@ -45,7 +45,7 @@ def test_a_shape_is_the_value_s_own(right, grader, seed):
     of_code = {"key.transpose(-2, -1)": (b, h, d, k), "weights @ value": (b, h, q, d)}
     asked = re.search(r"`([^`]+)`", question.text[1]).group(1)
     assert question.answer == str(of_code.get(asked, (b, h, q, k)))
-    [meant] = [line for line in question.excerpts[0].lines if line.is_meant]
+    [meant] = [line for line in question.excerpts[0].lines if line.is_marked]
     assert asked.split("(")[0] in meant.text and f"line {meant.number}" in question.text[1]
 
 

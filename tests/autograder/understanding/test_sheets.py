@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
+from autograder.reports.excerpts import CodeLine, Excerpt
 from autograder.understanding.pages import with_code_spans, write_sheets
-from autograder.understanding.question import CodeLine, Excerpt, Option, Question, Sheet
+from autograder.understanding.question import Option, Question, Sheet
 from foundation.places import ROOT
 
 from .conftest import write_submission
@@ -20,7 +21,7 @@ MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
 
 
 def question(text=MARKUP):
-    excerpt = Excerpt(text, (CodeLine("12", text), CodeLine("13", "x = 1", is_meant=True)))
+    excerpt = Excerpt(text, (CodeLine("12", text), CodeLine("13", "x = 1", is_marked=True)))
     options = (Option(text), Option(text="no"), Option(place=text, before=text, after=text))
     return Question(
         "shape",
