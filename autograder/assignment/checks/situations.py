@@ -31,11 +31,16 @@ SAME = ("the query itself", "the value itself", "the query as key", "the query a
 """Keys, of which one of these is: key and value are the query, the key is the value, …."""
 LENGTHS = ("few", Either("one", "many"), Either("t", "x itself"))
 """Of a memory; `t` is as long as the target, and `x itself` is the target's very tensor."""
-LEARNING: dict[str, Any] = {"gradients": "of inputs", "history": "nothing", "values": "normal"}
-"""Levels that show what a gradient is."""
+LEARNING: dict[str, Any] = {
+    "gradients": "of inputs",
+    "history": "nothing",
+    "values": "normal",
+    "made": ("few", "float64"),
+}
+"""Levels that show what a gradient is; in float32 much of it could be rounding."""
 FEW = dict.fromkeys(("b", "q", "k", "d", "s", "shape"), "few") | {"mask": "none", "src_mask": "none"}
 """Ordinary sizes."""
-OTHERS: dict[str, Any] = LEARNING | FEW | {"gradients": "of the other inputs", "made": ("few", "float64")}
+OTHERS: dict[str, Any] = LEARNING | FEW | {"gradients": "of the other inputs"}
 """Levels that show the gradients of all inputs but the first, which needs none."""
 FREE: dict[str, Any] = {"mask": "none", "src_mask": "none", "s": "t"}
 """Levels of a decoder that may look everywhere, with a memory as long as its input."""
@@ -232,7 +237,9 @@ def draw_values(case: Case, kind: str, dtype: torch.dtype, *shape: int) -> Tenso
     if kind == "all equal":
         x = x[..., :1].mul(8).round().div(8).expand_as(x).clone()
     if kind == "some zeros":
-        x = x * (case.normal(*shape) > 0) * (case.normal(*shape[:-1], 1) > -0.5)
+        is_kept = case.normal(*shape[:-1], 1) > -0.5
+        is_kept[tuple(case.size(0, size - 1) for size in shape[:-1])] = False  # one vector at least is all zeros
+        x = x * (case.normal(*shape) > 0) * is_kept
     return x.to(dtype)
 
 

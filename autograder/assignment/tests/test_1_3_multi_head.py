@@ -17,7 +17,6 @@ from autograder.assignment.checks.situations import (
     AGAIN,
     DTYPES,
     LAYOUTS,
-    LEARNING,
     MANY_KEYS,
     MASKS,
     NOTHING_LEFT,
@@ -326,7 +325,7 @@ SITUATIONS = Covering(
         "training": (False, True),
     },
     [
-        *(LEARNING | {"k": kind} for kind in SAME),
+        *learning_with("k", SAME),
         *learning_with("made", MADE),
         *AGAIN,
         OTHERS,

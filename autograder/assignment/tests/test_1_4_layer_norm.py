@@ -250,7 +250,7 @@ SITUATIONS = Covering(
         *learning_with("made", MADE),
         {"made": ("epsilon 0", "float32"), "values": "small"},
         *LARGE,
-        LEARNING | {"made": ("few", "float64"), "gradients": "no_grad", "history": "same shapes", "shape": "few"},
+        LEARNING | {"gradients": "no_grad", "history": "same shapes", "shape": "few"},
         *({"gradients": mode, "history": "state dict"} for mode in ("no_grad", "inference_mode")),
     ],
 )

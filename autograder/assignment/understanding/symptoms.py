@@ -99,6 +99,13 @@ def numbers_of(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
 
 
+def with_another_position(case: Case, x: Tensor) -> Tensor:
+    """A copy of x (b, t, d) in which the first position of each sentence is another one."""
+    other = x.clone()
+    other[:, 0] = case.normal(x.size(0), x.size(2))
+    return other
+
+
 RAISES = Seen("It raises an exception.", lambda seen: bool(seen["raised"]))
 FEWER = Compared(
     "It has fewer learned numbers than before.", lambda before, after: after["numbers"] < before["numbers"]
@@ -267,8 +274,7 @@ def look_at_layer_norm(submission: SubmissionUnderTest, case: Case, note: Note) 
     """As it begins, with one position changed, and with other parameters."""
     module = build(submission, case, "layers.LayerNorm", 6, randomised=False)
     x = 3 * case.normal(2, 5, 6) + 4
-    other = x.clone()
-    other[:, 0] = case.normal(2, 6)
+    other = with_another_position(case, x)
     note("numbers", lambda: numbers_of(module))
     note("output", lambda: module(x).detach())
     note("again", lambda: module(x).detach())
@@ -318,8 +324,7 @@ def look_at_feed_forward(submission: SubmissionUnderTest, case: Case, note: Note
     """x, -x, 0, and x with one position changed."""
     module = build(submission, case, "layers.FeedForward", 6, 20)
     x = case.normal(2, 5, 6)
-    other = x.clone()
-    other[:, 0] = case.normal(2, 6)
+    other = with_another_position(case, x)
     note("numbers", lambda: numbers_of(module))
     note("output", lambda: module(x).detach())
     note("again", lambda: module(x).detach())

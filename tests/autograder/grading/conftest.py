@@ -20,8 +20,9 @@ from autograder.intake import take_in
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 
-REFERENCE, SKELETON = ROOT / "reference", ROOT / "student"
-GRADED = ("embedding", "attention", "layers", "model", "masks", "train", "decode")
+from ..submissions import write_submission
+
+SKELETON = ROOT / "student"
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("faulty", "trouble", "broken")]
 CLASS = ["good", "attention only", "skeleton", "no archive.zip", *SLOW]
 """The submissions of the class, for tests of each of them."""
@@ -45,19 +46,6 @@ TROUBLE = (  # what ends a process, and what would end a terminal
     ("embedding", "* math.sqrt(self.d_model)", "@ torch.zeros(10**6, 10**6)"),
     ("train", "        optimizer.zero_grad()\n", "        raise KeyError('\\x1b[2J</pre><script>\\u202e' * 999)\n"),
 )
-
-
-def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tuple[str, ...] = GRADED) -> Path:
-    """The reference's graded files, some of them changed: module, old text, new text."""
-    folder.mkdir()
-    for module in modules:
-        text = (REFERENCE / f"{module}.py").read_text(encoding="utf-8")
-        for name, old, new in changes:
-            if name == module:
-                assert text.count(old) == 1, old
-                text = text.replace(old, new)
-        (folder / f"{module}.py").write_text(text, encoding="utf-8")
-    return folder
 
 
 def in_a_hurry(**limits: float):

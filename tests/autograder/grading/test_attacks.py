@@ -12,7 +12,7 @@ from autograder.testing.case import Case
 from autograder.testing.running import checking_time
 from foundation.assignment_file import read_assignment
 
-from .conftest import write_submission
+from ..submissions import write_submission
 
 pytestmark = [pytest.mark.slow, pytest.mark.hostile]
 

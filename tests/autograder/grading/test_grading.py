@@ -10,7 +10,8 @@ from autograder.reports.gradescope.results import as_results
 from autograder.reports.terminal import as_table
 from foundation.assignment_file import read_assignment
 
-from .conftest import FAULTS, PERFECT, VERSION, in_a_hurry, write_submission
+from ..submissions import write_submission
+from .conftest import FAULTS, PERFECT, VERSION, in_a_hurry
 
 FULL = {task.number: task.points for task in read_assignment().tasks if task.components}
 

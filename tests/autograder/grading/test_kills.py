@@ -21,7 +21,8 @@ from benchmarks.processes import family
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import run_forked
 
-from .conftest import SEEDS, SKELETON, VERSION, write_submission
+from ..submissions import write_submission
+from .conftest import SEEDS, SKELETON, VERSION
 
 NORM = "layers.LayerNorm"
 SIGNALS = [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]

@@ -19,7 +19,8 @@ from reference.running.checkpoint import Checkpoint
 from reference.running.config import Config
 from reference.vocab import Vocabulary
 
-from .conftest import SKELETON, write_submission
+from ..submissions import write_submission
+from .conftest import SKELETON
 
 ASSIGNMENT = read_assignment()
 SENTENCE = ["le", "chat", "dort", "sur", "le", "tapis", "."]

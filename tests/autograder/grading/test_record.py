@@ -28,7 +28,8 @@ from autograder.reports.terminal import as_table
 from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.assignment_file import read_assignment
 
-from .conftest import CLASS, ROOT, SEEDS, SKELETON, VERSION, write_submission
+from ..submissions import write_submission
+from .conftest import CLASS, ROOT, SEEDS, SKELETON, VERSION
 
 VALIDATOR = jsonschema.Draft202012Validator(record_schema())
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")

@@ -29,7 +29,8 @@ from autograder.sandbox.replies import BreachError, read_reached
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
-from .conftest import SEEDS, SKELETON, VERSION, write_submission
+from ..submissions import write_submission
+from .conftest import SEEDS, SKELETON, VERSION
 
 ASSIGNMENT = read_assignment()
 START = "        centred = x - x.mean"

@@ -12,26 +12,15 @@ from autograder.grading.launcher import open_grader
 from autograder.grading.seeds import Seeds
 from autograder.intake import Intake, take_in
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE, SKELETON
+from foundation.places import SKELETON
+
+from ..submissions import write_submission
 
 if TYPE_CHECKING:
     from autograder.grading.judging import Grader
     from autograder.understanding.drawing import Examiner
 
 ASSIGNMENT = read_assignment()
-
-
-def write_submission(folder: Path, modules=("attention", "layers"), *, changes=(), text=None) -> Path:
-    """Some of the reference's files, with changes: module, old text, new text."""
-    folder.mkdir()
-    for module in modules:
-        content = (REFERENCE / f"{module}.py").read_text(encoding="utf-8")
-        for name, old, new in changes:
-            if name == module:
-                assert content.count(old) == 1, old
-                content = content.replace(old, new)
-        (folder / f"{module}.py").write_text(content, encoding="utf-8")
-    return folder
 
 
 def taken_in(path: Path) -> Intake:
@@ -55,4 +44,4 @@ def examiner(grader) -> Iterator[Examiner]:
 @pytest.fixture(scope="session")
 def right(tmp_path_factory) -> Intake:
     """The attention and nothing else, as the reference has it."""
-    return taken_in(write_submission(tmp_path_factory.mktemp("right") / "anna", ("attention",)))
+    return taken_in(write_submission(tmp_path_factory.mktemp("right") / "anna", modules=("attention",)))

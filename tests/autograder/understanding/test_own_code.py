@@ -10,7 +10,8 @@ from autograder.understanding.own_code import own_statements, with_code, with_ex
 from autograder.understanding.slips import changes_of
 from foundation.places import REFERENCE, SKELETON
 
-from .conftest import taken_in, write_submission
+from ..submissions import write_submission
+from .conftest import taken_in
 
 GIVEN = '''
 class Norm:
@@ -121,7 +122,7 @@ def test_parentheses_stand_only_where_they_are_needed(other, wanted):
 
 
 def test_a_faulty_module_can_still_be_changed(tmp_path):
-    path = write_submission(tmp_path / "anna", ("layers",), changes=[("layers", "torch.relu(", "torch.tanh(")])
+    path = write_submission(tmp_path / "anna", ("layers", "torch.relu(", "torch.tanh("), modules=("layers",))
     own = own_statements(taken_in(path), "layers.FeedForward")
     assert any("tanh" in ast.unparse(one.node) for one in own)
 

@@ -15,7 +15,8 @@ from autograder.understanding.shapes import shape_question
 from autograder.understanding.symptoms import symptom_question
 from foundation.places import SKELETON
 
-from .conftest import ASSIGNMENT, taken_in, write_submission
+from ..submissions import write_submission
+from .conftest import ASSIGNMENT, taken_in
 
 pytestmark = pytest.mark.slow  # submissions are run many times
 ATTENTION, HEADS = "attention.scaled_dot_product_attention", "attention.MultiHeadedAttention"
@@ -84,7 +85,7 @@ def test_one_symptom_is_seen_and_the_others_are_not(bench, examiner):
 def test_what_is_seen_of_known_faults(bench, tmp_path, old, new, wanted):
     from autograder.testing.case import Case
 
-    faulty = taken_in(write_submission(tmp_path / "bob", ("attention",), changes=[("attention", old, new)]))
+    faulty = taken_in(write_submission(tmp_path / "bob", ("attention", old, new), modules=("attention",)))
 
     def observe(sandbox):
         return UNDERSTANDING.observe(ATTENTION, sandbox, Case(4, "some inputs"))
@@ -119,7 +120,7 @@ def test_a_query_without_keys_is_asked_by_the_student_s_own_code(grader, tmp_pat
     """Zeros and equal weights are both right: the answer is what this code does."""
     after = "weights = torch.softmax(scores, dim=-1)"
     zeros = f"{after}\n    weights = weights if mask is None else weights * mask"
-    path = write_submission(tmp_path / "bob", ("attention",), changes=[("attention", after, zeros)])
+    path = write_submission(tmp_path / "bob", ("attention", after, zeros), modules=("attention",))
     from autograder.assignment.understanding.choices import no_key_allowed
     from autograder.testing.case import Case
 
@@ -144,7 +145,9 @@ def test_another_term_asks_otherwise(examiner, grader, right):
 @pytest.mark.slow
 def test_nothing_is_asked_about_what_does_not_work(examiner, tmp_path):
     fault = ("attention", " / math.sqrt(query.size(-1))", "")
-    sheet = examiner.sheet("bob", "Bob", taken_in(write_submission(tmp_path / "bob", changes=[fault])))
+    sheet = examiner.sheet(
+        "bob", "Bob", taken_in(write_submission(tmp_path / "bob", fault, modules=("attention", "layers")))
+    )
     assert len(sheet.questions) == 5
     assert ATTENTION not in {question.component for question in sheet.questions}
 
@@ -159,6 +162,6 @@ def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
     """Code that works in tests and ends its process when it is cut short, and code that returns what is no tensor."""
     text = "    return weights @ value, weights"
     evil = "    __import__('os')._exit(0) if mask is not None and mask.numel() == 4 else None\n" + text
-    path = write_submission(tmp_path / "mallory", ("attention",), changes=[("attention", text, evil)])
+    path = write_submission(tmp_path / "mallory", ("attention", text, evil), modules=("attention",))
     sheet = examiner.sheet("mallory", "Mallory", taken_in(path))
     assert all(question.answer for question in sheet.questions)

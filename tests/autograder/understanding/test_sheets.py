@@ -14,7 +14,7 @@ from autograder.understanding.pages import with_code_spans, write_sheets
 from autograder.understanding.question import Option, Question, Sheet
 from foundation.places import ROOT
 
-from .conftest import write_submission
+from ..submissions import write_submission
 
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
 MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
@@ -77,7 +77,7 @@ def test_code_between_backquotes(text, wanted):
 
 @pytest.mark.slow
 def test_one_submission(tmp_path):
-    path = write_submission(tmp_path / "anna", ("layers",))
+    path = write_submission(tmp_path / "anna", modules=("layers",))
     done = ask(path, "--output", tmp_path / "oral", "--json")
     assert done.returncode == 0, done.stderr
     [sheet] = json.loads(done.stdout)
@@ -90,8 +90,8 @@ def test_one_submission(tmp_path):
 def test_a_class_goes_on_where_one_cannot_be_read(tmp_path):
     folder = tmp_path / "class"
     folder.mkdir()
-    write_submission(folder / "anna", ("embedding",))
-    write_submission(folder / "ben", ("embedding",), changes=[("embedding", "* math.sqrt(self.d_model)", "")])
+    write_submission(folder / "anna", modules=("embedding",))
+    write_submission(folder / "ben", ("embedding", "* math.sqrt(self.d_model)", ""), modules=("embedding",))
     (folder / "carl.zip").write_bytes(b"no archive")
     done = ask(folder, "--class", "--output", tmp_path / "oral", "--jobs", "1")
     assert done.returncode == 0, done.stderr

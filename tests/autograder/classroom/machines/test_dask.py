@@ -50,6 +50,12 @@ def count(output, table: str) -> int:
             return 0
 
 
+def wait_for_a_result(command: subprocess.Popen, output) -> None:
+    while not count(output, "results"):
+        assert command.poll() is None, command.stderr.read()
+        time.sleep(0.05)
+
+
 def are_alive(processes: list[psutil.Process]) -> list[psutil.Process]:
     return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
 
@@ -58,9 +64,7 @@ def test_two_of_three_workers_are_killed_and_nothing_is_lost_doubled_or_left(tmp
     write_class(tmp_path / "class")
     with LoopbackCluster(3) as cluster:
         command = grade_class(tmp_path / "class", tmp_path / "marks", "--scheduler", cluster.address)
-        while not count(tmp_path / "marks", "results"):
-            assert command.poll() is None, command.stderr.read()
-            time.sleep(0.05)
+        wait_for_a_result(command, tmp_path / "marks")
         below = [process for worker in cluster.workers[:2] for process in family(worker.pid)[1:]]
         assert any("machines.server" in " ".join(process.cmdline()) for process in below)
         for worker in cluster.workers[:2]:
@@ -84,9 +88,7 @@ def test_without_a_scheduler_any_more_what_is_finished_stays(tmp_path):
     write_class(tmp_path / "class")
     with LoopbackCluster(1) as cluster:
         command = grade_class(tmp_path / "class", tmp_path / "marks", "--scheduler", cluster.address)
-        while not count(tmp_path / "marks", "results"):
-            assert command.poll() is None, command.stderr.read()
-            time.sleep(0.05)
+        wait_for_a_result(command, tmp_path / "marks")
         cluster.kill_scheduler()
         printed = command.communicate(timeout=SECONDS)[1]
     assert command.returncode == 2 and printed.count("\n") == 1, printed
