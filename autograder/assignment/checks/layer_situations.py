@@ -21,7 +21,6 @@ from .situations import (
     AGAIN,
     FREE,
     GRADIENTS,
-    LARGE,
     LAYOUTS,
     LEARNING,
     LENGTHS,
@@ -31,6 +30,7 @@ from .situations import (
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
+    REMARKABLE,
     SHAPES,
     VALUES,
     Situation,
@@ -63,7 +63,7 @@ OF_MEMORY: dict[str, Sequence[Any]] = {
 }
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
 SITUATIONS = {
-    ("EncoderLayer", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT),
+    ("EncoderLayer", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
         [
@@ -75,14 +75,15 @@ SITUATIONS = {
             OTHERS,
             MANY_KEYS,
             *NOTHING_LEFT,
+            *REMARKABLE,
         ],
     ),
     ("EncoderLayer", True): Occurring(
-        FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2]) + NOTHING_LEFT[:1] + LARGE
+        FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2]) + NOTHING_LEFT[:1] + REMARKABLE
     ),
     ("DecoderLayer", True): Occurring(
         FACTORS | OF_MEMORY,
-        [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT, *LARGE],
+        [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT, *REMARKABLE],
     ),
 }
 SETTINGS = {

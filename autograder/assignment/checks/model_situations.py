@@ -168,6 +168,8 @@ def model_situation(
     ids = case.tokens(vocabulary, b, t)
     if row["ids"] == "the last":
         ids[:, -1] = vocabulary - 1
+    if t > 1:  # or the last one would not be missed
+        ids[:, -2] = torch.where(ids[:, -2] == ids[:, -1], (ids[:, -1] + 1) % vocabulary, ids[:, -2])
     ids = lay_out(ids, row["layout"])
     mask = draw_mask(case, row["mask"], b, n_heads, t, t)
     inputs: tuple[Tensor | None, ...] = (ids, mask)

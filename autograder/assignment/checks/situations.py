@@ -31,46 +31,31 @@ SAME = ("the query itself", "the value itself", "the query as key", "the query a
 """Keys, of which one of these is: key and value are the query, the key is the value, …."""
 LENGTHS = ("few", Either("one", "many"), Either("t", "x itself"))
 """Of a memory; `t` is as long as the target, and `x itself` is the target's very tensor."""
-LEARNING: dict[str, Any] = {
-    "gradients": "of inputs",
-    "history": "nothing",
-    "values": "normal",
-    "made": ("few", "float64"),
-}
-"""Levels that show what a gradient is; in float32 much of it could be rounding."""
+PLAIN: dict[str, Any] = {"made": ("few", "float64"), "values": "normal", "training": False}
+"""Levels at which what differs shows clearly: no rounding, no tiny values, no dropout that silences a part."""
+LEARNING = PLAIN | {"gradients": "of inputs", "history": "nothing"}
+"""Levels that show what a gradient is."""
 FEW = dict.fromkeys(("b", "q", "k", "d", "s", "shape"), "few") | {"mask": "none", "src_mask": "none"}
 """Ordinary sizes."""
 OTHERS: dict[str, Any] = LEARNING | FEW | {"gradients": "of the other inputs"}
 """Levels that show the gradients of all inputs but the first, which needs none."""
 FREE: dict[str, Any] = {"mask": "none", "src_mask": "none", "s": "t"}
 """Levels of a decoder that may look everywhere, with a memory as long as its input."""
-AGAIN: list[dict[str, Any]] = [
-    {
-        "history": history,
-        "gradients": gradients,
-        "values": "normal",
-        "shape": "few",
-        "s": "few",
-        "mask": "(b, h, q, k)",
-        "src_mask": "(b, h, q, k)",
-    }
+AGAIN = [
+    PLAIN
+    | {"history": history, "gradients": gradients, "shape": "few", "s": "few"}
+    | {"mask": "(b, h, q, k)", "src_mask": "(b, h, q, k)"}
     for history in ("same objects", "same shapes")
     for gradients in ("of inputs", "no_grad")
 ]
 """Calls with masks, after others with tensors of the same shapes."""
-WITHOUT_KEYS: dict[str, Any] = {
-    "mask": "a query without keys",
-    "src_mask": "a sentence without keys",
-    "shape": "few",
-    "b": "few",
-    "s": "few",
-}
+WITHOUT_KEYS = PLAIN | FEW | {"mask": "a query without keys", "src_mask": "a sentence without keys"}
 """Levels with masks that leave nothing to a query, or to all queries of a sentence; other sentences must not suffer."""
-MANY_KEYS: dict[str, Any] = {"k": "many", "s": "many", "mask": "(q, k)", "src_mask": "(q, k)", "values": "normal"}
+MANY_KEYS = PLAIN | {"k": "many", "s": "many", "mask": "(q, k)", "src_mask": "(q, k)"}
 """Levels with many keys and a mask for all sentences."""
 NOTHING_LEFT = [WITHOUT_KEYS, WITHOUT_KEYS | {"mask": "a sentence without keys", "src_mask": "a query without keys"}]
-LARGE: list[dict[str, Any]] = [{"made": ("few", "float64"), "values": "large"}]
-"""Levels with large values; float32 has none."""
+REMARKABLE = [PLAIN | {"values": values} for values in ("large", "some zeros")]
+"""Levels with values that conditions look for; float32 has no large ones."""
 VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 
 HISTORY_IN_WORDS = {
@@ -318,6 +303,8 @@ def by_object(
 ) -> Iterator[tuple[tuple[str, torch.dtype], list[dict[str, Any]]]]:
     """The rows that one object serves for, by the object's kind and dtype: those that agree in `made`.
 
+    Objects in float64 come first: what is wrong in both shows more clearly there.
+
     Args:
         rows: all of them.
         first: the object to begin with.
@@ -326,4 +313,4 @@ def by_object(
     for row in rows:
         kind, dtype = row["made"]
         groups.setdefault((kind, DTYPES[dtype]), []).append(row | {"dtype": dtype})
-    yield from sorted(groups.items(), key=lambda group: group[0] != first)
+    yield from sorted(groups.items(), key=lambda group: (group[0] != first, group[0][1] == torch.float32))

@@ -18,7 +18,6 @@ from .situations import (
     AGAIN,
     FREE,
     GRADIENTS,
-    LARGE,
     LAYOUTS,
     LEARNING,
     LENGTHS,
@@ -28,6 +27,7 @@ from .situations import (
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
+    REMARKABLE,
     SHAPES,
     VALUES,
     Situation,
@@ -63,8 +63,8 @@ SITUATIONS = {
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS, MANY_KEYS, *NOTHING_LEFT]
     ),
-    ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + LARGE),
-    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME + NOTHING_LEFT + LARGE),
+    ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE),
+    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME + NOTHING_LEFT + REMARKABLE),
 }
 SETTINGS = {
     # n_heads, d_head, d_ff, n_layers, dropout

@@ -234,7 +234,7 @@ SITUATIONS = Covering(
         "values": VALUES,
     },
     [
-        OTHERS,
+        OTHERS | {"dtype": "float64"},
         MANY_KEYS,
         *(FEW | {"dtype": "float64", "values": values} for values in ("large", "small", "all equal")),
         *(

@@ -12,10 +12,10 @@ from autograder.assignment.checks.judging import Judged, in_turn, judge, leaves_
 from autograder.assignment.checks.situations import (
     DTYPES,
     GRADIENTS,
-    LARGE,
     LAYOUTS,
     LEARNING,
     OF_MODULES,
+    REMARKABLE,
     SHAPES,
     VALUES,
     Situation,
@@ -249,7 +249,7 @@ SITUATIONS = Covering(
     [
         *learning_with("made", MADE),
         {"made": ("epsilon 0", "float32"), "values": "small"},
-        *LARGE,
+        *REMARKABLE,
         LEARNING | {"gradients": "no_grad", "history": "same shapes", "shape": "few"},
         *({"gradients": mode, "history": "state dict"} for mode in ("no_grad", "inference_mode")),
     ],
