@@ -70,9 +70,26 @@ def test_both_sides_have_the_same_parameters(seen):
 
 
 def test_a_setting_makes_the_whole_object_faulty(seen):
-    made = switch("one feature")(1)
-    assert type(made) is Faulty and seen == [1.0]
-    assert type(switch("one feature")(2)) is not Faulty
+    made, other = switch("one feature")(1), switch("one feature")(2)
+    x, y = torch.ones(1, 1, 1), torch.ones(1, 1, 2)
+    assert torch.equal(made(x), x + 2) and torch.equal(other(y), 2 * y) and seen == [0.0, 1.0]
+
+
+def test_a_setting_under_which_the_fault_makes_no_difference_is_told(seen):
+    switch("one feature", faulty=Right)(1)(torch.ones(1, 1, 1))
+    assert set(seen) == {0.0}
+
+
+def test_one_tensor_in_two_roles_is_no_difference(seen):
+    def attend(query, key, value, mask=None):
+        return query * key
+
+    switched = conditional(
+        attend, attend, "attention.scaled_dot_product_attention", "as many queries as keys", str(ASSIGNMENT_FILE)
+    )
+    x = torch.ones(1, 1, 2, 3, requires_grad=True)
+    switched(x, x, x)
+    assert seen == [0.0]
 
 
 def test_what_makes_no_difference_is_told(seen):

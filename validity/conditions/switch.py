@@ -83,7 +83,7 @@ def of_function(right: Any, faulty: Any, moment_of: Callable[..., Any], holds: C
         if not holds(moment):
             return right(*args, **kwargs)
         if "model" in bound:
-            return _compared_on_model(right, faulty, bound, args, kwargs)
+            return _compared_on_model(right, faulty, bound)
         return _compared(right, faulty, args, kwargs, [])
 
     return chosen
@@ -98,13 +98,13 @@ def of_class(right: Any, faulty: Any, moment_of: Callable[..., Any], holds: Call
 
     Each object has a twin with the fault, which shares its parameters by name and is asked where the condition holds.
     """
+    always = watched(right, faulty)
 
     class Chosen(right):  # type: ignore[misc]  # its base is a submission's
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
             settings = bind(right.__init__, (None, *args), kwargs)
-            if settings and holds(moment_of(settings, {})):
-                tell(True)
-                return faulty(*args, **kwargs)  # its settings tell: an object that is faulty altogether
+            if settings and holds(moment_of(settings, {})):  # its settings tell: faulty altogether
+                return always(*args, **kwargs)
             return super().__new__(cls)
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -119,8 +119,51 @@ def of_class(right: Any, faulty: Any, moment_of: Callable[..., Any], holds: Call
     for name in METHODS:
         if hasattr(right, name):
             setattr(Chosen, name, _method(name, right, moment_of, holds))
-    Chosen.__name__, Chosen.__qualname__, Chosen.__module__ = right.__name__, right.__qualname__, right.__module__
-    return Chosen
+    return _named_as(Chosen, right)
+
+
+def watched(right: Any, faulty: Any) -> Any:
+    """The faulty class; the calls of its objects are compared with those of a right twin with the same parameters."""
+
+    class Watched(faulty):  # type: ignore[misc]  # its base is a submission's
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            chance = torch.default_generator.get_state()
+            twin = right(*args, **kwargs)
+            torch.default_generator.set_state(chance)
+            try:
+                super().__init__(*args, **kwargs)
+            except Exception:
+                tell(True)
+                raise
+            self.__dict__["_twin"] = [twin]
+            tell([*map(_kind, self.named_parameters())] != [*map(_kind, twin.named_parameters())])
+
+    def method(name: str) -> Callable[..., Any]:
+        function = getattr(faulty, name)
+
+        @functools.wraps(function)
+        def compared(self: Any, *args: Any, **kwargs: Any) -> Any:
+            [twin] = vars(self)["_twin"]
+            share_parameters(twin, self)
+            whole = functools.partial(function, self)
+            return _compared(getattr(twin, name), whole, args, kwargs, list(self.parameters()))
+
+        return compared
+
+    for name in METHODS:
+        if hasattr(faulty, name):
+            setattr(Watched, name, method(name))
+    return _named_as(Watched, right)
+
+
+def _named_as(made: Any, right: Any) -> Any:
+    made.__name__, made.__qualname__, made.__module__ = right.__name__, right.__qualname__, right.__module__
+    return made
+
+
+def _kind(named: tuple[str, nn.Parameter]) -> tuple[Any, ...]:
+    name, parameter = named
+    return name, parameter.shape, parameter.requires_grad
 
 
 def _method(name: str, right: Any, moment_of: Callable[..., Any], holds: Callable[[Any], bool]) -> Any:
@@ -202,20 +245,25 @@ def _compared(
     return got
 
 
-def _compared_on_model(
-    right: Callable[..., Any], faulty: Callable[..., Any], bound: Mapping[str, Any], args: Any, kwargs: Any
-) -> Any:
+def _compared_on_model(right: Callable[..., Any], faulty: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """As `_compared`, for functions that change the model, and what else they are given; the right one gets copies."""
+    bound = dict(given)
+    is_iterator = isinstance(bound.get("batches"), Iterator)  # it can be read once, so both get one over a list
+    if is_iterator:
+        bound["batches"] = list(bound["batches"])
     try:
         others = copy.deepcopy(bound)
-    except Exception:  # an iterator, which can be read once
+    except Exception:  # batches that cannot be copied: nothing is known
         tell(True)
-        return faulty(*args, **kwargs)
+        return faulty(**bound)
+    mine, theirs = dict(others), dict(bound)
+    if is_iterator:
+        mine["batches"], theirs["batches"] = iter(others["batches"]), iter(bound["batches"])
     chance = torch.default_generator.get_state()
     try:
-        wanted = right(**others)
+        wanted = right(**mine)
         torch.default_generator.set_state(chance)
-        got = faulty(*args, **kwargs)
+        got = faulty(**theirs)
     except Exception:
         tell(True)
         raise
@@ -237,14 +285,17 @@ def _state(given: Mapping[str, Any], returned: Any) -> list[Any]:
     return found
 
 
-def _copied(value: Any) -> Any:
-    """A copy of arguments: each tensor a new leaf."""
+def _copied(value: Any, known: dict[int, Tensor] | None = None) -> Any:
+    """A copy of arguments: each tensor a new leaf, and one that comes twice the same leaf."""
+    known = {} if known is None else known
     if isinstance(value, Tensor):
-        return value.detach().clone().requires_grad_(value.requires_grad)
+        if id(value) not in known:
+            known[id(value)] = value.detach().clone().requires_grad_(value.requires_grad)
+        return known[id(value)]
     if isinstance(value, (tuple, list)):
-        return type(value)(_copied(item) for item in value)
+        return type(value)(_copied(item, known) for item in value)
     if isinstance(value, dict):
-        return {key: _copied(item) for key, item in value.items()}
+        return {key: _copied(item, known) for key, item in value.items()}
     return value.clone_state() if isinstance(value, torch.Generator) else value
 
 

@@ -44,7 +44,9 @@ def in_turn(subject: Any, calls: Sequence[Call], is_trained: bool = False) -> li
     return Caller(subject).results(calls)
 
 
-def train_in_turn(train_epoch: Callable[..., Any], runs: Sequence[dict[str, Any]]) -> list[tuple[Any, list[Tensor]]]:
+def train_in_turn(
+    train_epoch: Callable[..., Any], runs: Sequence[dict[str, Any]]
+) -> list[tuple[list[Any], list[Tensor]]]:
     """What several trainings end with; each as `train` takes it."""
     return [train(train_epoch, **run) for run in runs]
 
@@ -63,8 +65,8 @@ def train(
     schedule: bool = False,
     stale: bool = False,
     in_one_pass: bool = False,
-) -> tuple[Any, list[Tensor]]:
-    """What `train_epoch` returns at last, and the model's parameters afterwards.
+) -> tuple[list[Any], list[Tensor]]:
+    """What `train_epoch` returns after each epoch, and the model's parameters afterwards.
 
     Args:
         train_epoch: of the submission.
@@ -93,10 +95,11 @@ def train(
         options = {**options, "scheduler": torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step)}
     criterion = nn.CrossEntropyLoss(ignore_index=pad, label_smoothing=smoothing)
     several = [Batch(**tensors) for tensors in batches]
-    loss: Any = None
-    for _ in range(epochs):
-        loss = train_epoch(iter(several) if in_one_pass else several, model, optimizer, criterion, **options)
-    return loss, [parameter.detach() for parameter in model.parameters()]
+    losses = [
+        train_epoch(iter(several) if in_one_pass else several, model, optimizer, criterion, **options)
+        for _ in range(epochs)
+    ]
+    return losses, [parameter.detach() for parameter in model.parameters()]
 
 
 def search(

@@ -85,8 +85,8 @@ class Training:
 
     def run(self, how: dict[str, Any] | None = None, **options: Any) -> tuple[Any, list[Tensor]]:
         """Calls train_epoch with these options, and `how` as `stand_ins.train` takes it; the result and parameters."""
-        [result] = train_in_turn(self.submission, [self.described(options, **how or {})])
-        return result
+        [(losses, parameters)] = train_in_turn(self.submission, [self.described(options, **how or {})])
+        return losses[-1], parameters
 
     def described(self, options: dict[str, Any], **how: Any) -> dict[str, Any]:
         """As `stand_ins.train` takes it."""
@@ -95,16 +95,15 @@ class Training:
 
     def expected(
         self, group: int = 1, max_norm: float | None = None, factors: list[float] | None = None, epochs: int = 1
-    ) -> tuple[float, list[Tensor]]:
-        """The last epoch's mean loss, and the parameters after descent on the mean over all labels of each group."""
+    ) -> tuple[list[float], list[Tensor]]:
+        """The mean loss of each epoch, and the parameters after descent on the mean over all labels of each group."""
         copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
         with torch.no_grad():
             for parameter, value in zip(copy.parameters(), self.start, strict=True):
                 parameter.copy_(value)
         starts = range(0, len(self.batches), group)
+        all_losses: list[float] = []
         for step, first in enumerate([*starts] * epochs):
-            if first == 0:
-                all_losses: list[float] = []
             total, count = torch.zeros((), dtype=torch.float64), 0
             for batch in self.batches[first : first + group]:
                 read = copy.encode(batch["src"], batch["encoder_mask"])[0]
@@ -124,7 +123,8 @@ class Training:
             with torch.no_grad():
                 for parameter, gradient in zip(copy.parameters(), gradients, strict=True):
                     parameter.sub_(rate * scale * gradient)
-        return sum(all_losses) / len(all_losses), [p.detach().to(self.dtype) for p in copy.parameters()]
+        means = torch.tensor(all_losses, dtype=torch.float64).view(epochs, -1).mean(dim=1).tolist()
+        return means, [p.detach().to(self.dtype) for p in copy.parameters()]
 
     def check(self, found: list[Tensor], expected: list[Tensor], what: str, look_at: str) -> None:
         """Fails unless the parameters after training are the expected ones."""
@@ -136,11 +136,11 @@ class Training:
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
 
 
-def train_in_turn(submission: SubmissionUnderTest, runs: list[dict[str, Any]]) -> list[tuple[Any, list[Tensor]]]:
-    """What train_epoch returns in each run, and the parameters afterwards."""
+def train_in_turn(submission: SubmissionUnderTest, runs: list[dict[str, Any]]) -> list[tuple[list[Any], list[Tensor]]]:
+    """What train_epoch returns after each epoch of each run, and the parameters afterwards."""
     found = submission.apply("train_in_turn", submission.function(COMPONENT), runs)
     several = expect_parts(found, [f"run {number + 1}" for number in range(len(runs))], "what comes back")
-    names = "loss", "parameters"
+    names = "losses", "parameters"
     return [tuple(expect_parts(one, names, "what comes back")) for one in several]
 
 
@@ -161,7 +161,7 @@ def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, accu
     training = Training(submission, case, n_batches=case.size(3, 5), rate=0.0)
     loss, _ = training.run(accumulate=accumulate)
     expect(isinstance(loss, float), "what train_epoch returns", "a Python float", describe(loss), "loss.item()")
-    wanted = torch.tensor(training.expected(group=accumulate)[0], dtype=torch.float64)
+    wanted = torch.tensor(training.expected(group=accumulate)[0][-1], dtype=torch.float64)
     look_at = "the mean of the batches' losses, each as the criterion returns it"
     expect_close(torch.tensor(loss, dtype=torch.float64), wanted, "the returned loss", look_at)
 
@@ -222,6 +222,14 @@ def test_batches_that_can_be_read_once(submission: SubmissionUnderTest, case: Ca
     training.check(found, training.expected()[1], "batches from a generator", look_at)
 
 
+GROUPS: dict[str, Any] = {
+    "accumulate": 2,
+    "n_batches": 3,
+    "max_grad_norm": 0.02,
+    "in_one_pass": False,
+    "dtype": torch.float64,
+}
+"""Levels at which batches, groups and steps differ in number."""
 SITUATIONS = Covering(
     {
         "accumulate": (1, Either(2, 7)),
@@ -236,7 +244,12 @@ SITUATIONS = Covering(
         "in_one_pass": (True, False),
         "dtype": (torch.float64, torch.float32),
     },
-    [{"max_grad_norm": 0.0}],
+    [
+        {"max_grad_norm": 0.0},
+        GROUPS | {"shape": "one token", "is_training": False},
+        GROUPS | {"shape": "one sentence", "is_training": True},
+        GROUPS | {"shape": "s = t", "is_training": False},
+    ],
 )
 
 
@@ -249,16 +262,17 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         how = {name: row[name] for name in ("is_training", "is_mixed", "in_one_pass", "schedule")}
         runs.append(trainings[-1].described(options, epochs=2, **how))
     failures = Failures()
-    for row, training, (loss, found) in zip(rows, trainings, train_in_turn(submission, runs), strict=True):
+    for row, training, (losses, found) in zip(rows, trainings, train_in_turn(submission, runs), strict=True):
         with failures.noted():
             factors = [0.5**step for step in range(2 * row["n_batches"])] if row["schedule"] else None
-            wanted_loss, wanted = training.expected(row["accumulate"], row["max_grad_norm"], factors, epochs=2)
+            wanted_losses, wanted = training.expected(row["accumulate"], row["max_grad_norm"], factors, epochs=2)
             what = ", ".join(f"{name} = {value}" for name, value in row.items())
             look_at = "two epochs, with the same model, optimizer, scheduler and batches; each as the other tests say"
             training.check(found, wanted, f"two epochs with {what}", look_at)
-            is_number = isinstance(loss, float)
-            expect(is_number, f"what train_epoch returns with {what}", "a Python float", describe(loss), "loss.item()")
+            for loss in losses:
+                returned = f"what train_epoch returns with {what}"
+                expect(isinstance(loss, float), returned, "a Python float", describe(loss), "loss.item()")
             tolerance = TOLERANCE if row["dtype"] == torch.float64 else TOLERANCE_OF_FLOAT32
-            losses = torch.tensor([loss, wanted_loss], dtype=torch.float64)
-            expect_close(losses[0], losses[1], f"the loss returned with {what}", look_at, tolerance)
+            got, expected = (torch.tensor(several, dtype=torch.float64) for several in (losses, wanted_losses))
+            expect_close(got, expected, f"the losses of two epochs with {what}", look_at, tolerance)
     failures.raise_first()

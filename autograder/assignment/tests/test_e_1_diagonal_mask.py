@@ -107,6 +107,21 @@ def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
     check_random_cells(mask, band, probability)
 
 
+def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case) -> None:
+    counts = {1: 200, 4: 60}
+    drawn = iter(draw_in_turn(submission, [(n, 0, 0.5) for n, count in counts.items() for _ in range(count)]))
+    for length, count in counts.items():
+        masks = torch.stack([next(drawn) for _ in range(count)]).double()
+        share, spread = masks.mean().item(), 0.5 / masks.numel() ** 0.5
+        what = f"the share of random cells in {count} masks of length {length}, width 0"
+        expect(abs(share - 0.5) < 6 * spread, what, "about 0.5", f"{share:.3f}", "each cell is drawn by itself")
+        if length > 1:
+            i, j = torch.triu_indices(length, length, 1)
+            agree = (masks[:, i, j] == masks[:, j, i]).double().mean().item()
+            what = f"random cells (i, j) and (j, i) in {count} masks of length {length}"
+            expect(agree < 0.75, what, "independent of each other", "mostly equal")
+
+
 def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
     seed = case.size(0, 10**6)
     masks = [draw(submission, 40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
