@@ -112,7 +112,7 @@ def of_class(right: Any, faulty: Any, moment_of: Callable[..., Any], holds: Call
             chance = torch.default_generator.get_state()
             make = functools.partial(faulty, *args, **kwargs)
             settings = bind(right.__init__, (None, *args), kwargs)
-            self.__dict__["_history"] = {"twin": _attempt(make), "settings": settings, "born": id(self)}
+            self.__dict__["_history"] = {"twin": _attempt(make), "make": make, "settings": settings, "born": id(self)}
             torch.default_generator.set_state(chance)
             self.register_load_state_dict_post_hook(lambda module, _: vars(module)["_history"].update(loaded=True))
 
@@ -192,6 +192,7 @@ def _method(name: str, right: Any, moment_of: Callable[..., Any], holds: Callabl
         [twin] = history["twin"]
         if isinstance(twin, Exception):
             tell(True)
+            history["make"]()  # fails again, in code of the submission
             raise twin
         share_parameters(twin, self)
         whole = functools.partial(function, self)
@@ -286,11 +287,14 @@ def _state(given: Mapping[str, Any], returned: Any) -> list[Any]:
 
 
 def _copied(value: Any, known: dict[int, Tensor] | None = None) -> Any:
-    """A copy of arguments: each tensor a new leaf, and one that comes twice the same leaf."""
+    """A copy of arguments: one that comes twice is one object; what was computed before leads back as it did."""
     known = {} if known is None else known
     if isinstance(value, Tensor):
         if id(value) not in known:
-            known[id(value)] = value.detach().clone().requires_grad_(value.requires_grad)
+            is_result = value.requires_grad and not value.is_leaf and torch.is_grad_enabled()
+            known[id(value)] = (
+                value.clone() if is_result else value.detach().clone().requires_grad_(value.requires_grad)
+            )
         return known[id(value)]
     if isinstance(value, (tuple, list)):
         return type(value)(_copied(item, known) for item in value)

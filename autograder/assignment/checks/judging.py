@@ -16,6 +16,7 @@ from autograder.testing.comparison import (
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
     Failures,
+    copies,
     difference,
     expect,
     expect_close,
@@ -73,20 +74,31 @@ def in_turn(
     """
     for situation in situations:
         situation.prepare()
-    results = submission.apply("in_turn", subject, [situation.call() for situation in situations], is_trained)
-    expect(isinstance(results, list) and len(results) == len(situations), "all calls", "as many results", "others")
-    return list(results)
+    calm = next((one for one in situations if all(factors is None for factors in one.counted)), situations[0])
+    again = calm.method, "no_grad", "nothing", False, copies(calm.before), []
+    calls = [again, *(situation.call() for situation in situations), again]
+    results = submission.apply("in_turn", subject, calls, is_trained)
+    expect(isinstance(results, list) and len(results) == len(calls), "all calls", "as many results", "others")
+    first, *inner, last = results
+    is_as_before = all(map(torch.equal, *([x for x in flat([one]) if isinstance(x, Tensor)] for one in (first, last))))
+    what = f"the same call again, after {len(situations)} others"
+    expect(is_as_before, what, "the same result", "another one", "no call changes what a later one computes")
+    return inner
 
 
 def is_random_in_training(submission: SubmissionUnderTest, module: Any, *inputs: Tensor) -> bool:
     """Whether the module draws random numbers in train mode, as its own dropout would: then values there are its own.
 
-    The inputs should be large: small ones could come through dropout unharmed.
+    The inputs should be large: small ones could come through dropout unharmed. What differs from call to call with
+    equal seeds, too, is not random: the module remembers something.
     """
-    several = submission.apply("in_turn", module, [("forward", "no_grad", "nothing", True, list(inputs), [])] * 3)
-    first, *others = (list(flat(result if isinstance(result, (tuple, list)) else [result])) for result in several)
-    pairs = [(one, two) for other in others for one, two in zip(first, other, strict=False)]
-    return not all(isinstance(one, Tensor) and isinstance(two, Tensor) and torch.equal(one, two) for one, two in pairs)
+    several = submission.apply("train_with_seeds", module, inputs, (1, 1, 2, 3))
+    first, again, *others = ([x for x in flat([result]) if isinstance(x, Tensor)] for result in several)
+
+    def agree(other: list[Tensor]) -> bool:
+        return len(first) == len(other) and all(map(torch.equal, first, other))
+
+    return agree(again) and not all(map(agree, others))
 
 
 def nearest(candidates: Sequence[Expected], situations: Sequence[Situation], results: Sequence[Any]) -> Expected:

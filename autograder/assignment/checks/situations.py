@@ -54,8 +54,11 @@ WITHOUT_KEYS = PLAIN | FEW | {"mask": "a query without keys", "src_mask": "a sen
 MANY_KEYS = PLAIN | {"k": "many", "s": "many", "mask": "(q, k)", "src_mask": "(q, k)"}
 """Levels with many keys and a mask for all sentences."""
 NOTHING_LEFT = [WITHOUT_KEYS, WITHOUT_KEYS | {"mask": "a sentence without keys", "src_mask": "a query without keys"}]
-REMARKABLE = [PLAIN | {"values": values} for values in ("large", "some zeros")]
-"""Levels with values that conditions look for; float32 has no large ones."""
+REMARKABLE = [
+    PLAIN | {"values": values, "mask": "(b, h, q, k)", "src_mask": "(b, h, q, k)"}
+    for values in ("large", "small", "some zeros")
+]
+"""Levels with values that conditions look for, and masks; float32 has no large values."""
 VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 
 HISTORY_IN_WORDS = {

@@ -59,9 +59,10 @@ EXTREME: list[dict[str, Any]] = [
     LEARNING | {"made": ("many", "float64")},
 ]
 SITUATIONS = {
-    ("Encoder", False): Covering(FACTORS, EXTREME + NOTHING_LEFT),
+    ("Encoder", False): Covering(FACTORS, EXTREME + NOTHING_LEFT + REMARKABLE),
     ("Decoder", False): Covering(
-        FACTORS | OF_MEMORY, [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS, MANY_KEYS, *NOTHING_LEFT]
+        FACTORS | OF_MEMORY,
+        [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS, MANY_KEYS, *NOTHING_LEFT, *REMARKABLE],
     ),
     ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE),
     ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME + NOTHING_LEFT + REMARKABLE),

@@ -32,7 +32,7 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from .runners import attention_inputs, in_turn, search, train_in_turn
+from .runners import attention_inputs, in_turn, search, train_in_turn, train_with_seeds
 from .trained import attend_as_trained
 
 __all__ = [
@@ -57,4 +57,5 @@ __all__ = [
     "scaled_dot_product_attention",
     "search",
     "train_in_turn",
+    "train_with_seeds",
 ]

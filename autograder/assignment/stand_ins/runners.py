@@ -44,6 +44,21 @@ def in_turn(subject: Any, calls: Sequence[Call], is_trained: bool = False) -> li
     return Caller(subject).results(calls)
 
 
+def train_with_seeds(module: nn.Module, inputs: Sequence[Tensor], seeds: Sequence[int]) -> list[Any]:
+    """What a module returns in train mode with each seed of PyTorch's random numbers; its mode stays as it was."""
+    was_training = module.training
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            return [_with_seed(seed, module.train(), inputs) for seed in seeds]
+    finally:
+        module.train(was_training)
+
+
+def _with_seed(seed: int, module: nn.Module, inputs: Sequence[Tensor]) -> Any:
+    torch.manual_seed(seed)
+    return module(*(tensor.clone() for tensor in inputs))
+
+
 def train_in_turn(
     train_epoch: Callable[..., Any], runs: Sequence[dict[str, Any]]
 ) -> list[tuple[list[Any], list[Tensor]]]:
