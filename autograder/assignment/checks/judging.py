@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from autograder.assignment.stand_ins.runners import Call
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     TOLERANCE,
@@ -75,9 +76,9 @@ def in_turn(
     for situation in situations:
         situation.prepare()
     calm = next((one for one in situations if all(factors is None for factors in one.counted)), situations[0])
-    again = calm.method, "no_grad", "nothing", False, copies(calm.before), []
+    again: Call = calm.method, "no_grad", "nothing", False, copies(calm.before), []
     calls = [again, *(situation.call() for situation in situations), again]
-    results = submission.apply("in_turn", subject, calls, is_trained)
+    results: list[Any] = submission.apply("in_turn", subject, calls, is_trained)
     expect(isinstance(results, list) and len(results) == len(calls), "all calls", "as many results", "others")
     first, *inner, last = results
     is_as_before = all(map(torch.equal, *([x for x in flat([one]) if isinstance(x, Tensor)] for one in (first, last))))
