@@ -73,6 +73,8 @@ def in_turn(
         situations: one after the other.
         is_trained: the module had other weights when it was called first.
     """
+    if not situations:
+        return []
     for situation in situations:
         situation.prepare()
     calm = next((one for one in situations if all(factors is None for factors in one.counted)), situations[0])
