@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -98,15 +99,16 @@ def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
     if path.is_dir():
         path /= ASSIGNMENT_FILE.name
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _parsed(path.read_text(encoding="utf-8"), path)
     except OSError as error:
         raise AssignmentError(f"{path}: {error.strerror or error}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, AssignmentError) as error:
         raise AssignmentError(f"{path}: {error}") from None
-    try:
-        return _assignment(content, path)
-    except AssignmentError as error:
-        raise AssignmentError(f"{path}: {error}") from None
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str, path: Path) -> Assignment:
+    return _assignment(tomllib.loads(text), path)
 
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:

@@ -10,6 +10,7 @@ import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def read_catalogue(
     faults: list[Fault] = []
     for path in sorted(folder.glob("*.toml")):
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
+            content = _content(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise CatalogueError(f"{path.name}: {error}") from None
         _check_keys(content, {"component", "task", "fault"}, set(), path.name)
@@ -96,6 +97,11 @@ def read_catalogue(
     if not faults and not skip_other_tasks:
         raise CatalogueError(f"{folder}: no faults: expected files *.toml with [[fault]] tables")
     return sorted(faults, key=lambda fault: order.index(fault.task))
+
+
+@cache
+def _content(text: str) -> Table:
+    return tomllib.loads(text)
 
 
 def faults_of(assignment: Assignment) -> list[Fault]:

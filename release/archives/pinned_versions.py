@@ -5,6 +5,7 @@ A release is pinned to the environment that its gates were passed in, so that it
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from importlib import metadata
 
 from packaging.requirements import Requirement
@@ -28,11 +29,18 @@ def pin(packages: Iterable[str]) -> list[str]:
         name = canonicalize_name(waiting.pop())
         if name in versions or _ACCELERATORS.match(name):
             continue
-        try:
-            found = metadata.distribution(name)
-        except metadata.PackageNotFoundError:
-            raise ReleaseError(f"{name} is not installed here; install it: make install") from None
-        versions[name] = found.version.partition("+")[0]  # 2.13.0+cpu is a build of 2.13.0
-        needs = map(Requirement, found.requires or ())
-        waiting += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+        versions[name], needs = _installed(name)
+        waiting += needs
     return [f"{name}=={versions[name]}" for name in sorted(versions)]
+
+
+@cache
+def _installed(name: str) -> tuple[str, list[str]]:
+    """A package's version, and the names of those that it needs."""
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        raise ReleaseError(f"{name} is not installed here; install it: make install") from None
+    needs = map(Requirement, found.requires or ())
+    names = [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    return found.version.partition("+")[0], names  # 2.13.0+cpu is a build of 2.13.0

@@ -62,6 +62,7 @@ def test_translations_go_to_a_redirected_output(trained, tmp_path):
     assert (tmp_path / "log").read_text() == "first\n" + (tmp_path / "t.txt").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_attention_map(trained, kind):
     picture = trained / f"{kind}.png"
@@ -246,6 +247,7 @@ def test_attention_draws_all_layers_and_matrices(trained, capsys):
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_attention_without_the_matrices_to_catch(trained, monkeypatch, capsys):
     from reference import attention, layers
 

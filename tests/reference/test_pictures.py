@@ -15,6 +15,7 @@ def test_tokens_are_no_formulas(tmp_path):
     assert not any(label.get_parse_math() for label in labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "n_queries, n_keys", [(5, 5), (12, 60), (60, 12), (60, 60), pytest.param(511, 512, marks=pytest.mark.slow)]
 )

@@ -80,6 +80,7 @@ def test_runs_of_several_lengths_can_share_a_training():
     assert {column.config.schedule for table in TABLES.values() for column in table} == {"constant"}
 
 
+@pytest.mark.slow
 def test_tables_are_made_and_what_is_finished_is_kept(small, capsys, monkeypatch):
     assert run("--tables", "1", "3", "--seeds", "2", "--test", "test") == 0
     shown = capsys.readouterr().out

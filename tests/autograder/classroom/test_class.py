@@ -38,6 +38,7 @@ def states_of(record: Record) -> set[str]:
     return {part.state for part in record.judgement.parts}
 
 
+@pytest.mark.slow
 def test_finished_records_are_kept_until_something_that_decides_marks_changes(folder, output, log):
     everyone = ["anna", "bob", "carl"]
     assert list(run(folder, output)) == everyone and log() == everyone
@@ -107,6 +108,7 @@ class FatalGrader(StubGrader):
         yield from super().parts(intake)
 
 
+@pytest.mark.slow
 def test_a_grader_that_is_killed_stops_no_other_and_takes_no_points(folder, output, use, capfd):
     use(FatalGrader)
     records = run(folder, output, n_children=2)

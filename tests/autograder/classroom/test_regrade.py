@@ -73,6 +73,7 @@ def changed(tmp_path, old: str, new: str) -> Path:
 EVERYONE = ["anna", "bob", "carl"]
 
 
+@pytest.mark.slow
 def test_a_regrade_is_shown_before_it_is_kept(grade, second, output, capsys):
     assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 93, "carl": 100}
     second()
@@ -118,6 +119,7 @@ def test_files_that_were_handed_in_before_count_again(grade, folder, second, out
     assert grade() == (0, []) and scores(output)["bob"] == 93
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "old, new, bob, lines",
     [

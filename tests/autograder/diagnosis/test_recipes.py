@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +52,7 @@ def shuffled(parts, n_heads):
 LAYOUTS = [fused, interleaved, by_head, by_role, on_the_right, with_more_axes, shuffled]
 
 
+@pytest.mark.slow
 @given(st.sampled_from(LAYOUTS), st.integers(2, 4), st.integers(2, 4))
 def test_true_places_are_among_the_recipes(layout, n_heads, d_head):
     parts = four(n_heads * d_head)

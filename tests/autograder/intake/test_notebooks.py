@@ -304,6 +304,7 @@ class TestFiles:
 OUTPUTS = [{"data": {"image/png": "A" * 20_000_000, "text/plain": ['a "quoted]" \\ line\n'] * 1000}}]
 
 
+@pytest.mark.slow
 def test_large_outputs_are_skipped(tmp_path, take):
     """They cost no memory to speak of, and lines in messages stay right."""
     cells = [code("class LayerNorm:\n    key = 'outputs'\n"), {**code("x = {'outputs': [1]}"), "outputs": OUTPUTS}]

@@ -63,6 +63,7 @@ def ordinary_corpora(draw):
     return pairs
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150, database=None)
 @given(ordinary_corpora())
 def test_ordinary_text_gets_nltks_value(pairs):

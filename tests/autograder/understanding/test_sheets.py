@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from autograder.__main__ import main
 from autograder.reports.excerpts import CodeLine, Excerpt
 from autograder.understanding.pages import with_code_spans, write_sheets
 from autograder.understanding.question import Option, Question, Sheet
@@ -117,10 +118,10 @@ def test_a_class_goes_on_where_one_cannot_be_read(tmp_path):
         (["tests", "--class", "--jobs", "0"], "--jobs 0: expected at least 1"),
     ],
 )
-def test_bad_input_is_one_line(tmp_path, arguments, wanted):
-    done = ask(*arguments, "--output", tmp_path / "oral")
-    assert done.returncode == 2 and done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1 and wanted in done.stderr
+def test_bad_input_is_one_line(tmp_path, capsys, arguments, wanted):
+    assert main(["ask", *arguments, "--output", str(tmp_path / "oral")]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and len(printed.err.splitlines()) == 1 and wanted in printed.err
 
 
 @pytest.mark.slow

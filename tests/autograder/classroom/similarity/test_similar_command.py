@@ -11,6 +11,7 @@ from autograder.classroom.similarity import reading
 from benchmarks.similarity.measuring import judged, write_class
 
 COUNT, COPIES = 16, 2
+pytestmark = pytest.mark.slow  # two classes are compared
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
 
@@ -53,7 +54,6 @@ def test_what_cannot_be_read_is_named_with_the_reason(compared):
     assert content["compared"] == COUNT + 2, "a module that is not Python has no answers to compare"
 
 
-@pytest.mark.slow
 def test_a_submission_that_ends_its_child_stops_no_other(compared, monkeypatch, tmp_path):
     class_ = compared[0].parent / "class"
     ordinary = reading.written_in
@@ -78,7 +78,6 @@ def test_both_places_stand_side_by_side_as_text(compared):
         assert f"Name of {name}" in page
 
 
-@pytest.mark.slow
 def test_the_same_class_gives_the_same_findings(compared, tmp_path):
     output, _ = compared
     first = (output / "similar.json").read_text()
@@ -94,7 +93,6 @@ def test_mistakes_are_one_line(arguments, tmp_path, capsys):
     assert error.count("\n") == 1 and arguments[0] in error
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_in_a_browser(compared, scheme):
     from axe_playwright_python.sync_playwright import Axe
