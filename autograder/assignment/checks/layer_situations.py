@@ -68,7 +68,7 @@ SITUATIONS = {
         FACTORS | OF_MEMORY,
         [
             *EXTREME,
-            FREE,
+            LEARNING | FREE,
             *learning_with("shape", SHAPES),
             *learning_with("s", LENGTHS),
             *AGAIN,

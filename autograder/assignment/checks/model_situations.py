@@ -67,12 +67,14 @@ def check_model(submission: SubmissionUnderTest, case: Case) -> None:
     """Encode and decode of the Transformer in situations in which any two levels of two factors meet."""
     led = led_by_numbers(submission, case, COMPONENT, 4, made=("one head, d_ff = d_model", "float32"))
     both = [row | {"method": method} for row in led for method in ("encode", "decode")]
+    counts: dict[int, int] = {}
     for (made, dtype), rows in by_object(SITUATIONS.rows(case, both)):
         n_heads, d_head, d_ff, n_layers, dropout = SETTINGS[made]
         d_model, sizes = n_heads * d_head, VOCABULARIES.get(made, (11, 11))
         model = submission.build(COMPONENT, *sizes, d_model, n_heads, d_ff, n_layers, dropout, dtype=dtype)
         parameters = randomise(case, model.eval(), d_model)
         leaves = leaves_of(parameters)
+        check_count(counts, n_layers, len(leaves))
         situations = [model_situation(case, row, d_model, n_heads, sizes, dropout, dtype) for row in rows]
         results = in_turn(submission, model, situations, dtype == torch.float32)
         extra = trace(d_ff, dropout, False, n_layers)
@@ -90,6 +92,24 @@ def check_model(submission: SubmissionUnderTest, case: Case) -> None:
                 pairs = list(zip(parameters, leaves, strict=True))
                 expected = closest(found, own, got)
                 judge(case, Judged(what, arguments, parts, expected, pairs, look_at, dtype), own, got)
+
+
+def check_count(counts: dict[int, int], n_layers: int, count: int) -> None:
+    """Of the parameters of several models, by their layers: each further layer brings as many as the others do.
+
+    Args:
+        counts: of the models before; this one is added.
+        n_layers: of this model.
+        count: its parameters.
+    """
+    counts.setdefault(n_layers, count)
+    expected = counts[n_layers]
+    known = sorted(counts.items())
+    if len(known) > 2 and n_layers == known[-1][0]:
+        (fewest, base), (more, other) = known[:2]
+        expected = base + (n_layers - fewest) * (other - base) // (more - fewest)
+    what = f"the number of parameters of a model with layers: {n_layers}"
+    expect(count == expected, what, f"{expected}, as models of other sizes have", f"{count}", "does each one serve?")
 
 
 def check_predictions(

@@ -62,7 +62,16 @@ SITUATIONS = {
     ("Encoder", False): Covering(FACTORS, EXTREME + NOTHING_LEFT + REMARKABLE),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY,
-        [*EXTREME, FREE, *learning_with("s", LENGTHS), *AGAIN, OTHERS, MANY_KEYS, *NOTHING_LEFT, *REMARKABLE],
+        [
+            *EXTREME,
+            LEARNING | FREE,
+            *learning_with("s", LENGTHS),
+            *AGAIN,
+            OTHERS,
+            MANY_KEYS,
+            *NOTHING_LEFT,
+            *REMARKABLE,
+        ],
     ),
     ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE),
     ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME + NOTHING_LEFT + REMARKABLE),

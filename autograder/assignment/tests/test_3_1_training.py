@@ -249,6 +249,7 @@ SITUATIONS = Covering(
         GROUPS | {"shape": "one token", "is_training": False},
         GROUPS | {"shape": "one sentence", "is_training": True},
         GROUPS | {"shape": "s = t", "is_training": False},
+        GROUPS | {"shape": "s = t", "accumulate": 7},
     ],
 )
 
