@@ -166,6 +166,11 @@ def test_a_grader_error_is_no_mark(pages):
     assert "no mark yet" in words(found["students/a.html"])
 
 
+def test_a_task_without_points_has_a_state_alone(pages):
+    text = words(pages(graded("a"))["students/a.html"])
+    assert "Diagonal mask: passed" in text and "0 of 0" not in text
+
+
 def test_what_has_no_mark_is_in_no_mean(pages):
     found = pages(
         graded("a"),
