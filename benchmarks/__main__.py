@@ -136,11 +136,12 @@ def main(arguments: list[str] | None = None) -> int:
     sub = commands.add_parser(
         "kills",
         help="whether marks survive processes that are killed at random moments",
-        epilog="example: python -m benchmarks kills --count 60",
+        epilog="example: python -m benchmarks kills --count 60 --size 300",
     )
     sub.add_argument("--count", type=int, default=60, help="processes to kill (default: 60)")
     sub.add_argument("--seed", type=int, help="of the moments and the victims (default: a new one each time)")
-    sub.set_defaults(run=lambda options: kills.measure(options.count, options.seed))
+    sub.add_argument("--size", type=int, default=kills.SMALL, help=f"submissions of the class (default: {kills.SMALL})")
+    sub.set_defaults(run=lambda options: kills.measure(options.count, options.size, options.seed))
     sub = commands.add_parser(
         "store",
         help="what the queue and the database of a class cost for each submission, with a stub grader",

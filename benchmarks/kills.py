@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Never
 
@@ -45,9 +46,11 @@ CRASHES = "        centred = x - x.mean", "        __import__('os')._exit(3)\n  
 KINDS = ("class", "grader", "zygote", "worker")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 LONGEST_WAIT, LONGEST_AIM = 2.0, 0.5
-"""Seconds at most between two kills, and from the moment at which a process is chosen to that at which it is killed."""
+"""Seconds at most between two kills in a small class, and from the choice of a process to its end."""
 GONE_SECONDS = 1.0
 """After this time nothing may be left of a class whose process was killed."""
+SMALL = 6
+"""Submissions of a small class: one of each kind."""
 MOST_FAILURES = 2
 """So often the command may fail although nothing was killed."""
 SET_CHILD_SUBREAPER = 36
@@ -113,24 +116,25 @@ class Victim:
         return tops if kind == "zygote" else [pid for pid in zygotes if pid not in tops]
 
 
-def measure(count: int, seed: int | None = None) -> int:
+def measure(count: int, size: int = SMALL, seed: int | None = None) -> int:
     """Prints what became of the marks; returns 1 if anything was bent, lost, doubled or left behind."""
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
-    outcome = kill_at_random(count, seed, show_progress=True)
+    outcome = kill_at_random(count, seed, size, show_progress=True)
     killed = ", ".join(f"{kind} {number}" for kind, number in sorted(outcome.kills.items()))
-    print(f"{outcome.kills.total()} kills ({killed}), {outcome.runs} runs of the command, seed {seed}")
+    print(f"{outcome.kills.total()} kills ({killed}), {outcome.runs} runs of the command, class of {size}, seed {seed}")
     for what in ("wrong", "lost", "doubled", "left"):
         found = getattr(outcome, what)
         print(f"  {what:<8}{len(found)}" + (f": {', '.join(found)}" if found else ""))
     return int(not outcome.is_good)
 
 
-def kill_at_random(count: int, seed: int, show_progress: bool = False) -> Outcome:
-    """Grades a small class until `count` processes have been killed, and once more to the end.
+def kill_at_random(count: int, seed: int, size: int = SMALL, show_progress: bool = False) -> Outcome:
+    """Grades a class until `count` processes have been killed, and once more to the end.
 
     Args:
-        count: of kills.
+        count: of kills; they are spread over a large class.
         seed: of the moments and the victims; the machine's own timing decides as well.
+        size: of the class.
         show_progress: shows a progress bar.
     """
     others = living_below(os.getpid())  # the caller's own
@@ -141,7 +145,7 @@ def kill_at_random(count: int, seed: int, show_progress: bool = False) -> Outcom
         tqdm(desc="kills", unit="kill", total=count, disable=not show_progress, leave=False) as bar,
     ):
         folder, quiet, output = (Path(name, part) for part in ("class", "quiet", "marks"))
-        write_class(folder)
+        write_class(folder, size)
         run = Victim(folder, quiet, seed)
         if status := run.process.wait():
             raise RuntimeError(f"the undisturbed run failed with status {status}")
@@ -153,7 +157,7 @@ def kill_at_random(count: int, seed: int, show_progress: bool = False) -> Outcom
                 outcome.runs += 1
                 before = outcome.kills.total()
                 victim = Victim(folder, output, seed)
-                disturb(victim, chance, outcome, count, bar, others)
+                disturb(victim, chance, outcome, count, max(LONGEST_WAIT, 2 * size / count), bar, others)
                 if victim.process.wait() == 0:
                     break
                 failures += outcome.kills.total() == before
@@ -162,12 +166,21 @@ def kill_at_random(count: int, seed: int, show_progress: bool = False) -> Outcom
 
 
 def disturb(
-    victim: Victim, chance: random.Random, outcome: Outcome, count: int, bar: "tqdm[Never]", others: Collection[int]
+    victim: Victim,
+    chance: random.Random,
+    outcome: Outcome,
+    count: int,
+    wait: float,
+    bar: "tqdm[Never]",
+    others: Collection[int],
 ) -> None:
-    """Kills processes of one run at random moments until it ends or there have been enough; never `others`."""
+    """Kills processes of one run at random moments, `wait` seconds apart at most, until it ends or there were enough.
+
+    Never `others`.
+    """
     while outcome.kills.total() < count:
         kind, number = chance.choice(KINDS), chance.choice(SIGNALS)
-        if victim.ends_within(chance.uniform(0, LONGEST_WAIT)):
+        if victim.ends_within(chance.uniform(0, wait)):
             break
         while not victim.pids(kind) and not victim.ends_within(0.02):
             pass
@@ -220,17 +233,18 @@ def judgements(output: Path) -> dict[str, object]:
     }
 
 
-def write_class(folder: Path) -> None:
-    """Writes a class of the reference, some faulty versions of it, and one that ends its own process."""
+def write_class(folder: Path, size: int = SMALL) -> None:
+    """Writes a class of the reference, some faulty versions of it, and one that ends its own process, in turn."""
     sources = {name: source for name, source in read_modules(REFERENCE).items() if "." not in name}
     catalogue = {fault.id: fault for fault in read_catalogue()}
     submissions = {"right": sources, **{name: apply(catalogue[name], sources) for name in FAULTS}}
     path, text = sources["layers"]
     submissions["crashes"] = {**sources, "layers": (path, text.replace(*CRASHES))}
-    for name, modules in submissions.items():
-        (folder / name).mkdir(parents=True)
+    for number, (name, modules) in enumerate(islice(cycle(submissions.items()), size)):
+        own = folder / f"{name}-{number}"
+        own.mkdir(parents=True)
         for module, (_, text) in modules.items():
-            (folder / name / f"{module}.py").write_text(text, encoding="utf-8")
+            (own / f"{module}.py").write_text(text, encoding="utf-8")
 
 
 @contextlib.contextmanager
