@@ -83,9 +83,8 @@ def in_turn(
     results: list[Any] = submission.apply("in_turn", subject, calls, is_trained)
     expect(isinstance(results, list) and len(results) == len(calls), "all calls", "as many results", "others")
     first, *inner, last = results
-    is_as_before = all(map(torch.equal, *([x for x in flat([one]) if isinstance(x, Tensor)] for one in (first, last))))
     what = f"the same call again, after {len(situations)} others"
-    expect(is_as_before, what, "the same result", "another one", "no call changes what a later one computes")
+    expect(agree(first, last), what, "the same result", "another one", "no call changes what a later one computes")
     return inner
 
 
@@ -96,12 +95,14 @@ def is_random_in_training(submission: SubmissionUnderTest, module: Any, *inputs:
     equal seeds, too, is not random: the module remembers something.
     """
     several = submission.apply("train_with_seeds", module, inputs, (1, 1, 2, 3))
-    first, again, *others = ([x for x in flat([result]) if isinstance(x, Tensor)] for result in several)
+    first, again, *others = several
+    return agree(first, again) and not all(agree(first, other) for other in others)
 
-    def agree(other: list[Tensor]) -> bool:
-        return len(first) == len(other) and all(map(torch.equal, first, other))
 
-    return agree(again) and not all(map(agree, others))
+def agree(one: Any, other: Any) -> bool:
+    """Whether two results hold the same tensors."""
+    first, second = ([x for x in flat([result]) if isinstance(x, Tensor)] for result in (one, other))
+    return len(first) == len(second) and all(map(torch.equal, first, second))
 
 
 def nearest(candidates: Sequence[Expected], situations: Sequence[Situation], results: Sequence[Any]) -> Expected:
