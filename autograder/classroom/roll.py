@@ -5,6 +5,7 @@ It lies beside the records as `class.json`, so that marks can be exported withou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -40,6 +41,7 @@ class Member(Model):
         is_late: what the platform says; None where it does not say.
         submitted: when; None where the platform does not say.
         undecided: submissions of which nothing tells which one counts.
+        typed: where the student handed in nothing: entries with what was typed into the platform instead.
     """
 
     id: Line
@@ -52,6 +54,7 @@ class Member(Model):
     is_late: bool | None = None
     submitted: datetime | None = None
     undecided: tuple[Line, ...] = ()
+    typed: tuple[Line, ...] = ()
 
     @property
     def is_missing(self) -> bool:
@@ -98,9 +101,11 @@ class Roll(Model):
     def names(self) -> dict[str, str]:
         """The students' names, by the key of their submission; partners share one."""
         found: dict[str, list[str]] = {}
+        times = Counter(member.name for member in self.members)
         for member in self.members:
             if member.key:
-                found.setdefault(member.key, []).append(member.name)
+                name = member.name if times[member.name] == 1 else f"{member.name} ({member.id})"
+                found.setdefault(member.key, []).append(name)
         return {key: ", ".join(names) for key, names in found.items()}
 
 

@@ -10,7 +10,16 @@ from pathlib import Path
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
 from foundation.printable_text import printable
 
-from ..classroom.downloads import PLATFORM_NAMES, Download, HandedIn, Matched, match, read_download, read_roster
+from ..classroom.downloads import (
+    PLATFORM_NAMES,
+    Download,
+    HandedIn,
+    Matched,
+    Student,
+    match,
+    read_download,
+    read_roster,
+)
 from .arguments import Commands, add_class
 
 
@@ -54,8 +63,8 @@ def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
     sections = {
         "more than one submission, and nothing tells which one counts": undecided,
         "no student in the roster, or more than one": [one.entry for one in matched.unmatched] if n_students else [],
-        "nothing handed in": [f"{student.name} ({student.id})" for student in matched.missing],
-        "no submissions": [f"{stray.entry}: {stray.reason}" for stray in download.strays],
+        "nothing handed in": [described(student, matched) for student in matched.missing],
+        "not submissions": [f"{stray.entry}: {stray.reason}" for stray in download.strays],
     }
     for heading, entries in sections.items():
         if entries:
@@ -72,6 +81,13 @@ def details(one: HandedIn, matched: Matched) -> str:
     if students and all(matched.counting.get(student) not in (one, None) for student in students):
         texts.append("a later one counts")
     return "; ".join(printable(text, 120) for text in (*texts, *one.notes) if text)
+
+
+def described(student: Student, matched: Matched) -> str:
+    """A student without a submission, and what was typed into the platform instead."""
+    name = student.name if student.id == student.name else f"{student.name} ({student.id})"
+    typed = listed(stray.entry for stray in matched.typed.get(student, ()))
+    return f"{name}, but see {typed}" if typed else name
 
 
 def listed(names: Iterable[str]) -> str:
@@ -98,5 +114,6 @@ def as_json(download: Download, matched: Matched, has_roster: bool) -> dict[str,
         "unmatched": [one.entry for one in matched.unmatched] if has_roster else [],
         "undecided": {student.id: [one.entry for one in several] for student, several in matched.undecided.items()},
         "missing": [student.id for student in matched.missing],
+        "typed": {student.id: [stray.entry for stray in strays] for student, strays in matched.typed.items()},
         "strays": [{"entry": stray.entry, "reason": stray.reason} for stray in download.strays],
     }

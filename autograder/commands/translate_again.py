@@ -4,35 +4,60 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
+from foundation.whole_files import check_folder
 
+from ..classroom.entries import take_class
 from ..classroom.errors import ClassError
+from ..grading.grader_version import grader_version
 from ..intake import take_in
 from ..sandbox.containment.layers import LEVELS
-from .arguments import Commands, add_assignment
+from ..sandbox.containment.zygote import Zygote
+from .arguments import Commands, add_assignment, add_layout
+from .grade_class import usable_cores
+
+if TYPE_CHECKING:  # needs PyTorch
+    from ..classroom.similarity.translating_class import CheckedClass
 
 LINES = 50
 SHOWN = 10
+IN_WORDS = {
+    "differs": "come out otherwise, for a person to look at:",
+    "not translated": "could not be translated, for a person to look at:",
+    "agrees": "agree with their checkpoints",
+    "nothing to check": "without a checkpoint, or without translations",
+}
 
 
 def add_command(commands: Commands) -> None:
     """The command and its flags."""
     parser = commands.add_parser(
         "translate-again",
-        help="check translations against a checkpoint, in the sandbox",
+        help="check translations against checkpoints, in the sandbox",
         description="Translate a random sample of the test sentences again, with a student's checkpoint and code, and "
-        "compare with the submission's translations.txt. All of it runs in the sandbox. What differs is for a person "
-        "to judge; no mark depends on it. The exit status is 1 if it does not agree.",
-        epilog="example: python -m autograder translate-again submissions/anna --checkpoint anna.pt",
+        "compare with the submission's translations.txt. All of it runs in the sandbox. With --class, do so for every "
+        "submission with a best.pt, and write translated-again.html and translated-again.json; stopped and started "
+        "again, or after a few have handed in again, it translates only what is new. What differs is for a person to "
+        "judge; no mark depends on it. The exit status is 1 if it does not agree, with --class if some does not.",
+        epilog="example: python -m autograder translate-again submissions --class --roster roster.csv --output marks",
     )
     parser.set_defaults(run=run)
-    parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook, with translations.txt")
-    parser.add_argument("--checkpoint", type=Path, help="a file that `train` saved; default: best.pt in the submission")
+    what = "folder, .zip, .tar.gz or notebook, with translations.txt; with --class a download"
+    parser.add_argument("submission", type=Path, help=what)
+    parser.add_argument("--class", action="store_true", dest="is_class", help="check every student of a class")
+    add_layout(parser)
+    parser.add_argument("--output", type=Path, help="with --class: where to write; default: marks")
+    jobs = "with --class: how many submissions at a time; default: one per core"
+    parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
+    checkpoint = "of one submission: a file that `train` saved; default: best.pt in the submission"
+    parser.add_argument("--checkpoint", type=Path, help=checkpoint)
     parser.add_argument("--lines", type=int, default=LINES, help=f"size of the sample (default: {LINES})")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (default: 0)")
     parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help="default: data/private/fren.test.bpe")
@@ -47,13 +72,25 @@ def run(options: argparse.Namespace) -> int:
     """Translates again; the exit status."""
     if options.lines < 1:
         raise ClassError(f"--lines {options.lines}: expected at least 1")
-    from ..classroom.similarity.translating_again import translate_again  # PyTorch is imported here
-
+    if options.jobs < 1:
+        raise ClassError(f"--jobs {options.jobs}: expected at least 1")
+    if options.is_class and options.checkpoint:
+        raise ClassError("--checkpoint is of one submission: leave it out, or leave out --class")
+    if not options.is_class and (options.roster or options.layout or options.output):
+        raise ClassError("--roster, --layout and --output are of a class: add --class, or leave them out")
     assignment = read_assignment(options.assignment)
+    return run_class(options, assignment) if options.is_class else run_one(options, assignment)
+
+
+def run_one(options: argparse.Namespace, assignment: Assignment) -> int:
+    """Checks one submission; the exit status."""
     intake = take_in(options.submission, options.release, assignment)
-    found = translate_again(
-        intake, options.checkpoint, options.references, assignment, options.lines, options.seed, options.level
-    )
+    from ..classroom.similarity.translating_again import bytes_of, draw_sample, translate_again  # imports PyTorch
+
+    sample = draw_sample(options.references, options.lines, options.seed)
+    checkpoint = bytes_of(options.checkpoint) if options.checkpoint else None
+    with Zygote(assignment, options.level) as zygote:
+        found = translate_again(intake, checkpoint, sample, assignment, zygote)
     if options.json:
         print(json.dumps({**asdict(found), "agrees": found.agrees}, indent=2, ensure_ascii=False))
         return int(not found.agrees)
@@ -68,3 +105,62 @@ def run(options: argparse.Namespace) -> int:
         print(f"    handed in: {printable(one.submitted, 200)}")
         print(f"    again:     {printable(one.again, 200)}")
     return int(not found.agrees)
+
+
+def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
+    """Checks a class; the exit status."""
+    output = options.output or Path("marks")
+    check_folder(output)
+    roll, entries = take_class(options.submission, output, assignment, options.roster, options.layout)
+    names = roll.names()
+    zygote = Zygote(assignment, options.level)  # before PyTorch is imported here
+    try:
+        from ..classroom.similarity.translating_again import draw_sample
+        from ..classroom.similarity.translating_class import CheckedClass, check_class, check_entry
+        from ..reports.pages.translated_page import write_translated_page
+
+        sample = draw_sample(options.references, options.lines, options.seed)
+        version = grader_version(assignment, options.release, options.references)
+        made_with = CheckedClass(lines=options.lines, seed=options.seed, version=version)
+
+        def renew() -> None:
+            nonlocal zygote
+            if not zygote.is_alive():
+                zygote.kill()
+                zygote = Zygote(assignment, options.level)
+
+        found = check_class(
+            entries,
+            names,
+            made_with,
+            output,
+            lambda entry, known: check_entry(entry, known, options.release, sample, assignment, zygote),
+            renew,
+            options.jobs,
+            sys.stderr.isatty(),
+        )
+    finally:
+        zygote.close()
+    page = write_translated_page(found, assignment, output)
+    if options.json:
+        print(json.dumps(found.model_dump(mode="json"), indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(as_text(found)))
+        print(f"\nlook at the lines side by side in a browser: {page}")
+    return int(any(one.outcome.needs_a_look for one in found.submissions))
+
+
+def as_text(found: CheckedClass) -> list[str]:
+    """What was found, for people."""
+    from ..classroom.similarity.translating_class import Outcome
+
+    lines = []
+    for outcome in Outcome:
+        some = [one for one in found.submissions if one.outcome is outcome]
+        if some:
+            lines.append(f"{len(some)} {IN_WORDS[outcome]}")
+        if outcome.needs_a_look:
+            lines += [
+                f"  {one.name}: {one.reason or f'{one.same} of {one.sampled} lines are the same'}" for one in some
+            ]
+    return lines

@@ -52,10 +52,17 @@ class HandedIn:
 
 @dataclass(frozen=True)
 class Stray:
-    """An entry of the download that is no submission: it is listed, never graded and never a zero."""
+    """An entry of the download that is no submission: it is listed, never graded and never a zero.
+
+    Attributes:
+        entry: its name in the download.
+        reason: why it is none.
+        people: whose it is, where the download tells: what a student has typed into the platform.
+    """
 
     entry: str
     reason: str
+    people: tuple[Person, ...] = ()
 
 
 @dataclass(frozen=True)

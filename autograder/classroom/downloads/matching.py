@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .handed_in import Download, HandedIn, Person
+from .handed_in import Download, HandedIn, Person, Stray
 from .roster import Student
 
 
@@ -22,6 +22,7 @@ class Matched:
         missing: students without any submission.
         unmatched: submissions that fit nobody, or more than one.
         undecided: students with several submissions of which nothing tells which one counts.
+        typed: of students without any submission: what they have typed into the platform instead.
     """
 
     roster: tuple[Student, ...]
@@ -30,13 +31,18 @@ class Matched:
     missing: tuple[Student, ...]
     unmatched: tuple[HandedIn, ...]
     undecided: Mapping[Student, tuple[HandedIn, ...]]
+    typed: Mapping[Student, tuple[Stray, ...]]
 
 
 def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
     """Matches submissions with students; without a roster, these are the people whom the download names."""
+    typed: dict[Student, list[Stray]] = defaultdict(list)
     if roster:
         index = Index(roster)
         students = {one: index.students_of(one.people) for one in download.submissions}
+        for stray in download.strays:
+            for student in index.students_of(stray.people):
+                typed[student].append(stray)
     else:
         students = people_in(download.submissions)
         roster = tuple(dict.fromkeys(student for owners in students.values() for student in owners))
@@ -59,6 +65,7 @@ def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
         missing=tuple(student for student in roster if not having[student]),
         unmatched=tuple(one for one, owners in students.items() if not owners),
         undecided=undecided,
+        typed={student: tuple(strays) for student, strays in typed.items() if not having[student]},
     )
 
 

@@ -36,9 +36,9 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
         if found is None:
             strays.append(Stray(name, "not named as Moodle names submissions"))
         elif found["kind"] == "onlinetext":
-            strays.append(Stray(name, "a text typed into Moodle, which only a person can read"))
+            strays.append(Stray(name, "a text typed into Moodle, which only a person can read", (person_of(found),)))
         else:
-            people[found["owner"]] = Person(found["name"], {"moodle": found["number"]} if found["number"] else {})
+            people[found["owner"]] = person_of(found)
             if name in listing.folders:
                 submissions.append(HandedIn(name, listing.path / name, (people[found["owner"]],), found["owner"]))
             elif found["file"]:
@@ -49,3 +49,8 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
         source, notes = gather(owner, listing.path, files, contract)
         submissions.append(HandedIn(owner, source, (people[owner],), owner, notes=notes))
     return submissions, strays
+
+
+def person_of(found: re.Match[str]) -> Person:
+    """Who handed in an entry, by its name."""
+    return Person(found["name"], {"moodle": found["number"]} if found["number"] else {})

@@ -22,10 +22,13 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "moodle": ("participant",),
     "canvas": ("canvas id", "canvas_id"),
     "github": ("github_username", "github username", "github"),
+    "role": ("role",),
     "group": ("group", "group_name", "group name", "groups"),
     "id": ("id",),
 }
 """What a column means, by its heading in lower case."""
+SUFFIXES = {"jr", "sr", "ii", "iii", "iv"}
+"""What may follow a comma without being a first name."""
 IDS = ("canvas", "moodle", "number", "login", "github", "email")
 
 
@@ -102,23 +105,23 @@ def columns_of(heading: list[str]) -> dict[str, int]:
 
 
 def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:
-    """The student of a line; None for an empty line and for lines that are not about students.
+    """The student of a line; None for an empty line and for lines that are not about students, but staff or points.
 
     Args:
         cells: by kind, as in COLUMNS.
         row: the same line by heading.
     """
     name, first, last = (cells.get(kind, "") for kind in ("name", "first", "last"))
-    if name.strip() in ("Points Possible", "Student, Test"):
+    if name in ("Points Possible", "Student, Test") or cells.get("role", "student").casefold() not in ("student", ""):
         return None
     ids = {kind: cells[kind] for kind in IDS if cells.get(kind)}
     if ids.get("login", "").startswith("Participant "):  # Moodle's grading worksheet
         ids["moodle"] = ids.pop("login").removeprefix("Participant ").strip()
     if not name:
         name = f"{first} {last}".strip()
-    if "," in name:
-        last, _, first = (part.strip() for part in name.partition(","))
-        name = f"{first} {last}"
+    elif "," in name:
+        last, _, first = (part.strip() for part in name.rpartition(","))
+        name = f"{first} {last}" if first.casefold().rstrip(".") not in SUFFIXES else name
     own = cells.get("id") or next((ids[kind] for kind in ("number", "login", "email", *IDS) if kind in ids), name)
     if not own:
         return None

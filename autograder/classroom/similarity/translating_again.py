@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -77,32 +78,59 @@ class Agreement:
         return not self.problem and self.sampled - len(self.differing) >= ENOUGH * self.sampled
 
 
+@dataclass(frozen=True)
+class Sample:
+    """Random lines of the test split.
+
+    Attributes:
+        numbers: counted from 0, in order.
+        sources: of these lines.
+        total: lines in the split.
+    """
+
+    numbers: tuple[int, ...]
+    sources: tuple[str, ...]
+    total: int
+
+
+def draw_sample(references: Path, n_lines: int, seed: int) -> Sample:
+    """Draws the lines to translate.
+
+    Args:
+        references: of the test split, `source|||target` lines.
+        n_lines: size of the sample.
+        seed: of the sample.
+
+    Raises:
+        ScoringError: where the references cannot be read, or have no sources.
+    """
+    total = len(read_references(references))
+    text = read_bounded_text(references, str(references)).removesuffix("\n").split("\n")
+    if any(SEPARATOR not in line for line in text):
+        raise CheckpointUnreadableError(f"{references}: has no sources; expected lines of the form source|||target")
+    sources = [line.partition(SEPARATOR)[0].strip() for line in text]
+    numbers = sorted(random.Random(seed).sample(range(total), min(n_lines, total)))  # noqa: S311
+    return Sample(tuple(numbers), tuple(sources[number] for number in numbers), total)
+
+
 def translate_again(
-    intake: Intake,
-    checkpoint: Path | None,
-    references: Path,
-    assignment: Assignment,
-    n_lines: int,
-    seed: int,
-    level: str,
+    intake: Intake, checkpoint: bytes | None, sample: Sample, assignment: Assignment, zygote: Zygote
 ) -> Agreement:
-    """Translates a random sample of lines again.
+    """Translates a sample of lines again.
 
     Args:
         intake: the submission, with its translations.
-        checkpoint: a file; None = the one in the submission.
-        references: of the test split, `source|||target` lines.
+        checkpoint: the content of a file; None = of the one in the submission.
+        sample: which lines.
         assignment: its code that translates, and its limits.
-        n_lines: size of the sample.
-        seed: of the sample.
-        level: of containment.
+        zygote: that the sandbox's workers are forked from.
 
     Raises:
-        ScoringError: where checkpoint, references or translations cannot be read.
-        SandboxUnavailableError: where the machine cannot contain the submission as asked.
+        ScoringError: where checkpoint or translations are missing, or cannot be read.
+        SandboxUnavailableError: where the sandbox fails.
     """
-    sources, submitted = lines_of(intake, references)
-    saved = intake.checkpoint if checkpoint is None else bytes_of(checkpoint)
+    submitted = submitted_lines(intake, sample.total)
+    saved = intake.checkpoint if checkpoint is None else checkpoint
     if not saved:
         raise CheckpointUnreadableError(f"{intake.name}: no {CHECKPOINT} in it; name the file with --checkpoint")
     content = torch.frombuffer(bytearray(saved), dtype=torch.uint8)
@@ -110,22 +138,18 @@ def translate_again(
     if code is None:
         raise AssignmentError(f"{assignment.folder / MODULE}.py: missing, so that nothing can be translated again")
     given = {name: source for name, source in intake.release.items() if name not in assignment.contract.modules}
-    numbers = sorted(random.Random(seed).sample(range(len(sources)), min(n_lines, len(sources))))  # noqa: S311
-    lines = [sources[number] for number in numbers]
     limits = replace(assignment.limits, call_seconds=SECONDS, total_seconds=2 * SECONDS, cpu_seconds=int(2 * SECONDS))
     best: Agreement | None = None
-    with (
-        Zygote(assignment, level) as zygote,
-        Sandbox({**intake.sources, **given, MODULE: code}, assignment, limits=limits, zygote=zygote) as sandbox,
-    ):
+    with Sandbox({**intake.sources, **given, MODULE: code}, assignment, limits=limits, zygote=zygote) as sandbox:
         for beam_size in BEAM_SIZES:
+            arguments = (content, list(sample.sources), beam_size)
             try:
-                answer = sandbox.call(f"{MODULE}.translate_again", content, lines, beam_size, isolated=False)
+                answer = sandbox.call(f"{MODULE}.translate_again", *arguments, isolated=False)
             except SubmissionError as error:
                 if best is None:
-                    best = Agreement(len(lines), problem=printable(str(error), 300))
+                    best = Agreement(len(sample.numbers), problem=printable(str(error), 300))
                 break
-            found = compared(numbers, submitted, answer, beam_size)
+            found = compared(sample.numbers, submitted, answer, beam_size)
             if best is None or len(found.differing) < len(best.differing):
                 best = found
             if best.agrees:
@@ -135,7 +159,7 @@ def translate_again(
     return best
 
 
-def compared(numbers: list[int], submitted: list[str], answer: object, beam_size: int) -> Agreement:
+def compared(numbers: Sequence[int], submitted: list[str], answer: object, beam_size: int) -> Agreement:
     """The sampled lines beside what came back, which may be anything."""
     if not isinstance(answer, list) or len(answer) != len(numbers) or not all(isinstance(one, str) for one in answer):
         return Agreement(len(numbers), problem="what came back are not as many lines as were sent")
@@ -146,16 +170,11 @@ def compared(numbers: list[int], submitted: list[str], answer: object, beam_size
     return Agreement(len(numbers), differing, beam_size)
 
 
-def lines_of(intake: Intake, references: Path) -> tuple[list[str], list[str]]:
-    """The sources of the test split, and the submission's translations."""
-    expected = len(read_references(references))
-    text = read_bounded_text(references, str(references)).removesuffix("\n").split("\n")
-    if any(SEPARATOR not in line for line in text):
-        raise CheckpointUnreadableError(f"{references}: has no sources; expected lines of the form source|||target")
+def submitted_lines(intake: Intake, expected: int) -> list[str]:
+    """The submission's translations, one for each line of the test split."""
     if intake.translations is None:
         raise CheckpointUnreadableError(f"{intake.name}: {intake.translations_problem or f'no {TRANSLATIONS} in it'}")
-    submitted = parse_translations(intake.translations, f"{intake.name}: {TRANSLATIONS}", expected=expected)
-    return [line.partition(SEPARATOR)[0].strip() for line in text], submitted
+    return parse_translations(intake.translations, f"{intake.name}: {TRANSLATIONS}", expected=expected)
 
 
 def bytes_of(checkpoint: Path) -> bytes:

@@ -79,6 +79,13 @@ def test_canvas_numbers_repeated_uploads(lay):
     assert isinstance(one.source, LooseFiles) and dict(one.source.members)["my-1.py"] == "anna_1_31_my-1.py"
 
 
+@pytest.mark.parametrize("name", ["nun\u0303ezjose\u0301", "शर्माप्रिया", "王伟", "o_brien"])
+def test_canvas_keeps_letters_of_any_script(lay, name):
+    download = read(lay(f"{name}_LATE_12350_678919_layers.py", f"{name}_12351_text.html"))
+    assert [(one.people[0].name, one.is_late) for one in download.submissions] == [(name, True)]
+    assert [stray.people[0].name for stray in download.strays] == [name]
+
+
 def test_canvas_anonymous_grading(lay):
     download = read(lay("anon_AbC12_98_layers.py", "LATE_anon_XyZ34_99_layers.py"))
     assert entries(download) == ["anon_AbC12", "anon_XyZ34"]

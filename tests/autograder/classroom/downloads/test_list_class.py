@@ -16,6 +16,7 @@ def class_(tmp_path):
     folder.mkdir()
     for name in ("smithanna_1_11_layers.py", "smithanna_1_12_model.py", "dora_LATE_9_13_layers.py", "grades.csv"):
         (folder / name).write_text("# text\n")
+    (folder / "clarkcarl_3_text.html").write_text("<p>see my e-mail</p>")
     (tmp_path / "roster.csv").write_text(ROSTER)
     return folder, tmp_path / "roster.csv"
 
@@ -27,8 +28,9 @@ def test_text(class_, capsys):
         f"{folder}: Canvas\n2 submissions, from 1 of 3 students",
         "  dora_9       dora; late\n  smithanna_1  Anna Smith",
         "no student in the roster, or more than one:\n  dora_9",
-        "nothing handed in:\n  Bob Berg (u2)\n  Carl Clark (u3)",
-        "no submissions:\n  grades.csv: not named as Canvas names submissions\n",
+        "nothing handed in:\n  Bob Berg (u2)\n  Carl Clark (u3), but see clarkcarl_3_text.html",
+        "not submissions:\n  clarkcarl_3_text.html: a text entry, which only a person can read\n"
+        "  grades.csv: not named as Canvas names submissions\n",
     ]
 
 
@@ -40,7 +42,8 @@ def test_json(class_, capsys):
     dora, anna = found["submissions"]
     assert anna["students"] == ["u1"] and anna["people"] == [{"name": "smithanna", "canvas": "1"}]
     assert dora["late"] is True and dora["submitted"] is None
-    assert [stray["entry"] for stray in found["strays"]] == ["grades.csv"]
+    assert [stray["entry"] for stray in found["strays"]] == ["clarkcarl_3_text.html", "grades.csv"]
+    assert found["typed"] == {"u3": ["clarkcarl_3_text.html"]}
 
 
 def test_without_a_roster_nobody_is_missing(class_, capsys):

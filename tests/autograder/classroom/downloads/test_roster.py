@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.downloads import Download, DownloadError, HandedIn, Person, match, read_roster
+from autograder.classroom.downloads import Download, DownloadError, HandedIn, Person, Stray, match, read_roster
 
 CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,Transformer (991)
@@ -84,6 +84,39 @@ def test_a_person_is_found(roster, text, person):
     found = matched([anna, bob], submission)
     assert found.students[submission] == (anna,) and found.counting == {anna: submission}
     assert found.missing == (bob,) and not found.unmatched and not found.undecided
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("id,name\n1,Robert Tables\n", "Robert Tables"),
+        ('id,name\n1,"Tables, Robert"\n', "Robert Tables"),
+        ('id,name\n1,"Tables, Jr., Robert"\n', "Robert Tables, Jr."),
+        ('id,name\n1,"Robert Tables, Jr."\n', "Robert Tables, Jr."),
+        ('id,first_name,last_name\n1,Robert,"Tables, Jr."\n', "Robert Tables, Jr."),
+        ('LastName,FirstName,ID,SIS User ID,SIS Login ID\n"Tables, Jr.",Robert,1,u1,rt\n', "Robert Tables, Jr."),
+    ],
+)
+def test_the_first_name_comes_first(roster, text, name):
+    (student,) = roster(text)
+    assert student.name == name
+    canvas = one(Person("tablesjrrobert" if "Jr" in name else "tablesrobert"))
+    assert matched([student], canvas).counting == {student: canvas}
+
+
+def test_staff_are_no_students(roster):
+    """Gradescope's roster has them too."""
+    lines = "A,B,1,a@x,Student\nC,D,2,c@x,Instructor\nE,F,3,e@x,TA\nG,H,4,g@x,\n"
+    assert [student.id for student in roster("First Name,Last Name,SID,Email,Role\n" + lines)] == ["1", "4"]
+
+
+def test_what_a_student_typed_is_no_submission_but_known(roster):
+    students = roster(CANVAS)
+    strays = (Stray("a", "a text", (Person("", {"canvas": "12350"}),)), Stray("b", "a text", (Person("", {}),)))
+    found = match(Download("canvas", Path(), (one(Person("ünalbob")),), strays), students)
+    assert found.typed == {students[0]: strays[:1]} and found.missing == students[:1]
+    both = match(Download("canvas", Path(), (one(Person("smithanna")),), strays), students)
+    assert not both.typed, "files count, and the text is among the strays"
 
 
 def test_accents_do_not_matter(roster):
