@@ -17,6 +17,7 @@ from ..classroom.downloads import (
     Matched,
     Student,
     match,
+    names_another,
     read_download,
     read_roster,
 )
@@ -76,6 +77,8 @@ def details(one: HandedIn, matched: Matched) -> str:
     """Who, when, and what else a person should know about a submission."""
     students = matched.students[one]
     texts = [listed(student.name for student in students) or listed(person.name for person in one.people)]
+    if other := names_another(one, students):
+        texts.append(f"named {other} there; if that is a group, the roster needs a column `group`")
     texts += [f"{one.submitted:%Y-%m-%d %H:%M %Z}"] if one.submitted else []
     texts += ["late"] if one.is_late else []
     if students and all(matched.counting.get(student) not in (one, None) for student in students):

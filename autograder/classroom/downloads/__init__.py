@@ -15,7 +15,7 @@ Nothing is guessed: an entry that fits no rule of the layout is a stray, and is 
 """
 
 from .handed_in import Download, DownloadError, HandedIn, Person, Stray
-from .matching import Matched, match
+from .matching import Matched, match, names_another
 from .recognition import LAYOUTS, PLATFORM_NAMES, read_download
 from .roster import Student, read_roster
 
@@ -30,6 +30,7 @@ __all__ = [
     "Stray",
     "Student",
     "match",
+    "names_another",
     "read_download",
     "read_roster",
 ]

@@ -137,6 +137,15 @@ def spellings(name: str) -> set[str]:
     return {plain("".join(words[first:] + words[:first])) for first in range(len(words))}
 
 
+def names_another(one: HandedIn, students: Sequence[Student]) -> str:
+    """What the download calls a submission's only student, if that is no spelling of the name: a group, perhaps."""
+    if len(one.people) != 1 or len(students) != 1:
+        return ""
+    name = plain(one.people[0].name)
+    known = {*spellings(students[0].name), *map(plain, students[0].ids.values()), plain(students[0].group)}
+    return one.people[0].name if name and name not in known else ""
+
+
 def plain(name: str) -> str:
     """A name as its letters and digits only, without case: platforms leave out the rest."""
     decomposed = unicodedata.normalize("NFKD", name.casefold())

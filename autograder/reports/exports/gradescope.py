@@ -40,7 +40,7 @@ def table(marks: Sequence[Mark], about: About) -> Table:
                 "Last Name": mark.row.get("Last Name", last),
                 "SID": mark.ids.get("number", member.id),
                 "Email": mark.ids.get("email", ""),
-                "Sections": mark.row.get("Sections", ""),
+                "Sections": mark.row.get("Sections") or mark.row.get("Section", ""),
                 "Total Score": as_score(mark.result.score),
                 "Max Points": as_score(about.max_score),
                 "Status": STATUS[mark.result.status],

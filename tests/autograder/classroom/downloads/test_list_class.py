@@ -46,6 +46,16 @@ def test_json(class_, capsys):
     assert found["typed"] == {"u3": ["clarkcarl_3_text.html"]}
 
 
+def test_a_group_that_the_roster_does_not_know_is_pointed_out(class_, capsys):
+    """Canvas names the group, and numbers one partner."""
+    folder, roster = class_
+    (folder / "team4_2_14_layers.py").write_text("# text\n")
+    main(["list-class", str(folder), "--roster", str(roster)])
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "team4_2      Bob Berg; named team4 there; if that is a group, the roster needs a column `group`" in lines
+    assert "smithanna_1  Anna Smith" in lines
+
+
 def test_without_a_roster_nobody_is_missing(class_, capsys):
     assert main(["list-class", str(class_[0])]) == 0
     assert "2 submissions\n" in capsys.readouterr().out
