@@ -16,7 +16,7 @@ from ..classroom.entries import take_class
 from ..classroom.errors import ClassError
 from ..classroom.roll import Roll
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
-from ..reports.pages.similar_page import in_words, similar_json, write_similar_page
+from ..reports.pages.similar_page import in_words, share_in_words, similar_json, write_similar_page
 from ..scoring import read_references
 from .arguments import Commands, add_class, check_references
 from .grade_class import usable_cores
@@ -96,16 +96,19 @@ def as_text(findings: Findings, roll: Roll) -> list[str]:
         lines.append(f"      {', '.join(components[:SHOWN_COMPONENTS])}{more}")
     if n_pairs > SHOWN:
         lines.append(f"  … and {n_pairs - SHOWN} more")
-    for group in findings.groups:
-        lines.append(f"  together: {', '.join(map(shown, group))}")
+    for keys in findings.groups:
+        lines.append(f"  together: {', '.join(map(shown, keys))}")
     translations = findings.translations
     for key, why in translations.close_to_references.items():
         lines.append(f"  translations of {shown(key)}: {why}")
-    for same in translations.same[:SHOWN]:
-        both = f"{shown(same.left)} and {shown(same.right)}"
-        lines.append(f"  translations of {both}: {same.share:.0%} the same; two files usually {same.usual:.0%}")
-    if len(translations.same) > SHOWN:
-        lines.append(f"  … and {len(translations.same) - SHOWN} more pairs of translations")
+    for group in translations.groups[:SHOWN]:
+        *most, last = map(shown, group.keys)
+        share = share_in_words(group)
+        lines.append(
+            f"  translations of {', '.join(most)} and {last}: {share} the same; usually {translations.usual:.0%}"
+        )
+    if len(translations.groups) > SHOWN:
+        lines.append(f"  … and {len(translations.groups) - SHOWN} more groups of translations")
     if findings.unread:
         lines += ["not compared:", *(f"  {shown(key)}: {printable(why, 160)}" for key, why in findings.unread.items())]
     return lines

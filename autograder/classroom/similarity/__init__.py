@@ -9,11 +9,13 @@
     fingerprints.py  winnowing
     reading.py       from submissions to fingerprints, each in a child
     chance.py        how often chance alone would bring as much
-    matches.py       pairs, places and groups
+    matches.py       pairs and places
+    groups.py        what pairs connect
     translations.py  files of translations: the references, or another student's
     translating_again.py  does a checkpoint give the translations that were handed in? In the sandbox
+    translating_class.py  the same for a class
 
-Submissions are parsed within the limits of `intake`; but for `translating_again`, nothing of them is imported or run.
+Submissions are parsed within the limits of `intake`; but for the last two, nothing of them is imported or run.
 """
 
 from .matches import BY_CHANCE, Findings, Match, Pair, Place, find_matches

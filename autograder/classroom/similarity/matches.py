@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .chance import Chances, chances_of
+from .groups import connected
 from .reading import Print, Written
 from .translations import HIGHEST_BLEU, TranslationFindings, compare_translations
 
@@ -108,7 +109,8 @@ def find_matches(
     unread = {key: one.problem for key, one in written.items() if one.problem}
     files = {key: one.translations for key, one in written.items() if one.translations}
     translations = compare_translations(files, by_chance, highest_bleu)
-    return Findings(tuple(keys), pairs, groups_of(pairs), unread, translations)
+    groups = tuple(group for group in connected((pair.left, pair.right) for pair in pairs) if len(group) > 2)
+    return Findings(tuple(keys), pairs, groups, unread, translations)
 
 
 def matches_of(left: Written, right: Written, chances: Chances, place: tuple[int, int]) -> tuple[Match, ...]:
@@ -133,13 +135,3 @@ def places_of(prints: Sequence[Print], shared: set[int]) -> tuple[Place, ...]:
         if one.hash in shared:
             lines.setdefault(one.module, set()).update(one.lines)
     return tuple(Place(module, tuple(sorted(own))) for module, own in sorted(lines.items()))
-
-
-def groups_of(pairs: Sequence[Pair]) -> tuple[tuple[str, ...], ...]:
-    """Submissions that listed pairs connect, three or more together, the largest group first."""
-    group_of: dict[str, set[str]] = {}
-    for pair in pairs:
-        joined = group_of.get(pair.left, {pair.left}) | group_of.get(pair.right, {pair.right})
-        group_of.update(dict.fromkeys(joined, joined))
-    groups = {tuple(sorted(group)) for group in group_of.values() if len(group) > 2}
-    return tuple(sorted(groups, key=lambda group: (-len(group), group)))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...scoring import ScoringError, parse_translations, score, undo_bpe
 from .chance import beyond
+from .groups import connected
 
 HIGHEST_BLEU = 0.75
 """What no model of the assignment reaches: the defaults give 0.61 to 0.63 over five seeds, a table of the training
@@ -72,6 +73,15 @@ class SameTranslations:
 
 
 @dataclass(frozen=True)
+class SameGroup:
+    """Files that such pairs connect: the submissions' keys, and the least and the highest share of those pairs."""
+
+    keys: tuple[str, ...]
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
 class TranslationFindings:
     """What a comparison of translations has found.
 
@@ -84,6 +94,20 @@ class TranslationFindings:
     compared: int
     close_to_references: Mapping[str, str]
     same: tuple[SameTranslations, ...]
+
+    @property
+    def usual(self) -> float:
+        """The median share of equal half lines over the class's pairs; 0 where no pair is listed."""
+        return self.same[0].usual if self.same else 0.0
+
+    @property
+    def groups(self) -> tuple[SameGroup, ...]:
+        """What these pairs connect, the most alike first: a file that many have is one group, not many pairs."""
+        found = []
+        for keys in connected((one.left, one.right) for one in self.same):
+            shares = [one.share for one in self.same if one.left in keys]
+            found.append(SameGroup(keys, min(shares), max(shares)))
+        return tuple(sorted(found, key=lambda group: (-group.most, -len(group.keys), group.keys)))
 
 
 def translated(content: bytes | None, references: Sequence[str]) -> Translated | None:

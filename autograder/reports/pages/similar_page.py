@@ -11,6 +11,7 @@ from foundation.whole_files import write_whole
 
 from ...classroom.roll import Roll
 from ...classroom.similarity import Findings, Pair, Place, Written
+from ...classroom.similarity.translations import SameGroup
 from ..excerpts import CodeLine, Excerpt, code_line
 from .writing import STUDENTS, make_environment
 
@@ -46,7 +47,9 @@ def write_similar_page(
         names={key: names.get(key, key) for key in written},
         pages=pages,
         words=in_words,
+        share=share_in_words,
         has_class_page=(output / "class.html").is_file(),
+        has_translated_page=(output / "translated-again.html").is_file(),
     )
     write_whole(output / "similar.html", text)
 
@@ -96,6 +99,12 @@ def in_words(expected: float) -> str:
     return f"in one of {rounded(1 / expected)} classes like this" if expected > 1e-9 else "practically never"
 
 
+def share_in_words(group: SameGroup) -> str:
+    """How alike the files of a group are: "97%", "82% to 100%"."""
+    least, most = f"{group.least:.0%}", f"{group.most:.0%}"
+    return most if least == most else f"{least} to {most}"
+
+
 def rounded(number: float) -> str:
     """A number with two significant digits."""
     return f"{float(f'{number:.1e}'):,.0f}"
@@ -135,6 +144,7 @@ def similar_json(findings: Findings, roll: Roll, written: Mapping[str, Written])
         "translations": {
             "compared": findings.translations.compared,
             "close_to_references": dict(findings.translations.close_to_references),
+            "groups": [list(group.keys) for group in findings.translations.groups],
             "same": [
                 {"left": side(one.left), "right": side(one.right), "share": one.share, "usual": one.usual}
                 for one in findings.translations.same

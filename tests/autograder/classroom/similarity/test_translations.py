@@ -57,6 +57,15 @@ def test_references_mixed_into_a_models_output_are_pointed_out(class_):
     assert close.keys() == {"s3"} and "hardly anybody else has" in close["s3"]
 
 
+def test_a_file_that_several_have_is_one_group(class_):
+    references, files = class_
+    files |= {"s5": files["s9"], "s7": files["s9"], "s2": files["s1"]}
+    findings = found(references, files)
+    assert len(findings.same) == 4 and findings.usual < 0.45
+    assert [group.keys for group in findings.groups] == [("s5", "s7", "s9"), ("s1", "s2")]
+    assert all(group.least == group.most == 1 for group in findings.groups)
+
+
 def test_added_punctuation_hides_nothing(class_):
     references, files = class_
     files["s4"] = [f"{line} !" for line in files["s9"]]
