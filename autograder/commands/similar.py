@@ -104,9 +104,8 @@ def as_text(findings: Findings, roll: Roll) -> list[str]:
     for group in translations.groups[:SHOWN]:
         *most, last = map(shown, group.keys)
         share = share_in_words(group)
-        lines.append(
-            f"  translations of {', '.join(most)} and {last}: {share} the same; usually {translations.usual:.0%}"
-        )
+        what = f"{share} of the mistakes are the same, usually {translations.usual:.0%}"
+        lines.append(f"  translations of {', '.join(most)} and {last}: {what}")
     if len(translations.groups) > SHOWN:
         lines.append(f"  … and {len(translations.groups) - SHOWN} more groups of translations")
     if findings.unread:

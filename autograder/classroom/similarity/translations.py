@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...scoring import ScoringError, parse_translations, score, undo_bpe
-from .chance import beyond
+from .chance import Floats, beyond
 from .groups import connected
 
 HIGHEST_BLEU = 0.75
@@ -22,15 +22,20 @@ HIGHEST_BLEU = 0.75
 sentences far less. An instructor with another corpus names another bound."""
 LEAST_EQUAL = 0.5
 """Share of the references that is written out exactly, below which no file has such a BLEU; saves scoring them all."""
-RARE = 0.1
-"""A half line is rare that at most this share of the others has."""
+RARE, SOME = 0.1, 0.35
+"""At most the first share of the others has a rare half line; more, up to the second, have one that some have."""
+MORE = 1.5
+"""How many times as many rare half lines as expected a model may have whose settings suit them."""
+UNLIKE = 4.0
+"""Standard deviations above that, beyond which a file is pointed out."""
 FEW_RARE = 10
 """Fewer rare half lines of the references are luck."""
-UNLIKE = 8.0
-"""Median absolute deviations above the class's median, beyond which so many rare half lines are pointed out."""
-NEARLY_ALL = 0.9
-"""Share of equal half lines beyond which two files are nearly the same."""
+FEW_WRONG = 50
+"""Of fewer half lines that two files got wrong, equal ones are luck."""
+HALF = 0.5
+"""Share of equal half lines, of those that are wrong, beyond which two files have more than a model in common."""
 FEW_FILES = 6
+"""Fewer tell nothing about chance."""
 LEAST_SCALE = 0.01
 """Of the tail of these shares: where all files are much alike, a little more says nothing."""
 
@@ -62,7 +67,7 @@ class SameTranslations:
     Attributes:
         left: the key of the first submission.
         right: of the second one.
-        share: of half lines that are the same.
+        share: of the half lines that not both got right: those that are the same.
         usual: the median of that over the class's pairs.
     """
 
@@ -97,7 +102,7 @@ class TranslationFindings:
 
     @property
     def usual(self) -> float:
-        """The median share of equal half lines over the class's pairs; 0 where no pair is listed."""
+        """The median share over the class's pairs; 0 where no pair is listed."""
         return self.same[0].usual if self.same else 0.0
 
     @property
@@ -149,44 +154,67 @@ def compare_translations(
         highest_bleu: what no model reaches.
     """
     close: dict[str, str] = {}
-    rare = rare_equals(list(files.values()))
-    middle = float(np.median(rare)) if len(rare) else 0.0
-    spread = 1.4826 * float(np.median(np.abs(rare - middle))) if len(rare) else 0.0
-    for (key, one), count in zip(files.items(), rare, strict=True):
+    rare, expected = rare_equals(list(files.values()))
+    for (key, one), count, usual in zip(files.items(), rare, expected, strict=True):
         if one.bleu is not None and one.bleu > highest_bleu:
             what = f"BLEU {one.bleu:.3f} is above {highest_bleu:g}, more than a model of this assignment gives"
             close[key] = f"{what}; {one.share_equal:.0%} of the half lines are the references', word for word"
-        elif len(files) > 2 and count >= FEW_RARE and count > middle + UNLIKE * max(spread, 1.0):
+        elif count >= FEW_RARE and count > MORE * usual + UNLIKE * np.sqrt(usual + 1):
             what = f"{count:.0f} half lines are the references', word for word, that hardly anybody else has"
-            close[key] = f"{what}; the median of the class is {middle:.0f}"
+            close[key] = f"{what}; a model as good as this one would have about {usual:.0f}"
     return TranslationFindings(len(files), close, same_translations(files, by_chance))
 
 
-def rare_equals(files: Sequence[Translated]) -> NDArray[np.float64]:
-    """For each file, how many half lines are the reference's that at most RARE of the others have so."""
-    if len(files) < 2:
-        return np.zeros(len(files))
-    equal = np.array([one.equal for one in files], dtype=np.float64)
-    others = (equal.sum(axis=0) - equal) / (len(files) - 1)
-    found: NDArray[np.float64] = ((equal > 0) & (others <= RARE)).sum(axis=1).astype(np.float64)
-    return found
+def rare_equals(files: Sequence[Translated]) -> tuple[Floats, Floats]:
+    """For each file, how many half lines are the references' that hardly any other has, and how many one expects.
+
+    A better model has more of them, so the share of such half lines that a file has is compared with its share of those
+    that some others have: the odds of the one are as many times the odds of the other in all models of a class, good
+    or bad. References that are mixed in are as frequent among hard sentences as among easy ones.
+    """
+    n = len(files)
+    if n < FEW_FILES:
+        return np.zeros(n), np.zeros(n)
+    equal = np.array([one.equal for one in files])
+    others = equal.sum(axis=0) - equal
+    few = int(RARE * (n - 1))
+    least = max(2, few + 1)  # one cheat's half lines are another's, too
+    rare, some = others <= few, (others >= least) & (others <= max(least, SOME * (n - 1)))
+    found, n_rare = (equal & rare).sum(axis=1), rare.sum(axis=1)
+    odds = odds_of((equal & some).sum(axis=1), some.sum(axis=1))
+    odds *= np.median(odds_of(found, n_rare) / odds)
+    return found.astype(np.float64), n_rare * odds / (1 + odds)
+
+
+def odds_of(found: NDArray[np.int64], of: NDArray[np.int64]) -> Floats:
+    """The odds of having a half line, never 0 or infinite."""
+    odds: Floats = (found + 0.5) / (of - found + 0.5)
+    return odds
 
 
 def same_translations(files: Mapping[str, Translated], by_chance: float) -> tuple[SameTranslations, ...]:
-    """Pairs of files that are nearly the same, as few other pairs of the class are."""
+    """Pairs of files with more mistakes in common than other pairs of the class; what both got right says nothing."""
     keys = list(files)
     if len(keys) < 2:
         return ()
-    halves = np.array([one.halves for one in files.values()])
+    halves, equal = np.array([one.halves for one in files.values()]), np.array([one.equal for one in files.values()])
     rows, columns = np.triu_indices(len(keys), 1)
-    shares = np.concatenate([(halves[n + 1 :] == halves[n]).mean(axis=1) for n in range(len(keys) - 1)])
+    shares = np.concatenate([shared_mistakes(halves[n:], equal[n:]) for n in range(len(keys) - 1)])
     usual = float(np.median(shares))
     expected = len(shares) * beyond(shares, LEAST_SCALE)
-    if len(keys) < FEW_FILES:  # whose pairs tell nothing about chance
-        is_listed = shares >= NEARLY_ALL
+    if len(keys) < FEW_FILES:
+        is_listed = shares >= HALF
     else:
-        is_listed = (expected <= by_chance * len(keys) / 2) | ((shares >= NEARLY_ALL) & (usual < NEARLY_ALL))
+        is_listed = (expected <= by_chance * len(keys) / 2) | ((shares >= HALF) & (usual < HALF))
     found = [
         SameTranslations(keys[rows[n]], keys[columns[n]], float(shares[n]), usual) for n in np.flatnonzero(is_listed)
     ]
     return tuple(sorted(found, key=lambda one: (-one.share, one.left, one.right)))
+
+
+def shared_mistakes(halves: NDArray[np.int64], equal: NDArray[np.bool_]) -> Floats:
+    """How much the first file shares with each of the others, of the half lines that not both got right."""
+    wrong = ~(equal[1:] & equal[0])
+    same = (halves[1:] == halves[0]) & wrong
+    shares: Floats = same.sum(axis=1) / wrong.sum(axis=1).clip(FEW_WRONG)
+    return shares

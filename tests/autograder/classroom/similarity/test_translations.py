@@ -66,6 +66,40 @@ def test_a_file_that_several_have_is_one_group(class_):
     assert all(group.least == group.most == 1 for group in findings.groups)
 
 
+def test_a_better_model_than_the_others_is_not_named(class_):
+    """It gets more of the hard sentences right, as it gets more of all others right."""
+    references, files = class_
+    rng = random.Random(3)
+    for key in ("s3", "s8"):
+        files[key] = [
+            right if own == right or rng.random() < 0.7 * ease(files, n, right) else own
+            for n, (right, own) in enumerate(zip(references, files[key], strict=True))
+        ]
+    findings = found(references, files)
+    assert not findings.close_to_references and not findings.same
+
+
+def ease(files, number, right):
+    """The share of a class that has a line right."""
+    return sum(lines[number] == right for lines in files.values()) / len(files)
+
+
+@pytest.mark.parametrize("halves", [False, True])
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_the_share_of_mixed_in_references_does_not_matter(class_, share, halves):
+    references, files = class_
+    rng = random.Random(4)
+
+    def mixed(right, own):
+        if not halves:
+            return right if rng.random() < share else own
+        (a, b), (c, d) = ((line.split()[:4], line.split()[4:]) for line in (right, own))
+        return " ".join((a if rng.random() < share else c) + (b if rng.random() < share else d))
+
+    files["s3"] = [mixed(right, own) for right, own in zip(references, files["s3"], strict=True)]
+    assert found(references, files).close_to_references.keys() == {"s3"}
+
+
 def test_added_punctuation_hides_nothing(class_):
     references, files = class_
     files["s4"] = [f"{line} !" for line in files["s9"]]
@@ -76,7 +110,7 @@ def test_one_changed_word_a_line_hides_nothing(class_):
     references, files = class_
     files["s4"] = [line.replace(line.split()[-1], "changed") for line in files["s9"]]
     [same] = found(references, files).same
-    assert {same.left, same.right} == {"s4", "s9"} and same.share > 0.45 > same.usual
+    assert {same.left, same.right} == {"s4", "s9"} and same.share > 0.35 > 0.1 > same.usual
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
