@@ -12,7 +12,8 @@ from ..grading.record import write_json
 
 REGRADE = "regrade.json"
 MOST_STUDENTS = 20
-"""How many are shown; the file has all."""
+"""How many are shown, those whose marks change most; the file has all."""
+MOST_REASONS = 10
 
 
 def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
@@ -23,10 +24,11 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
         lines.append(f"{_marks(n_waiting)} would change, and stay as they are until you add --keep:")
     elif n_kept:
         lines.append(f"{_marks(n_kept)} changed:")
-    for one in held[:MOST_STUDENTS]:
+    lines += _by_reason(held) if len(held) > MOST_STUDENTS else []
+    for one in sorted(held, key=_difference, reverse=True)[:MOST_STUDENTS]:
         lines += _lines(one, printable(names[one.entry.key], 40))
     if len(held) > MOST_STUDENTS:
-        lines.append(f"  and {len(held) - MOST_STUDENTS} more")
+        lines.append(f"  and {len(held) - MOST_STUDENTS} more, in {REGRADE}")
     if n_failed:
         lines.append(f"the grader failed over {n_failed} of them this time, so that the earlier marks stay")
     return "\n".join(lines)
@@ -72,6 +74,27 @@ def _lines(one: Held, name: str) -> Iterator[str]:
         yield f"    {part.number} {part.title}: {_points(part.before)} → {_points(part.after)}" + (
             f" ({reasons})" if reasons else ""
         )
+
+
+def _by_reason(held: Sequence[Held]) -> Iterator[str]:
+    """The most frequent reasons, with how many submissions they concern and by how much."""
+    found: dict[str, list[float]] = {}
+    for part in (part for one in held for part in one.change.parts):
+        for reason in part.reasons:
+            what = f"{part.number} {part.title} ({printable(reason, 120)})"
+            found.setdefault(what, []).append((part.after or 0.0) - (part.before or 0.0))
+    for what, changes in sorted(found.items(), key=lambda item: -len(item[1]))[:MOST_REASONS]:
+        low, high = f"{min(changes):+g}", f"{max(changes):+g}"
+        yield f"  {len(changes)} × {what}: {low if low == high else f'{low} to {high}'}"
+    if len(found) > MOST_REASONS:
+        yield f"  and {len(found) - MOST_REASONS} more reasons"
+    yield "  the largest changes:"
+
+
+def _difference(one: Held) -> float:
+    """By how much a mark changes; one that comes or goes first."""
+    before, after = one.change.before, one.change.after
+    return float("inf") if before is None or after is None else abs(after - before)
 
 
 def _points(score: float | None) -> str:

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from foundation.printable_text import printable
 
 from ...grading.record import now
+from ..downloads.matching import plain
 from .database import Database
 from .enrolment import stored_name
 from .opening import StoreError
@@ -85,7 +86,8 @@ class ByHand:
         wanted = stored_name(text)
         students = self._database.do(work)
         found = [key for key, _ in students if key == wanted]
-        found = found or [key for key, names in students if wanted.casefold() in map(str.casefold, (key, *names))]
+        for alike in (str.casefold, plain):  # accents, spaces and the order of code points last
+            found = found or [k for k, names in students if alike(wanted) and alike(wanted) in map(alike, (k, *names))]
         if len(found) == 1:
             return found[0]
         if found:
@@ -94,7 +96,7 @@ class ByHand:
         known = [name for key, names in students for name in (key, *names) if name]
         near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
         hint = f"; did you mean {printable(near[0], 60)}?" if near else "; grade the class first" if not known else ""
-        raise StoreError(f"{printable(text, 60)}: no student of this class{hint}")
+        raise StoreError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
 
     def give_points(self, key: str, task: str, points: float | None, why: str, by: str) -> None:
         """Gives a student points for a task; None: from now on, the grader's again."""

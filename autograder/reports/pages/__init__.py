@@ -6,6 +6,7 @@
     needs_a_person.py   whom a person should look at first, and why
     misconceptions.py   what the class got wrong, ranked
     similar_page.py     similar submissions side by side
+    translated_page.py   whose checkpoints give the translations
     model_pictures.py   attention maps and training curves
     charts.py           numbers to positions in a picture
 

@@ -52,7 +52,9 @@ def _undecided(record: Record, marks: Sequence[Mark]) -> list[tuple[int, str]]:
     for state in reversed(State):
         titles = [part.title for part in parts if part.state is state]
         if state.needs_a_look and titles:
-            reasons.append((int(state.has_mark), f"{state.value}: {', '.join(titles)}"))
+            why = {part.message for part in parts} if len(titles) == len(record.judgement.parts) else set()
+            what = why.pop() if len(why) == 1 else ", ".join(titles)
+            reasons.append((int(state.has_mark), f"{state.value}: {what}"))
     return reasons
 
 

@@ -13,7 +13,7 @@ from ...classroom.roll import Roll
 from ...classroom.similarity import Findings, Pair, Place, Written
 from ...classroom.similarity.translations import SameGroup
 from ..excerpts import CodeLine, Excerpt, code_line
-from .writing import STUDENTS, make_environment
+from .writing import CLASS, SIMILAR, STUDENTS, TRANSLATED, make_environment
 
 CONTEXT = 2
 """Lines shown around those that are shared."""
@@ -48,10 +48,10 @@ def write_similar_page(
         pages=pages,
         words=in_words,
         share=share_in_words,
-        has_class_page=(output / "class.html").is_file(),
-        has_translated_page=(output / "translated-again.html").is_file(),
+        has_class_page=(output / CLASS).is_file(),
+        has_translated_page=(output / TRANSLATED).is_file(),
     )
-    write_whole(output / "similar.html", text)
+    write_whole(output / SIMILAR, text)
 
 
 def sides_of(pair: Pair, written: Mapping[str, Written]) -> Iterator[dict[str, object]]:

@@ -9,12 +9,10 @@ from urllib.parse import quote
 from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 
-from .writing import STUDENTS, make_environment
+from .writing import CLASS, SIMILAR, STUDENTS, TRANSLATED, make_environment
 
 if TYPE_CHECKING:  # needs PyTorch
     from ...classroom.similarity.translating_class import CheckedClass
-
-PAGE = "translated-again.html"
 
 
 def write_translated_page(found: CheckedClass, assignment: Assignment, output: Path) -> Path:
@@ -44,10 +42,10 @@ def write_translated_page(found: CheckedClass, assignment: Assignment, output: P
             lacking=sorted(lacking.items(), key=lambda item: -len(item[1])),
             names={one.key: one.name or one.key for one in found.submissions},
             pages=pages,
-            has_class_page=(output / "class.html").is_file(),
-            has_similar_page=(output / "similar.html").is_file(),
+            has_class_page=(output / CLASS).is_file(),
+            has_similar_page=(output / SIMILAR).is_file(),
         )
     )
-    path = output / PAGE
+    path = output / TRANSLATED
     write_whole(path, text)
     return path

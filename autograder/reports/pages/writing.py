@@ -22,7 +22,7 @@ from .class_page import class_view, roll_view
 from .student_page import student_view
 
 TEMPLATES = Path(__file__).parent / "templates"
-STUDENTS = "students"
+STUDENTS, CLASS, SIMILAR, TRANSLATED = "students", "class.html", "similar.html", "translated-again.html"
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,9 @@ def write_pages(
         write_whole(output / STUDENTS / f"{key}.html", text)
     records = {key: one.record for key, one in by_key.items()}
     view = class_view(records, {key: one.results for key, one in by_key.items()}, assignment, catalogue)
-    view |= {**roll_view(roll), "has_similar_page": (output / "similar.html").is_file()}
-    write_whole(output / "class.html", of_class.render(view, graded=by_key, pages=pages))
+    view |= {**roll_view(roll), "has_similar_page": (output / SIMILAR).is_file()}
+    view["has_translated_page"] = (output / TRANSLATED).is_file()
+    write_whole(output / CLASS, of_class.render(view, graded=by_key, pages=pages))
 
 
 @cache

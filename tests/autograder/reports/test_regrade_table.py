@@ -1,0 +1,43 @@
+"""A regrade of a large class, on one screen."""
+
+from pathlib import Path
+
+from autograder.classroom.entries import Entry
+from autograder.classroom.keeping import Held
+from autograder.classroom.marks import Change
+from autograder.classroom.marks.regrading import PartChange
+from autograder.reports.regrade import MOST_STUDENTS, as_regrade_table
+
+
+def held(number, before, after, *reasons):
+    entry = Entry(str(number), str(number), Path(str(number)), Path(str(number)))
+    part = PartChange("1.2", "Attention", before, after, reasons)
+    return Held(entry, Change(before, after, (part,)))
+
+
+def shown(changes):
+    return as_regrade_table(changes, {one.entry.key: f"student {one.entry.key}" for one in changes}).splitlines()
+
+
+def test_a_few_are_listed_alone():
+    assert shown([held(1, 4.0, 5.0, "why")]) == [
+        "1 mark would change, and stay as they are until you add --keep:",
+        "  student 1: 4 → 5",
+        "    1.2 Attention: 4 → 5 (why)",
+    ]
+
+
+def test_of_many_the_reasons_come_first_and_the_largest_changes_next():
+    changes = [held(n, 14.0, 13.0, "worth 14 points before, 13 now") for n in range(30)]
+    changes += [held(30, 14.0, 4.0, "worth 14 points before, 13 now", "test_x: passed before, failed now")]
+    changes += [held(31, None, 4.0, "read by nobody")]
+    first, *lines = shown(changes)
+    assert first.startswith("32 marks would change")
+    assert lines[:5] == [
+        "  31 × 1.2 Attention (worth 14 points before, 13 now): -10 to -1",
+        "  1 × 1.2 Attention (test_x: passed before, failed now): -10",
+        "  1 × 1.2 Attention (read by nobody): +4",
+        "  the largest changes:",
+        "  student 31: no mark → 4",
+    ]
+    assert lines[6] == "  student 30: 14 → 4" and lines[-1] == f"  and {32 - MOST_STUDENTS} more, in regrade.json"
