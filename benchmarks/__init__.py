@@ -8,7 +8,7 @@
     memory.py      on corpora of several sizes      processes.py       below a process, and what they use
     store.py       queue and database of a class     cluster.py         two Dask workers against one
     reached.py     branches that tests reach         loopback_cluster.py  scheduler and workers for it
-    similarity/    planted copies found, false alarms
+    similarity/    copies found, false alarms
     __main__.py    the command line                  whole_class.py     300 real submissions
 
 No measurement needs anything but a fresh clone: a missing model is trained first.

@@ -29,6 +29,7 @@ from . import (
     whole_class,
 )
 from .similarity import measuring as similarity
+from .similarity import translations
 from .tables import command as tables
 
 TRAIN, DEV = Path("data/corpus/fren.train.bpe"), Path("data/corpus/fren.dev.bpe")
@@ -40,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     all_names = (
         "decoding | speed | quick | attention | ablations | tables | memory | grading | stability | kills | store "
-        "| class | cluster | agreement | reached | similarity"
+        "| class | cluster | agreement | reached | similarity | translations"
     )
     commands = parser.add_subparsers(required=True, metavar=all_names)
 
@@ -195,6 +196,15 @@ def main(arguments: list[str] | None = None) -> int:
     sub.add_argument("--copies", type=int, default=50, help="of them, copies in disguise (default: 50)")
     sub.add_argument("--seeds", type=int, default=3, help="classes to try (default: 3)")
     sub.set_defaults(run=lambda options: similarity.measure(options.count, options.copies, options.seeds))
+    sub = commands.add_parser(
+        "translations",
+        help="what `similar` says about translations of real runs: false alarms, mixed-in references, copies",
+        epilog="example: python -m benchmarks translations runs/*/translations.txt",
+    )
+    sub.add_argument("files", type=Path, nargs="+", help="translations of the test split, by independent runs")
+    sub.add_argument("--classes", type=int, default=500, help="to try of each kind (default: 500)")
+    sub.add_argument("--seed", type=int, default=0, help="of the draws (default: 0)")
+    sub.set_defaults(run=lambda options: translations.measure(options.files, options.classes, options.seed))
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:

@@ -23,6 +23,7 @@ from ..reports.exports.marks import About
 from .arguments import Commands, add_assignment, add_database, open_store
 
 MOST_NAMES = 8
+WITHOUT_ID = "in the roster nobody, or more than one, has these ids or names, so enter these marks by hand"
 
 
 def add_command(commands: Commands) -> None:
@@ -78,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
         tell("no score", [f"{result.member.name} ({result.status.value})" for result in without])
     for name, one in exports.items():
         if one.unknown:
-            tell(f"not known to {name}; name its list of students with --roster", one.unknown)
+            what = "name its list of students with --roster" if not options.roster else WITHOUT_ID
+            tell(f"not known to {name}; {what}", one.unknown)
         if one.without_feedback:
             tell(f"no feedback file for {name}", one.without_feedback)
     return int(any(one.unknown for one in exports.values()))

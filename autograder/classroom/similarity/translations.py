@@ -35,7 +35,9 @@ FEW_WRONG = 50
 HALF = 0.5
 """Share of equal half lines, of those that are wrong, beyond which two files have more than a model in common."""
 FEW_FILES = 6
-"""Fewer tell nothing about chance."""
+"""The pairs of fewer tell nothing about chance."""
+FEW_MODELS = 12
+"""Among fewer, one good model looks as if it had the references."""
 LEAST_SCALE = 0.01
 """Of the tail of these shares: where all files are much alike, a little more says nothing."""
 
@@ -173,7 +175,7 @@ def rare_equals(files: Sequence[Translated]) -> tuple[Floats, Floats]:
     or bad. References that are mixed in are as frequent among hard sentences as among easy ones.
     """
     n = len(files)
-    if n < FEW_FILES:
+    if n < FEW_MODELS:
         return np.zeros(n), np.zeros(n)
     equal = np.array([one.equal for one in files])
     others = equal.sum(axis=0) - equal

@@ -30,7 +30,7 @@ def table(marks: Sequence[Mark], about: About) -> Table:
             continue
         cells = {heading: mark.row.get(heading, "") or mark.ids.get(kind, "") for heading, kind in IDS.items()}
         if not any(cells.values()):
-            unknown.append(mark.name)
+            unknown.append(mark.name_and_id)
         about_student = {"Student": mark.row.get("Student") or mark.name, "Section": mark.row.get("Section", "")}
         rows.append({**about_student, **cells, column: as_score(mark.result.score)})
     return Table((*STUDENT, column), rows, unknown)

@@ -13,6 +13,8 @@ from ..spreadsheets import as_score
 from .marks import About, Mark, Table
 
 STATUS = {Status.GRADED: "Graded", Status.NEEDS_REVIEW: "Ungraded", Status.MISSING: "Missing"}
+FOLDER = "submission_"
+"""Before the submission's number, in Gradescope's own download."""
 HEADING = (
     "First Name",
     "Last Name",
@@ -44,7 +46,7 @@ def table(marks: Sequence[Mark], about: About) -> Table:
                 "Total Score": as_score(mark.result.score),
                 "Max Points": as_score(about.max_score),
                 "Status": STATUS[mark.result.status],
-                "Submission ID": member.entry.removeprefix("submission_") if member.key else "",
+                "Submission ID": member.entry.removeprefix(FOLDER) if member.entry.startswith(FOLDER) else "",
                 "Submission Time": f"{member.submitted:%Y-%m-%d %H:%M:%S %z}" if member.submitted else "",
             }
         )

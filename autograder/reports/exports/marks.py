@@ -34,6 +34,12 @@ class Mark:
         return self.result.member.name
 
     @property
+    def name_and_id(self) -> str:
+        """For the person who exports: two students may have one name."""
+        member = self.result.member
+        return member.name if member.id == member.name else f"{member.name} ({member.id})"
+
+    @property
     def comment(self) -> str:
         """What people say, and where points are missing and why, in one line; "" where there is no score."""
         record, mark = self.result.record, self.result.mark
@@ -79,7 +85,7 @@ class Table:
     Attributes:
         heading: the columns, in order.
         rows: by column.
-        unknown: names of students with a score whom the platform could not find.
+        unknown: names and ids of students with a score whom the platform could not find.
     """
 
     heading: Sequence[str]

@@ -37,7 +37,7 @@ def table(marks: Sequence[Mark], about: About) -> Table:
     for mark in marks:
         number, member = mark.ids.get("moodle", ""), mark.result.member
         if not number:
-            unknown += [mark.name] if mark.result.score is not None else []
+            unknown += [mark.name_and_id] if mark.result.score is not None else []
             continue
         row = {
             "Identifier": f"Participant {number}",

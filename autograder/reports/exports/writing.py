@@ -88,7 +88,7 @@ def pages_of(platform: str, marks: Sequence[Mark], source: Path) -> tuple[dict[s
         except OSError:
             name = None
         if name is None:
-            without.append(mark.name)
+            without.append(mark.name_and_id)
         else:
             pages[name] = content
     return pages, without

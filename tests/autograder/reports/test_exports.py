@@ -142,7 +142,7 @@ def test_moodles_comments_are_html(tmp_path):
     assert comment == html.escape(
         f"{ASSIGNMENT.tasks[0].number} {ASSIGNMENT.tasks[0].title}: 0 of 4 (failed); <script>alert(1)</script>"
     )
-    assert done.without_feedback == ("Eve",), "its page is not there"
+    assert done.without_feedback == ("Eve (eve)",), "its page is not there"
 
 
 def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, marks, run):
@@ -166,9 +166,31 @@ def test_students_whom_a_platform_cannot_find_are_named(marks, run, capsys):
     write_roll(Roll(layout="github", folder="class", has_roster=True, members=(one,), left_out=()), marks)
     assert run("moodle", "canvas") == 1
     printed = capsys.readouterr().err
-    assert "not known to moodle; name its list of students with --roster: Anna Smith" in printed
-    assert "not known to canvas" in printed and "no feedback file for canvas: Anna Smith" in printed
+    assert "not known to moodle; name its list of students with --roster: Anna Smith (x)" in printed
+    assert "not known to canvas" in printed and "no feedback file for canvas: Anna Smith (x)" in printed
     assert len(rows(marks / "export" / "moodle.csv")) == 1
+
+
+def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys):
+    """Where only names connect two platforms, neither gets a mark, and both are named with their ids."""
+    twins = tuple(Member(id=id, name="Anna Smith", key="anna", ids={"github": id}) for id in ("a1", "a2"))
+    write_roll(Roll(layout="github", folder="class", has_roster=True, members=twins, left_out=()), marks)
+    lines = "".join(f"Participant {n},Anna Smith,,,100.00,-\n" for n in (101, 102))
+    (tmp_path / "worksheet.csv").write_text(
+        f"Identifier,Full name,Status,Grade,Maximum Grade,Last modified (grade)\n{lines}"
+    )
+    assert run("moodle", "--roster", tmp_path / "worksheet.csv") == 1
+    printed = capsys.readouterr().err
+    assert "so enter these marks by hand: Anna Smith (a1), Anna Smith (a2)" in printed
+
+
+def test_gradescopes_sections_come_from_its_roster(tmp_path, marks, run):
+    one = Member(id="s1", name="Anna Smith", key="anna", entry="anna_12.zip", ids={"number": "s1"})
+    write_roll(Roll(layout="canvas", folder="class", has_roster=True, members=(one,), left_out=()), marks)
+    (tmp_path / "roster.csv").write_text("First Name,Last Name,SID,Email,Role,Section\nAnna,Smith,s1,a@x,Student,B 2\n")
+    assert run("gradescope", "--roster", tmp_path / "roster.csv") == 0
+    (row,) = rows(marks / "export" / "gradescope.csv")[1:]
+    assert row[:5] == ["Anna", "Smith", "s1", "a@x", "B 2"] and row[8] == "", "the number is another platform's"
 
 
 def test_a_record_that_nobody_sealed_is_no_mark(marks, run, capsys):
