@@ -26,7 +26,7 @@ from .grade_class import usable_cores
 if TYPE_CHECKING:  # needs PyTorch
     from ..classroom.similarity.translating_class import CheckedClass
 
-LINES = 50
+LINES = 100
 SHOWN = 10
 IN_WORDS = {
     "differs": "come out otherwise, for a person to look at:",

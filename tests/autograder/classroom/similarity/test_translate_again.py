@@ -74,7 +74,8 @@ def test_other_translations_are_shown(handed_in, capsys):
 def test_a_pickle_that_is_no_checkpoint_is_not_run(handed_in, capsys):
     (handed_in / "best.pt").write_bytes(pickle.dumps(Harmful(handed_in / "ran")))
     assert check(handed_in) == 1
-    assert "not a checkpoint" in capsys.readouterr().out and not (handed_in / "ran").exists()
+    assert "not translated: the checkpoint: not a checkpoint" in capsys.readouterr().out
+    assert not (handed_in / "ran").exists()
 
 
 def test_mistakes_are_one_line(handed_in, capsys):
