@@ -121,7 +121,8 @@ def left_out(download: Download, matched: Matched) -> list[LeftOut]:
     found = []
     for one in download.submissions:
         if one in matched.unmatched:
-            what = "no student in the roster, or more than one"
+            ids = [student.id for student in matched.namesakes.get(one, ())]
+            what = f"fits more than one student: {', '.join(ids)}" if len(ids) > 1 else "fits no student in the roster"
             found.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
         elif one in undecided - counting:
             what = "one of several submissions, and nothing tells which one counts"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
@@ -22,6 +22,8 @@ from ..classroom.downloads import (
     read_roster,
 )
 from .arguments import Commands, add_class
+
+MOST_NAMES = 5
 
 
 def add_command(commands: Commands) -> None:
@@ -61,9 +63,10 @@ def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
     width = max(len(printable(one.entry, 60)) for one in submissions)
     lines += ["", *(f"  {printable(one.entry, 60):<{width}}  {details(one, matched)}".rstrip() for one in submissions)]
     undecided = [f"{s.name}: {listed(one.entry for one in several)}" for s, several in matched.undecided.items()]
+    unmatched = [f"{one.entry}{fits(matched.namesakes.get(one, ()))}" for one in matched.unmatched]
     sections = {
         "more than one submission, and nothing tells which one counts": undecided,
-        "no student in the roster, or more than one": [one.entry for one in matched.unmatched] if n_students else [],
+        "no student in the roster, or more than one": unmatched if n_students else [],
         "nothing handed in": [described(student, matched) for student in matched.missing],
         "not submissions": [f"{stray.entry}: {stray.reason}" for stray in download.strays],
     }
@@ -84,6 +87,13 @@ def details(one: HandedIn, matched: Matched) -> str:
     if students and all(matched.counting.get(student) not in (one, None) for student in students):
         texts.append("a later one counts")
     return "; ".join(printable(text, 120) for text in (*texts, *one.notes) if text)
+
+
+def fits(students: Sequence[Student]) -> str:
+    """Who could have handed in what fits more than one, as the end of a line."""
+    return (
+        f": {' or '.join(f'{student.name} ({student.id})' for student in students[:MOST_NAMES])}?" if students else ""
+    )
 
 
 def described(student: Student, matched: Matched) -> str:
@@ -115,6 +125,7 @@ def as_json(download: Download, matched: Matched, has_roster: bool) -> dict[str,
             for one in download.submissions
         ],
         "unmatched": [one.entry for one in matched.unmatched] if has_roster else [],
+        "namesakes": {one.entry: [student.id for student in students] for one, students in matched.namesakes.items()},
         "undecided": {student.id: [one.entry for one in several] for student, several in matched.undecided.items()},
         "missing": [student.id for student in matched.missing],
         "typed": {student.id: [stray.entry for stray in strays] for student, strays in matched.typed.items()},

@@ -102,7 +102,8 @@ def as_text(findings: Findings, roll: Roll) -> list[str]:
     for key, why in translations.close_to_references.items():
         lines.append(f"  translations of {shown(key)}: {why}")
     for group in translations.groups[:SHOWN]:
-        *most, last = map(shown, group.keys)
+        known = [shown(key) for key in group.keys[:SHOWN]]
+        *most, last = known if len(group.keys) <= SHOWN else [*known, f"{len(group.keys) - SHOWN} more"]
         share = share_in_words(group)
         what = f"{share} of the mistakes are the same, usually {translations.usual:.0%}"
         lines.append(f"  translations of {', '.join(most)} and {last}: {what}")

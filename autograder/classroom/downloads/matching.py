@@ -21,6 +21,7 @@ class Matched:
         counting: of each student with a submission: the one whose marks count, the last where times are known.
         missing: students without any submission.
         unmatched: submissions that fit nobody, or more than one.
+        namesakes: of these: the students who have the name.
         undecided: students with several submissions of which nothing tells which one counts.
         typed: of students without any submission: what they have typed into the platform instead.
     """
@@ -30,6 +31,7 @@ class Matched:
     counting: Mapping[Student, HandedIn]
     missing: tuple[Student, ...]
     unmatched: tuple[HandedIn, ...]
+    namesakes: Mapping[HandedIn, tuple[Student, ...]]
     undecided: Mapping[Student, tuple[HandedIn, ...]]
     typed: Mapping[Student, tuple[Stray, ...]]
 
@@ -37,9 +39,11 @@ class Matched:
 def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
     """Matches submissions with students; without a roster, these are the people whom the download names."""
     typed: dict[Student, list[Stray]] = defaultdict(list)
+    namesakes: dict[HandedIn, tuple[Student, ...]] = {}
     if roster:
         index = Index(roster)
         students = {one: index.students_of(one.people) for one in download.submissions}
+        namesakes = {one: found for one, owners in students.items() if not owners and (found := index.namesakes(one))}
         for stray in download.strays:
             for student in index.students_of(stray.people):
                 typed[student].append(stray)
@@ -64,6 +68,7 @@ def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
         counting,
         missing=tuple(student for student in roster if not having[student]),
         unmatched=tuple(one for one, owners in students.items() if not owners),
+        namesakes=namesakes,
         undecided=undecided,
         typed={student: tuple(strays) for student, strays in typed.items() if not having[student]},
     )
@@ -119,6 +124,10 @@ class Index:
                 return ()
             found += [student for student in students if student not in found]
         return tuple(found)
+
+    def namesakes(self, one: HandedIn) -> tuple[Student, ...]:
+        """The students who have the name of the only person behind a submission."""
+        return tuple(self._by_name.get(plain(one.people[0].name), [])) if len(one.people) == 1 else ()
 
     def _of(self, person: Person) -> list[Student]:
         name = plain(person.name)

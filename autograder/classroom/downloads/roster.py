@@ -117,6 +117,8 @@ def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | No
     ids = {kind: cells[kind] for kind in IDS if cells.get(kind)}
     if ids.get("login", "").startswith("Participant "):  # Moodle's grading worksheet
         ids["moodle"] = ids.pop("login").removeprefix("Participant ").strip()
+    if "@" in ids.get("login", ""):  # GitHub Classroom's identifier may be an e-mail address
+        ids.setdefault("email", ids["login"])
     if not name:
         name = f"{first} {last}".strip()
     elif "," in name:

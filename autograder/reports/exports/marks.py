@@ -9,6 +9,7 @@ from ...classroom.downloads import Person, Student
 from ...classroom.downloads.matching import Index
 from ...classroom.marks import PartMark
 from ...classroom.results import Result
+from ...grading.states import State
 from ..spreadsheets import as_score
 
 MOST_CHARACTERS = 2_000
@@ -46,6 +47,9 @@ class Mark:
         if record is None or mark is None or self.result.score is None:
             return ""
         said = [mark.comment.text] if mark.comment else []
+        if all(one.part.state is State.REFUSED and not one.by_hand and not one.comment for one in mark.parts):
+            reasons = dict.fromkeys(one.part.message for one in mark.parts)
+            return "; ".join([" ".join(text.split()) for text in (*said, *reasons) if text])[:MOST_CHARACTERS]
         late = [f"{mark.lateness.percent:g}% off for {mark.lateness.days} late days"] if mark.lateness.percent else []
         parts = [told for one in mark.parts if (told := _told(one))]
         texts = [*said, *late, *parts, *record.judgement.notes]

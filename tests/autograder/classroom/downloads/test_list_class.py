@@ -56,6 +56,17 @@ def test_a_group_that_the_roster_does_not_know_is_pointed_out(class_, capsys):
     assert "smithanna_1  Anna Smith" in lines
 
 
+def test_two_students_of_one_name_are_named(tmp_path, capsys):
+    (tmp_path / "class" / "Anna Smith").mkdir(parents=True)
+    (tmp_path / "class" / "Anna Smith" / "layers.py").write_text("# text\n")
+    (tmp_path / "roster.csv").write_text("id,name\n1,Anna Smith\n2,Anna Smith\n")
+    arguments = ["list-class", str(tmp_path / "class"), "--roster", str(tmp_path / "roster.csv")]
+    assert main(arguments) == 1
+    assert "  Anna Smith: Anna Smith (1) or Anna Smith (2)?\n" in capsys.readouterr().out
+    assert main([*arguments, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["namesakes"] == {"Anna Smith": ["1", "2"]}
+
+
 def test_without_a_roster_nobody_is_missing(class_, capsys):
     assert main(["list-class", str(class_[0])]) == 0
     assert "2 submissions\n" in capsys.readouterr().out

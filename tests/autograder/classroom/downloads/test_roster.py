@@ -73,6 +73,7 @@ def test_each_platforms_roster(roster, text, ids):
         (GRADESCOPE, Person("A. S.", {"number": "u007"})),
         (GRADESCOPE, Person("", {"email": "Anna@uni.example"})),
         (GITHUB, Person("", {"github": "Anna-S"})),
+        (GITHUB.replace("u007", "anna@uni.example"), Person("", {"email": "anna@uni.example"})),
         (NBGRADER, Person("", {"login": "asmith"})),
         (PLAIN, Person("u007", {"login": "u007"})),
         (PLAIN, Person("smith_anna", {"login": "smith_anna"})),
@@ -131,7 +132,9 @@ def test_a_number_of_one_kind_is_not_taken_for_another(roster):
 
 def test_a_name_that_two_students_have_fits_nobody(roster):
     students = roster("id,name\n1,Anna Smith\n2,Smith Anna\n")
-    assert matched(students, one(Person("Anna Smith"))).unmatched
+    submission = one(Person("Anna Smith"))
+    found = matched(students, submission)
+    assert found.unmatched == (submission,) and found.namesakes == {submission: students}
     assert matched(students, one(Person("Anna Smith", {"login": "2"}))).counting.keys() == {students[1]}
 
 
