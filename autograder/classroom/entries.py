@@ -106,7 +106,7 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
         is_late=one.is_late if one else None,
         submitted=one.submitted if one else None,
         undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
-        typed=tuple(stray.entry for stray in matched.typed.get(student, ())),
+        perhaps=matched.perhaps.get(student, ()),
     )
 
 

@@ -41,7 +41,7 @@ class Member(Model):
         is_late: what the platform says; None where it does not say.
         submitted: when; None where the platform does not say.
         undecided: submissions of which nothing tells which one counts.
-        typed: where the student handed in nothing: entries with what was typed into the platform instead.
+        perhaps: where the student handed in nothing: entries that may be the student's.
     """
 
     id: Line
@@ -54,7 +54,7 @@ class Member(Model):
     is_late: bool | None = None
     submitted: datetime | None = None
     undecided: tuple[Line, ...] = ()
-    typed: tuple[Line, ...] = ()
+    perhaps: tuple[Line, ...] = ()
 
     @property
     def is_missing(self) -> bool:

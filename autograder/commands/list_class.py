@@ -97,10 +97,10 @@ def fits(students: Sequence[Student]) -> str:
 
 
 def described(student: Student, matched: Matched) -> str:
-    """A student without a submission, and what was typed into the platform instead."""
+    """A student without a submission, and which entries may be the student's."""
     name = student.name if student.id == student.name else f"{student.name} ({student.id})"
-    typed = listed(stray.entry for stray in matched.typed.get(student, ()))
-    return f"{name}, but see {typed}" if typed else name
+    perhaps = listed(matched.perhaps.get(student, ()))
+    return f"{name}, but see {perhaps}" if perhaps else name
 
 
 def listed(names: Iterable[str]) -> str:
@@ -128,6 +128,6 @@ def as_json(download: Download, matched: Matched, has_roster: bool) -> dict[str,
         "namesakes": {one.entry: [student.id for student in students] for one, students in matched.namesakes.items()},
         "undecided": {student.id: [one.entry for one in several] for student, several in matched.undecided.items()},
         "missing": [student.id for student in matched.missing],
-        "typed": {student.id: [stray.entry for stray in strays] for student, strays in matched.typed.items()},
+        "perhaps": {student.id: list(entries) for student, entries in matched.perhaps.items()},
         "strays": [{"entry": stray.entry, "reason": stray.reason} for stray in download.strays],
     }

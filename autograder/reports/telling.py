@@ -1,10 +1,11 @@
-"""What a student reads about one part of a record, in order; every report has it from here."""
+"""What a student reads about a record and one part of it, in order; every report has it from here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..grading.record import Part
+from ..grading.record import Judgement, Part
+from ..grading.states import State
 
 
 @dataclass(frozen=True)
@@ -32,3 +33,10 @@ def passages_of(part: Part) -> list[Passage]:
 def text_of(part: Part) -> str:
     """All of it as one text."""
     return "\n".join(passage.text for passage in passages_of(part))
+
+
+def refusal_of(judgement: Judgement) -> str:
+    """Why a submission was refused as a whole; "" where it was not, or for several reasons."""
+    reasons = {part.message for part in judgement.parts}
+    is_refused = all(part.state is State.REFUSED for part in judgement.parts)
+    return reasons.pop() if is_refused and len(reasons) == 1 else ""

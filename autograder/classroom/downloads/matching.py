@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .handed_in import Download, HandedIn, Person, Stray
+from .handed_in import Download, HandedIn, Person
 from .roster import Student
 
 
@@ -23,7 +23,7 @@ class Matched:
         unmatched: submissions that fit nobody, or more than one.
         namesakes: of these: the students who have the name.
         undecided: students with several submissions of which nothing tells which one counts.
-        typed: of students without any submission: what they have typed into the platform instead.
+        perhaps: of students without any submission: entries that may be theirs, such as a text typed into the platform.
     """
 
     roster: tuple[Student, ...]
@@ -33,12 +33,12 @@ class Matched:
     unmatched: tuple[HandedIn, ...]
     namesakes: Mapping[HandedIn, tuple[Student, ...]]
     undecided: Mapping[Student, tuple[HandedIn, ...]]
-    typed: Mapping[Student, tuple[Stray, ...]]
+    perhaps: Mapping[Student, tuple[str, ...]]
 
 
 def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
     """Matches submissions with students; without a roster, these are the people whom the download names."""
-    typed: dict[Student, list[Stray]] = defaultdict(list)
+    perhaps: dict[Student, list[str]] = defaultdict(list)
     namesakes: dict[HandedIn, tuple[Student, ...]] = {}
     if roster:
         index = Index(roster)
@@ -46,7 +46,10 @@ def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
         namesakes = {one: found for one, owners in students.items() if not owners and (found := index.namesakes(one))}
         for stray in download.strays:
             for student in index.students_of(stray.people):
-                typed[student].append(stray)
+                perhaps[student].append(stray.entry)
+        for one, found in namesakes.items():
+            for student in found:
+                perhaps[student].append(one.entry)
     else:
         students = people_in(download.submissions)
         roster = tuple(dict.fromkeys(student for owners in students.values() for student in owners))
@@ -70,7 +73,7 @@ def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
         unmatched=tuple(one for one, owners in students.items() if not owners),
         namesakes=namesakes,
         undecided=undecided,
-        typed={student: tuple(strays) for student, strays in typed.items() if not having[student]},
+        perhaps={student: tuple(entries) for student, entries in perhaps.items() if not having[student]},
     )
 
 

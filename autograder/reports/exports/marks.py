@@ -9,8 +9,8 @@ from ...classroom.downloads import Person, Student
 from ...classroom.downloads.matching import Index
 from ...classroom.marks import PartMark
 from ...classroom.results import Result
-from ...grading.states import State
 from ..spreadsheets import as_score
+from ..telling import refusal_of
 
 MOST_CHARACTERS = 2_000
 
@@ -47,19 +47,17 @@ class Mark:
         if record is None or mark is None or self.result.score is None:
             return ""
         said = [mark.comment.text] if mark.comment else []
-        if all(one.part.state is State.REFUSED and not one.by_hand and not one.comment for one in mark.parts):
-            reasons = dict.fromkeys(one.part.message for one in mark.parts)
-            return "; ".join([" ".join(text.split()) for text in (*said, *reasons) if text])[:MOST_CHARACTERS]
         late = [f"{mark.lateness.percent:g}% off for {mark.lateness.days} late days"] if mark.lateness.percent else []
-        parts = [told for one in mark.parts if (told := _told(one))]
+        is_refused = bool(refusal_of(record.judgement))  # a note says why, once
+        parts = [told for one in mark.parts if (told := _told(one, is_refused))]
         texts = [*said, *late, *parts, *record.judgement.notes]
         return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
 
 
-def _told(one: PartMark) -> str:
+def _told(one: PartMark, is_refused: bool) -> str:
     """What a part's mark is and why, if it is not the full one or a person has something to say about it."""
     part, texts = one.part, []
-    if one.by_hand or (not part.extension and (one.score or 0.0) < part.points):
+    if one.by_hand or (not part.extension and not is_refused and (one.score or 0.0) < part.points):
         why = f"by hand: {one.by_hand.text}" if one.by_hand else part.state.value
         texts.append(f"{as_score(one.score)} of {as_score(part.points)} ({why})")
     if one.comment:

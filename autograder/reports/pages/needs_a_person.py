@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...classroom.marks import Mark
 from ...grading.record import Record
 from ...grading.states import State
+from ..telling import refusal_of
 
 BORDERLINE = 3
 MOST_BRANCHES = 5
@@ -52,8 +53,7 @@ def _undecided(record: Record, marks: Sequence[Mark]) -> list[tuple[int, str]]:
     for state in reversed(State):
         titles = [part.title for part in parts if part.state is state]
         if state.needs_a_look and titles:
-            why = {part.message for part in parts} if len(titles) == len(record.judgement.parts) else set()
-            what = why.pop() if len(why) == 1 else ", ".join(titles)
+            what = refusal_of(record.judgement) or ", ".join(titles)
             reasons.append((int(state.has_mark), f"{state.value}: {what}"))
     return reasons
 

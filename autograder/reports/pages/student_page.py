@@ -10,7 +10,7 @@ from foundation.assignment_file import Assignment
 from ...classroom.results import Result
 from ...grading.record import Part, Record
 from ...grading.states import State
-from ..telling import Passage, passages_of
+from ..telling import Passage, passages_of, refusal_of
 from .charts import highest_bleu, intervals
 from .model_pictures import pictures_of
 
@@ -50,7 +50,7 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
         "title": assignment.title,
         "record": record,
         "judgement": judgement,
-        "tasks": [task_of(part, results) for part in judgement.parts],
+        "tasks": [task_of(part, results, bool(refusal_of(judgement))) for part in judgement.parts],
         "scores": scores_of(results),
         "said": [line for result in results for line in said_of(result, len(results) > 1)],
         "interval": next(iter(intervals({"": record}, bleu_top)), None),
@@ -61,8 +61,8 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
     }
 
 
-def task_of(part: Part, results: Sequence[Result]) -> Task:
-    """The task of a part."""
+def task_of(part: Part, results: Sequence[Result], is_refused: bool) -> Task:
+    """The task of a part; of a submission that was refused as a whole, a note says why, once."""
     n_passed = sum(test.state is State.PASSED for test in part.tests)
     marks = [(result, one) for result in results if result.mark for one in result.mark.parts]
     marks = [(result, one) for result, one in marks if one.part.number == part.number]
@@ -74,7 +74,7 @@ def task_of(part: Part, results: Sequence[Result]) -> Task:
         if one.comment:
             said.append(f"{name}{one.comment.text}")
     scores = {one.score for _, one in marks}
-    is_open = bool(said) or (part.state is not State.PASSED and not part.extension)
+    is_open = bool(said) or (part.state is not State.PASSED and not part.extension and not is_refused)
     return Task(part, is_open, n_passed, passages_of(part), tuple(said), scores.pop() if len(scores) == 1 else None)
 
 

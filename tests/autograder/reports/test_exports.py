@@ -152,7 +152,7 @@ def test_what_was_refused_as_a_whole_has_one_reason(tmp_path):
     refused = found.changed(judgement=found.judgement.changed(parts=tuple(parts), notes=(f"not graded: {why}",)))
     roll = Roll(layout="moodle", folder="x", has_roster=True, members=(one,), left_out=())
     (mark,) = marks_of(results_of(roll, {"eve": refused}))
-    assert mark.comment == why
+    assert mark.comment == f"not graded: {why}"
 
 
 def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, marks, run):

@@ -43,7 +43,7 @@ def test_json(class_, capsys):
     assert anna["students"] == ["u1"] and anna["people"] == [{"name": "smithanna", "canvas": "1"}]
     assert dora["late"] is True and dora["submitted"] is None
     assert [stray["entry"] for stray in found["strays"]] == ["clarkcarl_3_text.html", "grades.csv"]
-    assert found["typed"] == {"u3": ["clarkcarl_3_text.html"]}
+    assert found["perhaps"] == {"u3": ["clarkcarl_3_text.html"]}
 
 
 def test_a_group_that_the_roster_does_not_know_is_pointed_out(class_, capsys):
@@ -62,7 +62,9 @@ def test_two_students_of_one_name_are_named(tmp_path, capsys):
     (tmp_path / "roster.csv").write_text("id,name\n1,Anna Smith\n2,Anna Smith\n")
     arguments = ["list-class", str(tmp_path / "class"), "--roster", str(tmp_path / "roster.csv")]
     assert main(arguments) == 1
-    assert "  Anna Smith: Anna Smith (1) or Anna Smith (2)?\n" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "  Anna Smith: Anna Smith (1) or Anna Smith (2)?\n" in printed
+    assert "  Anna Smith (1), but see Anna Smith\n" in printed
     assert main([*arguments, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["namesakes"] == {"Anna Smith": ["1", "2"]}
 

@@ -115,9 +115,9 @@ def test_what_a_student_typed_is_no_submission_but_known(roster):
     students = roster(CANVAS)
     strays = (Stray("a", "a text", (Person("", {"canvas": "12350"}),)), Stray("b", "a text", (Person("", {}),)))
     found = match(Download("canvas", Path(), (one(Person("ünalbob")),), strays), students)
-    assert found.typed == {students[0]: strays[:1]} and found.missing == students[:1]
+    assert found.perhaps == {students[0]: ("a",)} and found.missing == students[:1]
     both = match(Download("canvas", Path(), (one(Person("smithanna")),), strays), students)
-    assert not both.typed, "files count, and the text is among the strays"
+    assert not both.perhaps, "files count, and the text is among the strays"
 
 
 def test_accents_do_not_matter(roster):
