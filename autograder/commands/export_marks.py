@@ -12,7 +12,7 @@ from foundation.places import ROOT
 from foundation.printable_text import printable
 from foundation.whole_files import check_folder
 
-from ..classroom.downloads import read_roster
+from ..classroom.downloads import read_points, read_roster
 from ..classroom.errors import ClassError
 from ..classroom.results import results_of
 from ..classroom.roll import read_roll
@@ -64,13 +64,15 @@ def run(options: argparse.Namespace) -> int:
     judgement = next(iter(records.values())).judgement
     results = results_of(roll, records, decisions, assignment.late)
     marks = marks_of(results, read_roster(options.roster) if options.roster else ())
-    about = About(judgement.assignment, judgement.max_score, options.column)
+    points = read_points(options.roster) if options.roster else {}
+    about = About(judgement.assignment, judgement.max_score, options.column, points)
     exports = {name: export(name, marks, about, options.marks, output) for name in dict.fromkeys(options.platforms)}
     without = [result for result in results if result.score is None]
     if options.json:
         content: dict[str, object] = {"without_score": {result.member.id: result.status.value for result in without}}
         for name, one in exports.items():
-            content[name] = {"marks": str(one.marks), "feedback": str(one.feedback), "unknown": list(one.unknown)}
+            files = {"marks": str(one.marks), "feedback": str(one.feedback)}
+            content[name] = {**files, "unknown": list(one.unknown), "note": one.note}
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         for name, one in exports.items():
@@ -78,6 +80,8 @@ def run(options: argparse.Namespace) -> int:
     if without:
         tell("no score", [f"{result.member.name} ({result.status.value})" for result in without])
     for name, one in exports.items():
+        if one.note:
+            print(f"note: {name}: {one.note}; change that first", file=sys.stderr)
         if one.unknown:
             what = "name its list of students with --roster" if not options.roster else WITHOUT_ID
             tell(f"not known to {name}; {what}", one.unknown)

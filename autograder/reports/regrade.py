@@ -84,7 +84,7 @@ def _by_reason(held: Sequence[Held]) -> Iterator[str]:
             what = f"{part.number} {part.title} ({printable(reason, 120)})"
             found.setdefault(what, []).append((part.after or 0.0) - (part.before or 0.0))
     for what, changes in sorted(found.items(), key=lambda item: -len(item[1]))[:MOST_REASONS]:
-        low, high = f"{min(changes):+g}", f"{max(changes):+g}"
+        low, high = (f"{change:+g}" if change else "0" for change in (min(changes), max(changes)))
         yield f"  {len(changes)} × {what}: {low if low == high else f'{low} to {high}'}"
     if len(found) > MOST_REASONS:
         yield f"  and {len(found) - MOST_REASONS} more reasons"

@@ -17,7 +17,7 @@ Nothing is guessed: an entry that fits no rule of the layout is a stray, and is 
 from .handed_in import Download, DownloadError, HandedIn, Person, Stray
 from .matching import Matched, match, names_another
 from .recognition import LAYOUTS, PLATFORM_NAMES, read_download
-from .roster import Student, read_roster
+from .roster import Student, read_points, read_roster
 
 __all__ = [
     "LAYOUTS",
@@ -32,5 +32,6 @@ __all__ = [
     "match",
     "names_another",
     "read_download",
+    "read_points",
     "read_roster",
 ]

@@ -27,6 +27,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "id": ("id",),
 }
 """What a column means, by its heading in lower case."""
+POINTS = "Points Possible"
+"""In the place of a name: what Canvas's assignments are worth."""
 SUFFIXES = {"jr", "sr", "ii", "iii", "iv"}
 """What may follow a comma without being a first name."""
 IDS = ("canvas", "moodle", "number", "login", "github", "email")
@@ -62,18 +64,7 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     Raises:
         DownloadError: naming the line, and what would be right.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DownloadError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise DownloadError(f"{path}: not UTF-8; export it again as CSV in UTF-8") from None
-    heading, _, _ = text.partition("\n")
-    delimiter = max(",;\t", key=heading.count)
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
-    except csv.Error as error:
-        raise DownloadError(f"{path}: not valid CSV: {error}") from None
+    rows = rows_of(path)
     columns = columns_of(rows[0] if rows else [])
     if not {"name", "first", "last"} & columns.keys() and not {*IDS, "id"} & columns.keys():
         shown = ", ".join(printable(name, 30) for name in (rows[0] if rows else [])[:6]) or "nothing"
@@ -90,6 +81,37 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     if not students:
         raise DownloadError(f"{path}: no students in it; expected a line each below the heading")
     return tuple(students.values())
+
+
+def read_points(path: Path) -> dict[str, str]:
+    """What each assignment is worth, by its column, in an export of Canvas's gradebook; empty in other rosters.
+
+    Raises:
+        DownloadError: as `read_roster`.
+    """
+    rows = rows_of(path)
+    found = (row for row in rows[1:] if row and row[0].strip() == POINTS)
+    return dict(zip(rows[0], next(found, []), strict=False)) if rows else {}
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    """The lines of a table, in UTF-8, separated by commas, semicolons or tabs.
+
+    Raises:
+        DownloadError: where it cannot be read as one.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DownloadError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise DownloadError(f"{path}: not UTF-8; export it again as CSV in UTF-8") from None
+    heading, _, _ = text.partition("\n")
+    delimiter = max(",;\t", key=heading.count)
+    try:
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise DownloadError(f"{path}: not valid CSV: {error}") from None
 
 
 def columns_of(heading: list[str]) -> dict[str, int]:
@@ -112,7 +134,7 @@ def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | No
         row: the same line by heading.
     """
     name, first, last = (cells.get(kind, "") for kind in ("name", "first", "last"))
-    if name in ("Points Possible", "Student, Test") or cells.get("role", "student").casefold() not in ("student", ""):
+    if name in (POINTS, "Student, Test") or cells.get("role", "student").casefold() not in ("student", ""):
         return None
     ids = {kind: cells[kind] for kind in IDS if cells.get(kind)}
     if ids.get("login", "").startswith("Participant "):  # Moodle's grading worksheet

@@ -33,7 +33,7 @@ def table(marks: Sequence[Mark], about: About) -> Table:
             unknown.append(mark.name_and_id)
         about_student = {"Student": mark.row.get("Student") or mark.name, "Section": mark.row.get("Section", "")}
         rows.append({**about_student, **cells, column: as_score(mark.result.score)})
-    return Table((*STUDENT, column), rows, unknown)
+    return Table((*STUDENT, column), rows, unknown, about.other_points([about.points.get(column, "")]))
 
 
 def column_in(marks: Sequence[Mark], title: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from foundation.printable_text import printable
 
 from ...classroom.downloads import Person, Student
 from ...classroom.downloads.matching import Index
@@ -13,6 +15,7 @@ from ..spreadsheets import as_score
 from ..telling import refusal_of
 
 MOST_CHARACTERS = 2_000
+LEAST_DIFFERENCE = 0.005  # of points
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,26 @@ class About:
         title: of the assignment.
         max_score: without bonus points.
         column: its heading on the platform; "" = found in the roster, or else the title.
+        points: what the platform's assignments are worth, by column, where the roster tells.
     """
 
     title: str
     max_score: float
     column: str = ""
+    points: Mapping[str, str] = field(default_factory=dict)
+
+    def other_points(self, said: Iterable[str]) -> str:
+        """What the platform says that the assignment is worth, where that is something else."""
+        for text in said:
+            try:
+                difference = abs(float(text.replace(",", ".")) - self.max_score)
+            except ValueError:
+                continue
+            if difference > LEAST_DIFFERENCE:
+                return (
+                    f"its assignment is worth {printable(text, 20)} points, these marks are out of {self.max_score:g}"
+                )
+        return ""
 
 
 @dataclass(frozen=True)
@@ -88,11 +106,13 @@ class Table:
         heading: the columns, in order.
         rows: by column.
         unknown: names and ids of students with a score whom the platform could not find.
+        note: what a person should see to before the import, or "".
     """
 
     heading: Sequence[str]
     rows: Sequence[Mapping[str, str]]
     unknown: Sequence[str] = ()
+    note: str = ""
 
 
 def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Mark]:

@@ -52,7 +52,8 @@ def table(marks: Sequence[Mark], about: About) -> Table:
         if mark.result.score is not None:
             row |= {"Grade": as_score(mark.result.score), "Feedback comments": html.escape(mark.comment, quote=False)}
         rows.append(row)
-    return Table(given or HEADING, rows, unknown)
+    maxima = dict.fromkeys(mark.row.get("Maximum Grade", "") for mark in marks)
+    return Table(given or HEADING, rows, unknown, about.other_points(maxima))
 
 
 def feedback_file(mark: Mark) -> str | None:

@@ -45,12 +45,14 @@ class Export:
         feedback: the archive.
         unknown: students with a score whom the platform could not find.
         without_feedback: students with a score of whom no page could be put into the archive.
+        note: what a person should see to before the import, or "".
     """
 
     marks: Path
     feedback: Path
     unknown: tuple[str, ...]
     without_feedback: tuple[str, ...]
+    note: str = ""
 
 
 def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> Export:
@@ -72,7 +74,7 @@ def export(platform: str, marks: Sequence[Mark], about: About, source: Path, out
     pages, without = pages_of(platform, [mark for mark in marks if mark.result.score is not None], source)
     archive = output / f"{platform}-feedback.zip"
     write_result(archive, as_zip(pages))
-    return Export(path, archive, tuple(table.unknown), tuple(without))
+    return Export(path, archive, tuple(table.unknown), tuple(without), table.note)
 
 
 def pages_of(platform: str, marks: Sequence[Mark], source: Path) -> tuple[dict[str, bytes], list[str]]:

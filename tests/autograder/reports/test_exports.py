@@ -171,6 +171,29 @@ def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, m
     assert len(read_roster(tmp_path / "roster.csv")) == 1
 
 
+IN_CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,{title} (77)
+    Points Possible,,,,,{points}
+"Smith, Anna",9,,,,
+"""
+IN_MOODLE = """\
+Identifier,Full name,Grade,Maximum Grade,Last modified (grade)
+Participant 7,Anna Smith,,{points},-
+"""
+
+
+@pytest.mark.parametrize("points", ["10.00", "100.00"])
+@pytest.mark.parametrize(("name", "text"), [("canvas", IN_CANVAS), ("moodle", IN_MOODLE)])
+def test_an_assignment_that_is_worth_other_points_there_is_noted(tmp_path, marks, run, capsys, name, text, points):
+    """Canvas would take 87 of 10 points, and Moodle skip whatever is above the maximum."""
+    one = Member(id="x", name="Anna Smith", key="anna", ids={"github": "anna-s"})
+    write_roll(Roll(layout="github", folder="class", has_roster=True, members=(one,), left_out=()), marks)
+    (tmp_path / "roster.csv").write_text(text.format(title=ASSIGNMENT.title, points=points))
+    assert run(name, "--roster", tmp_path / "roster.csv") == 0
+    noted = f"note: {name}: its assignment is worth {points} points, these marks are out of 100; change that first"
+    assert (noted in capsys.readouterr().err) == (points == "10.00")
+
+
 def test_students_whom_a_platform_cannot_find_are_named(marks, run, capsys):
     one = Member(id="x", name="Anna Smith", key="anna", ids={"github": "anna-s"})
     write_roll(Roll(layout="github", folder="class", has_roster=True, members=(one,), left_out=()), marks)
