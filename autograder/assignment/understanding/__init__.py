@@ -2,7 +2,7 @@
 
     scenes.py          small calls of each component, all of whose axes differ in length
     choices.py         what becomes of the attention weights
-    symptoms.py        what one sees of faulty code from outside
+    symptoms/          what one sees of faulty code from outside
     tests_in_words.py  what the tests check, in words
 
 The engine's part, which draws and runs, is `autograder/understanding/`.
