@@ -9,9 +9,11 @@ from pathlib import Path
 
 import jinja2
 
+BASE = Path(__file__).parent  # of base.html
+
 
 def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja2.Environment:
-    """The templates of a folder, in which all text is escaped and a missing name is an error.
+    """The templates of a folder, in which all text is escaped and a missing name is an error; they extend `base.html`.
 
     Args:
         templates: with `style.css`, which a page's content security policy names by `style_hash`, and perhaps
@@ -19,7 +21,7 @@ def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja
         filters: for the templates, by name.
     """
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates),
+        loader=jinja2.FileSystemLoader([templates, BASE]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
