@@ -1,12 +1,15 @@
 """Whole numbers in the code of a component: sizes at which it may do something else.
 
     if x.size(1) > 128: …      128, from which tests make inputs of 128 and of 129 positions
+    if d_ff >= 2**8: …         256, from which they build objects of 256 and of 257 features
 
 Most submissions have none, which then cost no time.
 """
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 from foundation.sources import Sources
@@ -14,19 +17,30 @@ from foundation.sources import Sources
 from ..intake.python_source import parse, resolve
 
 LEAST, MOST = 7, 20_000
-"""Smaller sizes occur anyway; larger inputs would take too long."""
+"""Smaller sizes of inputs occur anyway; larger ones would take too long."""
+OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Pow: operator.pow,
+}
+HIGHEST_EXPONENT = 14
 
 Name = tuple[str, str]
 """A module, and a name at its top."""
 
 
-def numbers_of(sources: Sources, contract: Mapping[str, Sequence[str]], component: str) -> list[int]:
+def numbers_of(
+    sources: Sources, contract: Mapping[str, Sequence[str]], component: str, least: int = LEAST
+) -> list[int]:
     """Numbers in the code of a component and in what it names, other components excepted.
 
     Args:
         sources: of the submission.
         contract: the components of each module.
         component: "module.Name".
+        least: what smaller ones there are is left out.
     """
     others = {(module, name) for module, names in contract.items() for name in names}
     module, _, name = component.partition(".")
@@ -35,7 +49,7 @@ def numbers_of(sources: Sources, contract: Mapping[str, Sequence[str]], componen
         module, name = waiting.pop()
         path, text = sources.get(module, ("", ""))
         for node in definitions(text).get(name, ()):
-            found.update(numbers_in(node))
+            found.update(number for number in numbers_in(node) if number >= least)
             named = {(module, one.id) for one in ast.walk(node) if isinstance(one, ast.Name)}
             new = {*imported(node, name, module, path), *named} - seen - others
             seen |= new
@@ -77,6 +91,20 @@ def numbers_in(tree: ast.AST) -> Iterator[int]:
     for node in ast.walk(tree):  # a node comes before those within it
         if isinstance(node, ast.arguments) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)):
             left_out.update(map(id, ast.walk(node)))
-        value = node.value if isinstance(node, ast.Constant) and id(node) not in left_out else None
-        if isinstance(value, (int, float)) and LEAST <= value <= MOST and value == int(value):
+        value = None if id(node) in left_out else value_of(node)
+        if value is not None and 0 < value <= MOST and value == int(value):
             yield int(value)
+
+
+def value_of(node: ast.AST) -> float | None:
+    """The value of a number, or of an operation on two numbers; None if it is neither, or a huge one."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and abs(node.value) <= MOST:
+        return node.value
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        two = [part.value for part in (node.left, node.right) if isinstance(part, ast.Constant)]
+        left, right = two if len(two) == 2 else (None, None)
+        most = HIGHEST_EXPONENT if isinstance(node.op, ast.Pow) else MOST
+        if isinstance(left, (int, float)) and isinstance(right, (int, float)) and abs(left) <= MOST and right <= most:
+            with suppress(ArithmeticError):
+                return OPERATORS[type(node.op)](left, right)
+    return None

@@ -1,6 +1,6 @@
 """Encoder and decoder layer in many situations; see `situations`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -32,11 +32,15 @@ from .situations import (
     OTHERS,
     REMARKABLE,
     SHAPES,
+    SILENT,
     VALUES,
     Situation,
+    Sizes,
+    built_by_numbers,
     by_object,
     counted_of,
     draw_layer_inputs,
+    heads_and_features,
     learning_with,
     led_by_numbers,
     masks_before,
@@ -63,7 +67,9 @@ OF_MEMORY: dict[str, Sequence[Any]] = {
 }
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
 SITUATIONS = {
-    ("EncoderLayer", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE),
+    ("EncoderLayer", False): Covering(
+        FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE + SILENT[:3]
+    ),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
         [
@@ -76,14 +82,15 @@ SITUATIONS = {
             MANY_KEYS,
             *NOTHING_LEFT,
             *REMARKABLE,
+            *SILENT,
         ],
     ),
     ("EncoderLayer", True): Occurring(
-        FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2]) + NOTHING_LEFT[:1] + REMARKABLE
+        FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2]) + NOTHING_LEFT[:1] + REMARKABLE + SILENT[:2]
     ),
     ("DecoderLayer", True): Occurring(
         FACTORS | OF_MEMORY,
-        [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT, *REMARKABLE],
+        [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT, *REMARKABLE, *SILENT],
     ),
 }
 SETTINGS = {
@@ -101,21 +108,29 @@ def check_situations(submission: SubmissionUnderTest, case: Case, kind: str, nor
     The roles of the layer's parameters are found once; in objects of other sizes they are the same, number by number.
     """
     led = led_by_numbers(submission, case, f"layers.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
+    led += built_by_numbers(submission, case, f"layers.{kind}", settings_of)
     groups = dict(by_object(SITUATIONS[kind, norm_first].rows(case, led)))
     first = make_layer(submission, case, kind, ALMOST_ALL, norm_first)
     leaves = leaves_of(first.layer)
     known = find_sublayers(first, first.run(), leaves)
     judge_layer(case, submission, known, leaves, groups.pop(("few", torch.float64), []))
     for (made, dtype), rows in groups.items():
-        n_heads, d_head, d_ff, dropout = SETTINGS.get(made) or (first.n_heads, case.size(2, 3), case.size(10, 20), 0.3)
-        sizes = n_heads, d_head, d_ff
-        layer = build_layer(submission, case, kind, sizes, dropout, norm_first, dtype)
+        few = first.n_heads, case.size(2, 3), case.size(10, 20), 0.3
+        *numbers, dropout = made if isinstance(made, tuple) else SETTINGS.get(made, few)
+        n_heads, d_head, d_ff = map(int, numbers)
+        layer = build_layer(submission, case, kind, (n_heads, d_head, d_ff), dropout, norm_first, dtype)
         others = leaves_of(layer.layer)
         try:
             sublayers = same_roles(known, leaves, layer, others)
         except LookupError:  # an attention that the layer writes out: its parts are read at other sizes only
             return
         judge_layer(case, submission, sublayers, others, rows)
+
+
+def settings_of(one: int, other: int) -> Iterator[Sizes]:
+    """Settings of layers with these sizes, without dropout."""
+    for n_heads, d_head in heads_and_features(one, other):
+        yield n_heads, d_head, other, 0.0
 
 
 def same_roles(known: Sublayers, old: Sequence[Tensor], made: LayerCase, new: Sequence[Tensor]) -> Sublayers:

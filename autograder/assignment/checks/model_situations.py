@@ -8,6 +8,7 @@ from torch import Tensor
 
 from autograder.assignment.stand_ins.formulas import name_tokens, place, trace
 from autograder.testing.case import Case
+from autograder.testing.code_numbers import LEAST
 from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
@@ -23,7 +24,9 @@ from .situations import (
     NOTHING_LEFT,
     OTHERS,
     SHAPES,
+    Kind,
     Situation,
+    built_by_numbers,
     by_object,
     counted_of,
     draw_length,
@@ -34,7 +37,7 @@ from .situations import (
     led_by_numbers,
     masks_before,
 )
-from .stack_situations import FACTORS, SETTINGS, Layer, distance, layers_of, randomise
+from .stack_situations import FACTORS, FEWEST_LAYERS, SETTINGS, Layer, distance, layers_of, randomise, settings_of
 
 SITUATIONS = Covering(
     {
@@ -66,11 +69,13 @@ NAMES = {
 def check_model(submission: SubmissionUnderTest, case: Case) -> None:
     """Encode and decode of the Transformer in situations in which any two levels of two factors meet."""
     led = led_by_numbers(submission, case, COMPONENT, 4, made=("one head, d_ff = d_model", "float32"))
+    led += built_by_numbers(submission, case, COMPONENT, settings_of, FEWEST_LAYERS, ids="the last")
     both = [row | {"method": method} for row in led for method in ("encode", "decode")]
     counts: dict[int, int] = {}
     for (made, dtype), rows in by_object(SITUATIONS.rows(case, both)):
-        n_heads, d_head, d_ff, n_layers, dropout = SETTINGS[made]
-        d_model, sizes = n_heads * d_head, VOCABULARIES.get(made, (11, 11))
+        *numbers, dropout = made if isinstance(made, tuple) else SETTINGS[made]
+        n_heads, d_head, d_ff, n_layers = map(int, numbers)
+        d_model, sizes = n_heads * d_head, vocabularies_of(made)
         model = submission.build(COMPONENT, *sizes, d_model, n_heads, d_ff, n_layers, dropout, dtype=dtype)
         parameters = randomise(case, model.eval(), d_model)
         leaves = leaves_of(parameters)
@@ -92,6 +97,14 @@ def check_model(submission: SubmissionUnderTest, case: Case) -> None:
                 pairs = list(zip(parameters, leaves, strict=True))
                 expected = closest(found, own, got)
                 judge(case, Judged(what, arguments, parts, expected, pairs, look_at, dtype), own, got)
+
+
+def vocabularies_of(made: Kind) -> tuple[int, int]:
+    """The sizes of both; they are not d_model. Of a model with sizes from its code they are as large as d_ff."""
+    if isinstance(made, tuple):
+        d_ff = int(made[2])
+        return (d_ff, d_ff) if d_ff > LEAST else (11, 11)
+    return VOCABULARIES.get(made, (11, 11))
 
 
 def check_count(counts: dict[int, int], n_layers: int, count: int) -> None:

@@ -4,7 +4,7 @@ They are rows of a covering array, so that any two levels of two factors meet in
 for several kinds, each kind occurs. `judging` compares what a component does in them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from autograder.testing.case import Case
-from autograder.testing.code_numbers import numbers_of
+from autograder.testing.code_numbers import LEAST, numbers_of
 from autograder.testing.comparison import copies
 from autograder.testing.covering import Either
 from autograder.testing.under_test import SubmissionUnderTest
@@ -53,6 +53,11 @@ WITHOUT_KEYS = PLAIN | FEW | {"mask": "a query without keys", "src_mask": "a sen
 """Levels with masks that leave nothing to a query, or to all queries of a sentence; other sentences must not suffer."""
 MANY_KEYS = PLAIN | {"k": "many", "s": "many", "mask": "(q, k)", "src_mask": "(q, k)"}
 """Levels with many keys and a mask for all sentences."""
+SILENT = [
+    PLAIN | {"training": True, "shape": shape, "s": s, "history": "nothing"}
+    for shape, s in (("one sentence", "few"), ("one position", "few"), ("coinciding", "t"), ("few", "many"))
+]
+"""Levels of an object whose dropout leaves nothing: it must do so whatever the sizes are."""
 NOTHING_LEFT = [WITHOUT_KEYS, WITHOUT_KEYS | {"mask": "a sentence without keys", "src_mask": "a query without keys"}]
 REMARKABLE = [
     PLAIN | {"values": values, "mask": "(b, h, q, k)", "src_mask": "(b, h, q, k)"}
@@ -270,6 +275,12 @@ LONG, LONGEST = 150, 520
 """Positions: of those beyond the first number one sentence is enough; the model is made for 512."""
 NUMBERS = 3
 """At most so many small sizes that stand in a component's code are tried, as many large ones, and one of a tensor."""
+BUILT = 2
+"""For at most so many of them objects are made."""
+MANY_HEADS = 64
+Sizes = tuple[float, ...]
+Kind = str | Sizes
+"""Of an object: a name for its settings, or the settings."""
 
 
 def led_by_numbers(
@@ -295,6 +306,37 @@ def led_by_numbers(
     return [LEARNING | FEW | levels | row for row in named]
 
 
+def built_by_numbers(
+    submission: SubmissionUnderTest,
+    case: Case,
+    component: str,
+    sizes_of: Callable[[int, int], Iterable[Sizes]],
+    least: int = LEAST,
+    **levels: Any,
+) -> list[dict[str, Any]]:
+    """Rows for objects with the sizes that stand in a component's code, and one more.
+
+    Args:
+        submission: with this code.
+        case: draws.
+        component: "module.Name".
+        sizes_of: makes settings of two sizes.
+        least: no smaller number counts.
+        levels: of all these rows.
+    """
+    numbers = numbers_of(submission.sources, submission.contract.modules, component, least)
+    chosen = case.shuffle([number for number in numbers if number <= LONGEST])[:BUILT]
+    made = [sizes for n in chosen for pair in ((n, n + 1), (n + 1, n)) for sizes in sizes_of(*pair)]
+    return [LEARNING | FEW | levels | {"made": (sizes, "float64")} for sizes in made]
+
+
+def heads_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:
+    """Heads, and features of each: one head with so many features, and so many heads."""
+    yield 1, one
+    if max(one, other) <= MANY_HEADS:
+        yield one, 1
+
+
 def learning_with(name: str, levels: Sequence[Any]) -> list[dict[str, Any]]:
     """Rows in which each level of a factor, and each of its alternatives, meets a gradient that shows."""
     every = [one for level in levels for one in (level if isinstance(level, Either) else [level])]
@@ -302,8 +344,8 @@ def learning_with(name: str, levels: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def by_object(
-    rows: Sequence[dict[str, Any]], first: tuple[str, torch.dtype] | None = None
-) -> Iterator[tuple[tuple[str, torch.dtype], list[dict[str, Any]]]]:
+    rows: Sequence[dict[str, Any]], first: tuple[Kind, torch.dtype] | None = None
+) -> Iterator[tuple[tuple[Kind, torch.dtype], list[dict[str, Any]]]]:
     """The rows that one object serves for, by the object's kind and dtype: those that agree in `made`.
 
     Objects in float64 come first: what is wrong in both shows more clearly there.
@@ -312,7 +354,7 @@ def by_object(
         rows: all of them.
         first: the object to begin with.
     """
-    groups: dict[tuple[str, torch.dtype], list[dict[str, Any]]] = {}
+    groups: dict[tuple[Kind, torch.dtype], list[dict[str, Any]]] = {}
     for row in rows:
         kind, dtype = row["made"]
         groups.setdefault((kind, DTYPES[dtype]), []).append(row | {"dtype": dtype})

@@ -1,6 +1,6 @@
 """Encoder, decoder and Transformer in many situations; see `situations`. Everything inside is a stand-in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -31,9 +31,12 @@ from .situations import (
     SHAPES,
     VALUES,
     Situation,
+    Sizes,
+    built_by_numbers,
     by_object,
     counted_of,
     draw_layer_inputs,
+    heads_and_features,
     learning_with,
     led_by_numbers,
     masks_before,
@@ -88,6 +91,9 @@ ARGUMENTS = {"Encoder": ("x", "mask"), "Decoder": ("x", "memory", "src_mask", "t
 PARTS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
 LOOK_AT = "every layer once, each with the output of the one before, the masks, and the settings of the constructor"
 
+FEWEST_LAYERS, MANY_LAYERS = 3, 24
+"""Numbers in the code of a stack that may be about its layers."""
+
 CLEARLY = 1e-4
 """Weights that agree so well are those of the same layer."""
 
@@ -98,8 +104,10 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
     """A stack in situations in which any two levels of two factors meet."""
     options: dict[str, Any] = {"norm_first": True} if norm_first else {}
     led = led_by_numbers(submission, case, f"model.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
+    led += built_by_numbers(submission, case, f"model.{kind}", settings_of, FEWEST_LAYERS)
     for (made, dtype), rows in by_object(SITUATIONS[kind, norm_first].rows(case, led)):
-        n_heads, d_head, d_ff, n_layers, dropout = SETTINGS[made]
+        *numbers, dropout = made if isinstance(made, tuple) else SETTINGS[made]
+        n_heads, d_head, d_ff, n_layers = map(int, numbers)
         d_model = n_heads * d_head
         sizes = d_model, n_heads, d_ff, n_layers, dropout
         stack = submission.build(f"model.{kind}", *sizes, dtype=dtype, **options).eval()
@@ -118,6 +126,14 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
         what = f"the output of the stack with n_layers = {n_layers}, d_model = {d_model}, d_ff = {d_ff}"
         judged = Judged(what, ARGUMENTS[kind], PARTS[kind], expected_of(ordered, norm), pairs, LOOK_AT)
         judge(case, judged, situations, results)
+
+
+def settings_of(one: int, other: int) -> Iterator[Sizes]:
+    """Settings of stacks with these sizes, and with so many layers, without dropout."""
+    for n_heads, d_head in heads_and_features(one, other):
+        yield n_heads, d_head, other, 2, 0.0
+    if max(one, other) <= MANY_LAYERS:
+        yield 1, 2, 5, one, 0.0
 
 
 def randomise(case: Case, module: nn.Module, d_model: int) -> list[nn.Parameter]:

@@ -16,7 +16,9 @@ from autograder.assignment.checks.situations import (
     LAYOUTS,
     OF_MODULES,
     SHAPES,
+    Kind,
     Situation,
+    built_by_numbers,
     by_object,
     draw_shape,
     lay_out,
@@ -177,14 +179,10 @@ SITUATIONS = Covering(
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
     led = led_by_numbers(submission, case, COMPONENT, 5, made=("few", "float64"))
+    led += built_by_numbers(submission, case, COMPONENT, lambda *sizes: [sizes], ids="the last")
     has_table = False
     for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
-        vocab_size, d_model = {
-            "few": draw_sizes(case),
-            "as many tokens as features": (7, 7),
-            "one feature": (case.size(5, 9), 1),
-            "many": (case.size(258, 300), case.size(33, 35)),
-        }[kind]
+        vocab_size, d_model = sizes_of(kind, case)
         module = submission.build(COMPONENT, vocab_size, d_model, dtype=dtype).eval()
         case.randomise(module.parameters(), scale=50.0 if kind == "as many tokens as features" else 0.5)
         probe = case.tokens(vocab_size, 9, 13)
@@ -204,6 +202,18 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         expected = nearest(found, situations, results)
         judged = Judged("the embedding", ["tokens"], ["vectors"], expected, pairs, SCALE, dtype)
         judge(case, judged, situations, results)
+
+
+def sizes_of(kind: Kind, case: Case) -> tuple[int, int]:
+    """The size of the vocabulary, and d_model."""
+    if isinstance(kind, tuple):
+        return int(kind[0]), int(kind[1])
+    return {
+        "few": draw_sizes(case),
+        "as many tokens as features": (7, 7),
+        "one feature": (case.size(5, 9), 1),
+        "many": (case.size(258, 300), case.size(33, 35)),
+    }[kind]
 
 
 def table_of(table: Tensor, scale: float) -> Any:

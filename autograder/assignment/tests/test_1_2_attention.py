@@ -18,8 +18,10 @@ from autograder.assignment.checks.situations import (
     SAME,
     VALUES,
     Situation,
+    built_by_numbers,
     draw_mask,
     draw_values,
+    heads_and_features,
     lay_out,
     led_by_numbers,
     made_the_same,
@@ -247,6 +249,7 @@ SITUATIONS = Covering(
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     led = led_by_numbers(submission, case, COMPONENT, 2, d="few", h="one")
+    led += heads_by_numbers(submission, case)
     situations = [situation_of(case, row) for row in SITUATIONS.rows(case, led)]
     results = in_turn(submission, submission.function(COMPONENT), situations)
 
@@ -256,11 +259,17 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     judge(case, Judged("context", NAMES, PARTS, expected), situations, results)
 
 
+def heads_by_numbers(submission: SubmissionUnderTest, case: Case) -> list[dict[str, Any]]:
+    """Rows with as many features, and with as many heads, as a number in the code says, and one more."""
+    built = built_by_numbers(submission, case, COMPONENT, heads_and_features, dtype="float64")
+    return [row | {"h": row["made"][0][0], "d": row["made"][0][1]} for row in built]
+
+
 def situation_of(case: Case, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
-    d = {"one": 1, "few": case.size(2, 7), "many": case.size(33, 35)}[row["d"]]
+    d = size_of(row["d"], {"one": 1, "few": case.size(2, 7), "many": case.size(33, 35)})
     b = size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "d": d})
-    h = {"one": 1, "few": case.size(2, 3)}[row["h"]]
+    h = size_of(row["h"], {"one": 1, "few": case.size(2, 3)})
     q = size_of(row["q"], {"one": 1, "few": case.size(2, 6), "many": case.size(13, 15), "b": b, "d": d})
     others = dict.fromkeys(("q", *SAME), q)
     k = size_of(row["k"], {"one": 1, "few": case.size(2, 7), "many": case.size(65, 67)} | others)

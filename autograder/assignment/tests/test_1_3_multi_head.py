@@ -27,9 +27,11 @@ from autograder.assignment.checks.situations import (
     SAME,
     VALUES,
     Situation,
+    built_by_numbers,
     by_object,
     draw_mask,
     draw_values,
+    heads_and_features,
     lay_out,
     learning_with,
     led_by_numbers,
@@ -342,9 +344,10 @@ HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one f
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
     led = led_by_numbers(submission, case, COMPONENT, 5, made=("one head", "float32"))
+    led += built_by_numbers(submission, case, COMPONENT, heads_and_features)
     is_found = False
     for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
-        n_heads, d_head = HEADS[kind]
+        n_heads, d_head = map(int, kind if isinstance(kind, tuple) else HEADS[kind])
         d_model = n_heads * d_head
         module = submission.build(COMPONENT, d_model, n_heads, dtype=dtype).eval()
         simple = [case.normal(2, n, d_model).to(dtype) for n in (3, 8, 8)]

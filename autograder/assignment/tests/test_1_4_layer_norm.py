@@ -19,6 +19,7 @@ from autograder.assignment.checks.situations import (
     SHAPES,
     VALUES,
     Situation,
+    built_by_numbers,
     by_object,
     draw_shape,
     draw_values,
@@ -258,9 +259,11 @@ SITUATIONS = Covering(
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     led = led_by_numbers(submission, case, COMPONENT, 4, made=("few", "float64"))
+    led += built_by_numbers(submission, case, COMPONENT, lambda d_model, _: [(d_model,)])
     for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led)):
-        d_model = {"one feature": 1, "many": case.size(33, 35)}.get(kind, case.size(4, 9))
-        epsilon = {"epsilon": case.number(0.3, 0.9), "epsilon 0": 0.0, "many": 1e-3}.get(kind, 1e-6)
+        named = {"one feature": 1, "many": case.size(33, 35)}.get(str(kind), case.size(4, 9))
+        d_model = int(kind[0]) if isinstance(kind, tuple) else named
+        epsilon = {"epsilon": case.number(0.3, 0.9), "epsilon 0": 0.0, "many": 1e-3}.get(str(kind), 1e-6)
         options: dict[str, Any] = {} if epsilon == 1e-6 else {"epsilon": epsilon}
         module = submission.build(COMPONENT, d_model, dtype=dtype, **options).eval()
         check_first_values(module, case, d_model)

@@ -16,7 +16,9 @@ from autograder.assignment.checks.situations import (
     OF_MODULES,
     SHAPES,
     VALUES,
+    Kind,
     Situation,
+    built_by_numbers,
     by_object,
     draw_shape,
     draw_values,
@@ -173,18 +175,13 @@ SITUATIONS = Covering(
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
     led = led_by_numbers(submission, case, COMPONENT, 3, made=("few", "float64"))
+    led += built_by_numbers(submission, case, COMPONENT, lambda *sizes: [sizes])
     has_maps = False
     for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
-        d_model, d_ff = {
-            "few": (case.size(3, 6), case.size(7, 12)),
-            "d_ff = d_model": (5, 5),
-            "d_ff < d_model": (case.size(5, 7), case.size(2, 4)),
-            "one feature": (1, case.size(4, 6)),
-            "d_ff = 1": (case.size(3, 5), 1),
-            "many": (case.size(33, 35), case.size(36, 40)),
-        }[kind]
+        d_model, d_ff = sizes_of(kind, case)
         module = submission.build(COMPONENT, d_model, d_ff, dtype=dtype).eval()
-        case.randomise(module.parameters(), scale=20.0 if kind in ("d_ff = d_model", "d_ff = 1") else 0.5)
+        scale = 20.0 if kind in ("d_ff = d_model", "d_ff = 1") else min(0.5, 3 * d_model**-0.5)
+        case.randomise(module.parameters(), scale=scale)
         probe = case.normal(9, 13, d_model).to(dtype)
         is_free = is_random_in_training(submission, module, probe) if is_free is None else is_free
         situations = [vectors_as(case, row, d_model) for row in rows if not (is_free and row["training"])]
@@ -202,6 +199,20 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         expected = nearest(networks, situations, results)
         what = f"the output for d_model = {d_model}, d_ff = {d_ff}"
         judge(case, Judged(what, ["x"], ["output"], expected, pairs, FORMULA), situations, results)
+
+
+def sizes_of(kind: Kind, case: Case) -> tuple[int, int]:
+    """d_model and d_ff."""
+    if isinstance(kind, tuple):
+        return int(kind[0]), int(kind[1])
+    return {
+        "few": (case.size(3, 6), case.size(7, 12)),
+        "d_ff = d_model": (5, 5),
+        "d_ff < d_model": (case.size(5, 7), case.size(2, 4)),
+        "one feature": (1, case.size(4, 6)),
+        "d_ff = 1": (case.size(3, 5), 1),
+        "many": (case.size(33, 35), case.size(36, 40)),
+    }[kind]
 
 
 def expected_of(network: Network) -> Any:

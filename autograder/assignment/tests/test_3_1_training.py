@@ -64,16 +64,21 @@ class Training:
         case.randomise(self.start)
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
         chosen = case.sizes(n_batches, 0, len(SHAPES) - 1)
-        self.batches = [self.draw_batch(case, *case.choose(SHAPES[index]), shape) for index in chosen]
+        self.batches = []
+        for number, index in enumerate(chosen, start=1):
+            b, t, cut = case.choose(SHAPES[index])
+            self.batches.append(
+                self.draw_batch(case, *((number, 1, 1) if shape == "one token" else (b, t, cut)), shape)
+            )
 
     def draw_batch(self, case: Case, b: int, t: int, cut: int, shape: str) -> dict[str, Tensor]:
         """A batch of b sentences, one with t labels and the others with `cut`."""
-        b, t = 1 if shape == "one sentence" else b, 1 if shape == "one token" else t
+        b = 1 if shape == "one sentence" else b
         s = t if shape == "s = t" else 1 if shape == "one token" else case.size(3, 6)
-        labels = case.tokens(TGT_VOCAB, b, t, low=1)
-        labels[:, max(1, cut) if shape == "one token" else cut :] = self.pad
-        labels[0] = case.tokens(TGT_VOCAB, t, low=1)
-        labels[0][labels[0] == self.pad] = 1 if self.pad != 1 else 2
+        labels = case.tokens(TGT_VOCAB, b, t)
+        labels[0, 0] = 0  # the usual padding, where it is a word like any other
+        labels[labels == self.pad] = 1
+        labels[1:, cut:] = self.pad
         return {
             "src": case.tokens(SRC_VOCAB, b, s),
             "src_mask": case.padding_mask(b, s) if b > 1 else case.mask(1, 1, 1, s),
@@ -238,7 +243,7 @@ SITUATIONS = Covering(
         "shape": ("one sentence", "one token", "s = t"),
         "schedule": (True, False),
         "smoothing": (0.1, 0.0),
-        "pad": (PAD, 5),
+        "pad": (PAD, Either(5, -100)),
         "is_training": (True, False),
         "is_mixed": (False, True),
         "in_one_pass": (True, False),

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect, expect_parts
-from autograder.testing.covering import Covering
+from autograder.testing.covering import Covering, Either
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_1
@@ -130,16 +130,20 @@ def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case
 
 def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
     seed = case.size(0, 10**6)
-    masks = [draw(submission, 40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
+    given = [(40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
+    short = [(3, 0, 0.5, torch.Generator().manual_seed(s)) for s in (*range(seed, seed + 30), *range(seed, seed + 30))]
+    masks = draw_in_turn(submission, given + short)
     look_at = "pass the generator to torch.rand"
     expect(torch.equal(masks[0], masks[1]), "masks from equal generators", "equal masks", "different masks", look_at)
     expect(not torch.equal(masks[0], masks[2]), "masks from different seeds", "different masks", "equal masks", look_at)
+    is_same = torch.equal(torch.stack(masks[3:33]), torch.stack(masks[33:]))
+    expect(is_same, "short masks from equal generators", "equal masks", "different masks", look_at)
 
 
 SITUATIONS = Covering(
     {
         "length": (1, 7, 70),
-        "width": (0, 1, 3, "length"),
+        "width": (0, 1, 3, Either("length", "length + 5")),
         "random_prob": (0.0, 0.4, 1.0),
         "generator": (True, False),
     },
@@ -155,7 +159,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     rows, given = SITUATIONS.rows(case), []
     for row in rows:
         length, probability = int(row["length"]), float(row["random_prob"])
-        row["width"] = length if row["width"] == "length" else int(row["width"])
+        row["width"] = {"length": length, "length + 5": length + 5}.get(row["width"], row["width"])
         for seed in [case.size(0, 10**6)] * 2 + [10**6 + 1]:
             generator = torch.Generator().manual_seed(seed) if row["generator"] else None
             given.append((length, row["width"], probability, generator))

@@ -142,7 +142,7 @@ def test_rows_of_a_batch_do_not_mix(submission: SubmissionUnderTest, case: Case)
 
 @pytest.mark.parametrize(
     "penalty, step, is_long",
-    [(0.0, 0.9, False), (1.0, 0.9, True), (1.0, 0.605, False), (1.0, 0.75, True), (0.5, 0.9, True)],
+    [(0.0, 0.98, False), (1.0, 0.9, True), (1.0, 0.605, False), (1.0, 0.75, True), (0.5, 0.9, True)],
 )
 def test_length_penalty(
     submission: SubmissionUnderTest, case: Case, penalty: float, step: float, is_long: bool

@@ -42,6 +42,17 @@ def test_numbers_of_a_component_and_of_what_it_names(component, found):
     assert numbers_of(SOURCES, CONTRACT, component) == found
 
 
+def test_operations_on_two_numbers_count_by_their_result():
+    code = "def look(x):\n    return x in (2**8, 3 * 11, 10**9, 9 // 0, 7 ** -1, 10 ** 9 ** 9, 1 - 40)\n"
+    assert numbers_of({"masks": ("masks.py", code)}, {}, "masks.look") == [7, 8, 9, 10, 11, 33, 40, 256]
+
+
+def test_small_numbers_count_where_they_are_asked_for():
+    code = "class Stack:\n    limit = 3\n"
+    assert numbers_of({"model": ("model.py", code)}, {}, "model.Stack", least=3) == [3]
+    assert numbers_of({"model": ("model.py", code)}, {}, "model.Stack") == []
+
+
 def test_code_that_cannot_be_read_has_none():
     assert numbers_of({"layers": ("layers.py", "def (")}, CONTRACT, "layers.LayerNorm") == []
     assert numbers_of({}, CONTRACT, "layers.LayerNorm") == []
