@@ -77,6 +77,7 @@ SITUATIONS = {
             LEARNING | FREE,
             *learning_with("shape", SHAPES),
             *learning_with("s", LENGTHS),
+            *learning_with("src_mask", MASKS),
             *AGAIN,
             OTHERS,
             MANY_KEYS,

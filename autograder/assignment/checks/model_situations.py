@@ -53,7 +53,8 @@ SITUATIONS = Covering(
         FREE | {"method": "decode"},
         *(row | {"method": "decode"} for row in (OTHERS, MANY_KEYS)),
         *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
-        *(row | {"method": "decode"} for row in learning_with("shape", SHAPES)),
+        *(row | {"method": "decode"} for row in learning_with("shape", SHAPES) + learning_with("src_mask", MASKS)),
+        *(row | {"method": "encode"} for row in learning_with("mask", MASKS)),
         *(row | {"method": method} for row in NOTHING_LEFT for method in ("encode", "decode")),
     ],
 )

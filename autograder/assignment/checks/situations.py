@@ -23,7 +23,11 @@ OF_SEVERAL = ("of inputs", Either("of parameters", "of the other inputs"), Eithe
 OF_MODULES = ("nothing", Either("same objects", "same shapes"), Either("deep copy", "state dict"))
 OF_FUNCTIONS = ("nothing", "same objects", "same shapes")
 LAYOUTS = ("contiguous", "transposed", Either("with gaps", "expanded"))
-MASKS = ("none", "(b, h, q, k)", Either("(q, k)", "(b, 1, 1, k)", "(1, h, q, k)", "all allowed"))
+MASKS = (
+    "none",
+    "(b, h, q, k)",
+    Either("(q, k)", "(b, 1, 1, k)", "(b, 1, q, k)", "(1, h, q, k)", "(b, h, 1, k)", "all allowed"),
+)
 """Shapes that the contract allows, and one that forbids nothing."""
 SHAPES = ("few", Either("one sentence", "one position"), "coinciding")
 """Of a batch: a long sentence alone, many sentences of one position, as many of both as there are features."""
@@ -35,16 +39,16 @@ PLAIN: dict[str, Any] = {"made": ("few", "float64"), "values": "normal", "traini
 """Levels at which what differs shows clearly: no rounding, no tiny values, no dropout that silences a part."""
 LEARNING = PLAIN | {"gradients": "of inputs", "history": "nothing"}
 """Levels that show what a gradient is."""
-FEW = dict.fromkeys(("b", "q", "k", "d", "s", "shape"), "few") | {"mask": "none", "src_mask": "none"}
+NO_MASKS = {"mask": "none", "src_mask": "none"}
+ROWS_OF_THEIR_OWN = {"mask": "(b, h, q, k)", "src_mask": "(b, h, q, k)"}
+FEW = dict.fromkeys(("b", "q", "k", "d", "s", "shape"), "few") | NO_MASKS
 """Ordinary sizes."""
 OTHERS: dict[str, Any] = LEARNING | FEW | {"gradients": "of the other inputs"}
 """Levels that show the gradients of all inputs but the first, which needs none."""
-FREE: dict[str, Any] = {"mask": "none", "src_mask": "none", "s": "t"}
+FREE: dict[str, Any] = NO_MASKS | {"s": "t"}
 """Levels of a decoder that may look everywhere, with a memory as long as its input."""
 AGAIN = [
-    PLAIN
-    | {"history": history, "gradients": gradients, "shape": "few", "s": "few"}
-    | {"mask": "(b, h, q, k)", "src_mask": "(b, h, q, k)"}
+    PLAIN | {"history": history, "gradients": gradients, "shape": "few", "s": "few"} | ROWS_OF_THEIR_OWN
     for history in ("same objects", "same shapes")
     for gradients in ("of inputs", "no_grad")
 ]
@@ -59,10 +63,7 @@ SILENT = [
 ]
 """Levels of an object whose dropout leaves nothing: it must do so whatever the sizes are."""
 NOTHING_LEFT = [WITHOUT_KEYS, WITHOUT_KEYS | {"mask": "a sentence without keys", "src_mask": "a query without keys"}]
-REMARKABLE = [
-    PLAIN | {"values": values, "mask": "(b, h, q, k)", "src_mask": "(b, h, q, k)"}
-    for values in ("large", "small", "some zeros")
-]
+REMARKABLE = [PLAIN | {"values": values} | ROWS_OF_THEIR_OWN for values in ("large", "small", "some zeros")]
 """Levels with values that conditions look for, and masks; float32 has no large values."""
 VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 
@@ -203,12 +204,16 @@ def draw_shape(case: Case, kind: str | tuple[int, int], d: int) -> tuple[int, in
 def masks_before(case: Case, inputs: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Masks for a call before, in the place of those that are None: of a layer, a stack or the model, x (b, t) first.
 
-    The last of the masks is for x itself, the one before it for x and the memory.
+    The last of the masks is for x itself, the one before it for x and the memory. Some hide padding.
     """
     floats = [tensor.size(1) for tensor in inputs if tensor is not None and tensor.dtype != torch.bool]
     t, s = floats[0], floats[-1]
     keys = [t if number == len(inputs) - 1 else s for number in range(len(inputs))]
-    return [case.mask(t, k) if tensor is None else None for tensor, k in zip(inputs, keys, strict=True)]
+    b, hides_padding = len(inputs[0]) if inputs[0] is not None else 1, case.choose((True, False))
+    return [
+        (case.padding_mask(b, k) if hides_padding else case.mask(t, k)) if tensor is None else None
+        for tensor, k in zip(inputs, keys, strict=True)
+    ]
 
 
 def lay_out(tensor: Tensor, layout: str) -> Tensor:
@@ -227,6 +232,8 @@ def draw_values(case: Case, kind: str, dtype: torch.dtype, *shape: int) -> Tenso
     if dtype == torch.float32 and kind in ("large", "all equal"):
         kind = "some zeros"
     x = case.normal(*shape, scale={"large": 3000.0, "small": 1e-3}.get(kind, 1.0))
+    if kind == "one outlier":
+        x[..., case.size(0, shape[-1] - 1)] = 1000.0
     if kind == "all equal":
         x = x[..., :1].mul(8).round().div(8).expand_as(x).clone()
     if kind == "some zeros":
@@ -303,7 +310,7 @@ def led_by_numbers(
     calls += [call for size in large for call in ((1, size, 3), (1, 2, size))]
     calls += [(size, 40, 3) for size in whole]
     named = [{"shape": (b, q), "b": b, "q": q, "k": k, "s": k} for b, q, k in calls]
-    return [LEARNING | FEW | levels | row for row in named]
+    return [LEARNING | FEW | masks | levels | row for row in named for masks in (NO_MASKS, ROWS_OF_THEIR_OWN)]
 
 
 def built_by_numbers(
@@ -312,6 +319,7 @@ def built_by_numbers(
     component: str,
     sizes_of: Callable[[int, int], Iterable[Sizes]],
     least: int = LEAST,
+    most: int = LONGEST,
     **levels: Any,
 ) -> list[dict[str, Any]]:
     """Rows for objects with the sizes that stand in a component's code, and one more.
@@ -322,12 +330,14 @@ def built_by_numbers(
         component: "module.Name".
         sizes_of: makes settings of two sizes.
         least: no smaller number counts.
+        most: no larger number counts.
         levels: of all these rows.
     """
     numbers = numbers_of(submission.sources, submission.contract.modules, component, least)
-    chosen = case.shuffle([number for number in numbers if number <= LONGEST])[:BUILT]
+    chosen = case.shuffle([number for number in numbers if number <= most])[:BUILT]
     made = [sizes for n in chosen for pair in ((n, n + 1), (n + 1, n)) for sizes in sizes_of(*pair)]
-    return [LEARNING | FEW | levels | {"made": (sizes, "float64")} for sizes in made]
+    rows = [LEARNING | FEW | levels | {"made": (sizes, "float64")} for sizes in made]
+    return [row | masks for row in rows for masks in (NO_MASKS, ROWS_OF_THEIR_OWN)]
 
 
 def heads_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:

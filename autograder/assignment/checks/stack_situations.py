@@ -62,13 +62,14 @@ EXTREME: list[dict[str, Any]] = [
     LEARNING | {"made": ("many", "float64")},
 ]
 SITUATIONS = {
-    ("Encoder", False): Covering(FACTORS, EXTREME + NOTHING_LEFT + REMARKABLE),
+    ("Encoder", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY,
         [
             *EXTREME,
             LEARNING | FREE,
             *learning_with("s", LENGTHS),
+            *learning_with("src_mask", MASKS),
             *AGAIN,
             OTHERS,
             MANY_KEYS,

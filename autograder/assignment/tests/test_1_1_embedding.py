@@ -14,6 +14,7 @@ from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_t
 from autograder.assignment.checks.situations import (
     GRADIENTS,
     LAYOUTS,
+    LONGEST,
     OF_MODULES,
     SHAPES,
     Kind,
@@ -28,6 +29,7 @@ from autograder.assignment.checks.situations import (
 from autograder.assignment.parameter_roles.by_behaviour import find_table, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
 from autograder.testing.case import Case
+from autograder.testing.code_numbers import MOST
 from autograder.testing.comparison import (
     expect,
     expect_close,
@@ -179,7 +181,7 @@ SITUATIONS = Covering(
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
     led = led_by_numbers(submission, case, COMPONENT, 5, made=("few", "float64"))
-    led += built_by_numbers(submission, case, COMPONENT, lambda *sizes: [sizes], ids="the last")
+    led += built_by_numbers(submission, case, COMPONENT, tokens_and_features, most=MOST, ids="the last")
     has_table = False
     for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
         vocab_size, d_model = sizes_of(kind, case)
@@ -202,6 +204,13 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         expected = nearest(found, situations, results)
         judged = Judged("the embedding", ["tokens"], ["vectors"], expected, pairs, SCALE, dtype)
         judge(case, judged, situations, results)
+
+
+def tokens_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:
+    """So many tokens, and so many features, if not too many."""
+    yield one, 6
+    if one <= LONGEST:
+        yield 9, one
 
 
 def sizes_of(kind: Kind, case: Case) -> tuple[int, int]:

@@ -244,12 +244,13 @@ SITUATIONS = Covering(
         "gradients": GRADIENTS,
         "history": OF_MODULES,
         "layout": LAYOUTS,
-        "values": VALUES,
+        "values": (*VALUES[:2], Either(*VALUES[2], "one outlier")),
         "training": (False, True),
     },
     [
         *learning_with("made", MADE),
         {"made": ("epsilon 0", "float32"), "values": "small"},
+        {"made": ("many", "float32"), "values": "one outlier"},
         *REMARKABLE,
         LEARNING | {"gradients": "no_grad", "history": "same shapes", "shape": "few"},
         *({"gradients": mode, "history": "state dict"} for mode in ("no_grad", "inference_mode")),
@@ -261,7 +262,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     led = led_by_numbers(submission, case, COMPONENT, 4, made=("few", "float64"))
     led += built_by_numbers(submission, case, COMPONENT, lambda d_model, _: [(d_model,)])
     for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led)):
-        named = {"one feature": 1, "many": case.size(33, 35)}.get(str(kind), case.size(4, 9))
+        named = {"one feature": 1, "many": case.size(128, 135)}.get(str(kind), case.size(4, 9))
         d_model = int(kind[0]) if isinstance(kind, tuple) else named
         epsilon = {"epsilon": case.number(0.3, 0.9), "epsilon 0": 0.0, "many": 1e-3}.get(str(kind), 1e-6)
         options: dict[str, Any] = {} if epsilon == 1e-6 else {"epsilon": epsilon}

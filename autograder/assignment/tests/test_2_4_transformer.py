@@ -41,8 +41,9 @@ def test_number_of_layers(submission: SubmissionUnderTest, case: Case) -> None:
     models.check_decode(made, case)
 
 
-def test_dropout_of_positions(submission: SubmissionUnderTest, case: Case) -> None:
-    models.check_positions_have_dropout(models.make_model(submission, case, dropout=ALMOST_ALL))
+@pytest.mark.parametrize("n_layers", [1, 2])
+def test_dropout_of_positions(submission: SubmissionUnderTest, case: Case, n_layers: int) -> None:
+    models.check_positions_have_dropout(models.make_model(submission, case, n_layers=n_layers, dropout=ALMOST_ALL))
 
 
 def test_predictions_are_log_probabilities(submission: SubmissionUnderTest, case: Case) -> None:

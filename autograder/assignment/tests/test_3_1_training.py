@@ -1,5 +1,6 @@
 """Task 3.1: one pass over the batches, on a small stand-in for the model."""
 
+from itertools import cycle, islice
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from autograder.assignment.stand_ins.arguments import TinyTranslator
 from autograder.testing.case import Case
+from autograder.testing.code_numbers import numbers_of
 from autograder.testing.comparison import (
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
@@ -42,6 +44,7 @@ def shapes_by_labels() -> list[list[Shape]]:
 
 
 SHAPES = shapes_by_labels()
+MOST_BATCHES = 100
 
 
 class Training:
@@ -57,13 +60,14 @@ class Training:
         shape: str = "any",
         pad: int = PAD,
         dtype: torch.dtype = torch.float64,
+        values: str = "usual",
     ) -> None:
         self.submission, self.rate, self.smoothing, self.pad = submission, rate, smoothing, pad
         self.dtype = dtype
         self.start = [p.detach() for p in TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL, dtype).parameters()]
-        case.randomise(self.start)
+        case.randomise(self.start, scale=40.0 if values == "large losses" else 0.5)
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
-        chosen = case.sizes(n_batches, 0, len(SHAPES) - 1)
+        chosen = [*islice(cycle(case.sizes(min(n_batches, len(SHAPES)), 0, len(SHAPES) - 1)), n_batches)]
         self.batches = []
         for number, index in enumerate(chosen, start=1):
             b, t, cut = case.choose(SHAPES[index])
@@ -248,6 +252,7 @@ SITUATIONS = Covering(
         "is_mixed": (False, True),
         "in_one_pass": (True, False),
         "dtype": (torch.float64, torch.float32),
+        "values": ("usual",),
     },
     [
         {"max_grad_norm": 0.0},
@@ -255,14 +260,23 @@ SITUATIONS = Covering(
         GROUPS | {"shape": "one sentence", "is_training": True},
         GROUPS | {"shape": "s = t", "is_training": False},
         GROUPS | {"shape": "s = t", "accumulate": 7},
+        GROUPS | {"values": "large losses", "max_grad_norm": 0.1},
     ],
 )
 
 
+def led_by_numbers(submission: SubmissionUnderTest, case: Case) -> list[dict[str, Any]]:
+    """Rows with as many batches, and as many in a group, as a number in the code says, and one more."""
+    numbers = numbers_of(submission.sources, submission.contract.modules, COMPONENT)
+    chosen = case.shuffle([number for number in numbers if number <= MOST_BATCHES])[:2]
+    sizes = [(batches, group) for n in chosen for batches, group in ((n + 1, 1), (n + 2, n), (n + 2, n + 1))]
+    return [GROUPS | {"n_batches": batches, "accumulate": group} for batches, group in sizes]
+
+
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    rows, trainings, runs = SITUATIONS.rows(case), [], []
+    rows, trainings, runs = SITUATIONS.rows(case, led_by_numbers(submission, case)), [], []
     for row in rows:
-        named = {name: row[name] for name in ("shape", "smoothing", "pad", "dtype")}
+        named = {name: row[name] for name in ("shape", "smoothing", "pad", "dtype", "values")}
         trainings.append(Training(submission, case, row["n_batches"], **named))
         options = {"accumulate": row["accumulate"], "max_grad_norm": row["max_grad_norm"]}
         how = {name: row[name] for name in ("is_training", "is_mixed", "in_one_pass", "schedule")}

@@ -103,6 +103,16 @@ def garden_path(tables: Tables, sentence: int, p: float = 0.6) -> None:
         tables.say(sentence, 2, tables.words[word], eos=1.0)
 
 
+def wide_path(tables: Tables, sentence: int) -> None:
+    """Eleven first words are more probable than the one with the best ending; each of them has many endings."""
+    tables.say(sentence, 0, tables.bos, **{f"w{i}": 0.09 - i / 1000 for i in range(12)})
+    for word in range(11):
+        tables.say(sentence, 1, tables.words[word], w1=0.11, **{f"w{i}": 0.1 for i in range(2, 10)})
+    tables.say(sentence, 1, tables.words[11], w0=1.0)
+    for word in range(10):
+        tables.say(sentence, 2, tables.words[word], eos=1.0)
+
+
 @pytest.mark.core
 def test_finds_what_greedy_search_misses(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
@@ -226,7 +236,7 @@ SITUATIONS = Covering(
     {
         "beam_size": (1, 3, 20),
         "length_penalty": (0.0, 0.6, 1.0),
-        "sentences": ([2], [1, 2, 1], [2, 0, 1]),
+        "sentences": ([2], [1, 2, 1], [2, 0, 1], [3, 2]),
         "max_length": (1, 7),
         "length": (1, 3),
         "is_training": (True, False),
@@ -234,26 +244,29 @@ SITUATIONS = Covering(
         "encoder_mask": (True, False),
         "special": ((PAD, BOS, EOS), (0, 9, 2)),
     },
-    [USUAL | some for some in ({"length": 1}, {"length_penalty": 0.0}, {"special": (0, 9, 2)}, {"beam_size": 20})],
+    [USUAL | some for some in ({"length": 1}, {"length_penalty": 0.0}, {"special": (0, 9, 2)}, {"beam_size": 20})]
+    + [USUAL | {"sentences": [3, 2], "beam_size": 20}],
 )
 
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     for row in SITUATIONS.rows(case):
-        tables = Tables(3, special=row["special"])
+        tables = Tables(4, special=row["special"])
         garden_path(tables, 0)
         tables.say(1, 0, tables.bos, eos=1.0)
         tables.say(2, 0, tables.bos, w5=1.0)
         for position, (before, after) in enumerate(((5, 6), (6, 7), (7, 8)), start=1):
             tables.say(2, position, tables.words[before], **{f"w{after}": 1.0})
         tables.say(2, 4, tables.words[8], eos=1.0)
+        wide_path(tables, 3)
         length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
-        masks = case.padding_mask(3, length)
-        encoder_masks = case.mask(3, 1, length, length) if row["encoder_mask"] else None
+        masks = case.padding_mask(4, length)
+        encoder_masks = case.mask(4, 1, length, length) if row["encoder_mask"] else None
         options = {name: row[name] for name in ("beam_size", "length_penalty", "max_length", "length", "is_mixed")}
-        sentences = [sentence for sentence in row["sentences"] if beam_size > 1 or sentence]
+        sentences = [sentence for sentence in row["sentences"] if beam_size > 1 or sentence not in (0, 3)]
         found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
         whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(5, 6, 7, 8)}
+        whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
         wanted = [whole[sentence][:max_length] for sentence in sentences]
         named = {name: value for name, value in row.items() if name not in ("special", "sentences")}
         what = f"{len(sentences)} sentences with " + ", ".join(f"{name} = {value}" for name, value in named.items())
