@@ -43,7 +43,7 @@ SITUATIONS = Covering(
     {
         **{name: levels for name, levels in FACTORS.items() if name != "values"},
         "method": ("encode", "decode"),
-        "ids": ("any", "the last"),
+        "ids": ("any", "the last", "zeros at the end"),
         "s": LENGTHS,
         "src_mask": MASKS,
     },
@@ -200,8 +200,8 @@ def model_situation(
     b, t = draw_shape(case, row["shape"], d_model)
     vocabulary = sizes[is_decoder]
     ids = case.tokens(vocabulary, b, t)
-    if row["ids"] == "the last":
-        ids[:, -1] = vocabulary - 1
+    if row["ids"] != "any":
+        ids[:, -1] = vocabulary - 1 if row["ids"] == "the last" else 0
     if t > 1:  # or the last one would not be missed
         ids[:, -2] = torch.where(ids[:, -2] == ids[:, -1], (ids[:, -1] + 1) % vocabulary, ids[:, -2])
     ids = lay_out(ids, row["layout"])

@@ -92,15 +92,14 @@ def train(
         smoothing: of the criterion's labels.
         options: further arguments for `train_epoch`.
         epochs: how often it is called, with the same objects.
-        is_training: the mode in which it gets the model.
+        is_training: the mode in which it gets the model, in each epoch.
         is_mixed: a part of the model is in the other mode.
         schedule: passes a scheduler that halves the rate at each step.
         stale: leaves gradients behind in the model, as an earlier use of it would.
         in_one_pass: passes an iterator, which can be read only once and has no length.
     """
     (src_size, d_model), tgt_size = start[0].shape, start[1].size(0)
-    model = TinyTranslator(src_size, tgt_size, d_model, start[0].dtype).train(is_training)
-    model.part.train(is_training is not is_mixed)
+    model = TinyTranslator(src_size, tgt_size, d_model, start[0].dtype)
     with torch.no_grad():
         for parameter, value in zip(model.parameters(), start, strict=True):
             parameter.copy_(value)
@@ -110,10 +109,11 @@ def train(
         options = {**options, "scheduler": torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step)}
     criterion = nn.CrossEntropyLoss(ignore_index=pad, label_smoothing=smoothing)
     several = [Batch(**tensors) for tensors in batches]
-    losses = [
-        train_epoch(iter(several) if in_one_pass else several, model, optimizer, criterion, **options)
-        for _ in range(epochs)
-    ]
+    losses = []
+    for _ in range(epochs):
+        model.train(is_training)  # as dev BLEU between two epochs leaves it
+        model.part.train(is_training is not is_mixed)
+        losses.append(train_epoch(iter(several) if in_one_pass else several, model, optimizer, criterion, **options))
     return losses, [parameter.detach() for parameter in model.parameters()]
 
 

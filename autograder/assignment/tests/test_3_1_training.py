@@ -242,7 +242,7 @@ GROUPS: dict[str, Any] = {
 SITUATIONS = Covering(
     {
         "accumulate": (1, Either(2, 7)),
-        "n_batches": (Either(1, 2), 3),
+        "n_batches": (1, 2, 3),
         "max_grad_norm": (None, Either(0.02, 1000.0)),
         "shape": ("one sentence", "one token", "s = t"),
         "schedule": (True, False),
@@ -260,7 +260,7 @@ SITUATIONS = Covering(
         GROUPS | {"shape": "one sentence", "is_training": True},
         GROUPS | {"shape": "s = t", "is_training": False},
         GROUPS | {"shape": "s = t", "accumulate": 7},
-        GROUPS | {"values": "large losses", "max_grad_norm": 0.1},
+        GROUPS | {"values": "large losses", "max_grad_norm": 10.0},
     ],
 )
 
