@@ -30,6 +30,7 @@ from .situations import (
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
+    RELOADED,
     REMARKABLE,
     SHAPES,
     SILENT,
@@ -68,7 +69,7 @@ OF_MEMORY: dict[str, Sequence[Any]] = {
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
 SITUATIONS = {
     ("EncoderLayer", False): Covering(
-        FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE + SILENT[:3]
+        FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE + SILENT[:3] + RELOADED
     ),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
@@ -84,6 +85,7 @@ SITUATIONS = {
             *NOTHING_LEFT,
             *REMARKABLE,
             *SILENT,
+            *RELOADED,
         ],
     ),
     ("EncoderLayer", True): Occurring(

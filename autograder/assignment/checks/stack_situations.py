@@ -27,6 +27,7 @@ from .situations import (
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
+    RELOADED,
     REMARKABLE,
     SHAPES,
     VALUES,
@@ -62,7 +63,9 @@ EXTREME: list[dict[str, Any]] = [
     LEARNING | {"made": ("many", "float64")},
 ]
 SITUATIONS = {
-    ("Encoder", False): Covering(FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE),
+    ("Encoder", False): Covering(
+        FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE + RELOADED
+    ),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY,
         [
@@ -75,6 +78,7 @@ SITUATIONS = {
             MANY_KEYS,
             *NOTHING_LEFT,
             *REMARKABLE,
+            *RELOADED,
         ],
     ),
     ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE),

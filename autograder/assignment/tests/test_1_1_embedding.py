@@ -16,6 +16,7 @@ from autograder.assignment.checks.situations import (
     LAYOUTS,
     LONGEST,
     OF_MODULES,
+    RELOADED,
     SHAPES,
     Kind,
     Situation,
@@ -168,13 +169,13 @@ SITUATIONS = Covering(
     {
         "made": MADE,
         "shape": SHAPES,
-        "ids": ("any", Either("the first", "the last"), "the same"),
+        "ids": ("any", Either("the first", "the last", "in order"), "the same"),
         "gradients": GRADIENTS,
         "history": OF_MODULES,
         "layout": LAYOUTS,
         "training": (False, True),
     },
-    [*learning_with("made", MADE), {"made": ("many", "float64"), "ids": "the last"}],
+    [*learning_with("made", MADE), {"made": ("many", "float64"), "ids": "the last"}, *RELOADED],
 )
 
 
@@ -242,6 +243,8 @@ def tokens_as(case: Case, row: dict[str, Any], vocab_size: int, d_model: int) ->
         tokens[:, -1] = vocab_size - 1
     elif row["ids"] == "the first" and not row["gradients"].startswith("of"):
         tokens[:, 0] = 0
+    elif row["ids"] == "in order":
+        tokens = tokens.sort(dim=1).values
     elif row["ids"] == "the same":
         tokens[:] = case.size(1, vocab_size - 1)
     return Situation((lay_out(tokens, row["layout"]),), row, training=row["training"])

@@ -23,7 +23,7 @@ from autograder.assignment.checks.situations import (
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
-    PLAIN,
+    RELOADED,
     SAME,
     VALUES,
     Situation,
@@ -334,7 +334,7 @@ SITUATIONS = Covering(
         OTHERS,
         *NOTHING_LEFT,
         MANY_KEYS,
-        PLAIN | {"history": "state dict", "k": "few"},
+        *RELOADED,
     ],
 )
 HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one feature": (1, 1), "many": (5, 7)}

@@ -15,6 +15,7 @@ from autograder.assignment.checks.situations import (
     LAYOUTS,
     LEARNING,
     OF_MODULES,
+    RELOADED,
     REMARKABLE,
     SHAPES,
     VALUES,
@@ -253,7 +254,7 @@ SITUATIONS = Covering(
         {"made": ("many", "float32"), "values": "one outlier"},
         *REMARKABLE,
         LEARNING | {"gradients": "no_grad", "history": "same shapes", "shape": "few"},
-        *({"gradients": mode, "history": "state dict"} for mode in ("no_grad", "inference_mode")),
+        *RELOADED,
     ],
 )
 

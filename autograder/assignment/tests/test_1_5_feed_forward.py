@@ -14,6 +14,7 @@ from autograder.assignment.checks.situations import (
     GRADIENTS,
     LAYOUTS,
     OF_MODULES,
+    RELOADED,
     SHAPES,
     VALUES,
     Kind,
@@ -168,7 +169,7 @@ SITUATIONS = Covering(
         "values": VALUES,
         "training": (False, True),
     },
-    [*learning_with("made", MADE)],
+    [*learning_with("made", MADE), *RELOADED],
 )
 
 

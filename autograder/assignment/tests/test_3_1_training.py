@@ -260,6 +260,7 @@ SITUATIONS = Covering(
         GROUPS | {"shape": "one sentence", "is_training": True},
         GROUPS | {"shape": "s = t", "is_training": False},
         GROUPS | {"shape": "s = t", "accumulate": 7},
+        GROUPS | {"n_batches": 4, "schedule": True},
         GROUPS | {"values": "large losses", "max_grad_norm": 10.0},
     ],
 )
