@@ -14,13 +14,15 @@ def distinct(*shape: int) -> Tensor:
     return torch.cos(torch.arange(torch.Size(shape).numel(), dtype=torch.float64) * 1.7).view(shape)
 
 
-def allowed(mask: Tensor | None, scores: Tensor) -> Tensor:
+FAINT = 0.01
+"""What each allowed key has of a weight at least, before they are divided by their sum, which so is never 0."""
+
+
+def allowed(mask: Tensor, scores: Tensor) -> Tensor:
     """The mask as factors 0 and 1, of the shape of the scores (b, h, q, k).
 
     A query that may attend to nothing gets 1 everywhere, as from a softmax of equal scores.
     """
-    if mask is None:
-        return torch.ones_like(scores)
     try:
         factors = mask.to(scores.dtype).expand_as(scores)
     except RuntimeError:
@@ -35,10 +37,10 @@ def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> t
     Like true weights they lie between 0 and 1, sum to 1 (for a query without keys, too) and else are 0 where the mask
     forbids: a submission may check.
     """
-    scores = query @ key.transpose(-2, -1)
-    weights = torch.sigmoid(scores) * allowed(mask, scores)
-    total = weights.sum(dim=-1, keepdim=True)
-    weights = weights / (total + (total == 0))  # exact, however small the total is
+    weights = torch.sigmoid(query @ key.transpose(-2, -1)) + FAINT
+    if mask is not None:
+        weights = weights * allowed(mask, weights)
+    weights = weights / weights.sum(dim=-1, keepdim=True)
     return weights @ value, weights
 
 
