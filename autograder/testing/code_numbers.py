@@ -91,7 +91,8 @@ def numbers_in(tree: ast.AST) -> Iterator[int]:
     for node in ast.walk(tree):  # a node comes before those within it
         if isinstance(node, ast.arguments) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)):
             left_out.update(map(id, ast.walk(node)))
-        value = None if id(node) in left_out else value_of(node)
+        is_number = isinstance(node, (ast.Constant, ast.BinOp)) and id(node) not in left_out
+        value = value_of(node) if is_number else None
         if value is not None and 0 < value <= MOST and value == int(value):
             yield int(value)
 

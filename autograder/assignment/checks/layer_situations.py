@@ -69,31 +69,29 @@ OF_MEMORY: dict[str, Sequence[Any]] = {
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
 SITUATIONS = {
     ("EncoderLayer", False): Covering(
-        FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE + SILENT[:3] + RELOADED
+        FACTORS, EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + SILENT + [RELOADED]
     ),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
         [
             *EXTREME,
             LEARNING | FREE,
-            *learning_with("shape", SHAPES),
-            *learning_with("s", LENGTHS),
-            *learning_with("src_mask", MASKS),
+            *learning_with(shape=SHAPES, s=LENGTHS, src_mask=MASKS),
             *AGAIN,
             OTHERS,
             MANY_KEYS,
             *NOTHING_LEFT,
             *REMARKABLE,
             *SILENT,
-            *RELOADED,
+            RELOADED,
         ],
     ),
     ("EncoderLayer", True): Occurring(
-        FACTORS, EXTREME[:2] + learning_with("mask", MASKS[:2]) + NOTHING_LEFT[:1] + REMARKABLE + SILENT[:2]
+        FACTORS, EXTREME[:2] + learning_with(mask=MASKS[:2]) + NOTHING_LEFT[:1] + REMARKABLE + SILENT[:2]
     ),
     ("DecoderLayer", True): Occurring(
         FACTORS | OF_MEMORY,
-        [*EXTREME[:2], *learning_with("made", FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT, *REMARKABLE, *SILENT],
+        [*EXTREME[:2], *learning_with(made=FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT, *REMARKABLE, *SILENT],
     ),
 }
 SETTINGS = {

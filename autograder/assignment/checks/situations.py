@@ -57,14 +57,16 @@ WITHOUT_KEYS = PLAIN | FEW | {"mask": "a query without keys", "src_mask": "a sen
 """Levels with masks that leave nothing to a query, or to all queries of a sentence; other sentences must not suffer."""
 MANY_KEYS = PLAIN | {"k": "many", "s": "many", "mask": "(q, k)", "src_mask": "(q, k)"}
 """Levels with many keys and a mask for all sentences."""
-RELOADED = [
-    PLAIN | {"history": "state dict", "gradients": mode, "k": "few", "shape": "few"}
-    for mode in ("no_grad", "inference_mode")
-]
-"""Calls in eval mode of an object that had other weights when it was called before."""
+RELOADED = PLAIN | {
+    "history": "state dict",
+    "gradients": Either("no_grad", "inference_mode"),
+    "k": "few",
+    "shape": "few",
+}
+"""A call in eval mode of an object that had other weights when it was called before."""
 SILENT = [
     PLAIN | {"training": True, "shape": shape, "s": s, "history": "nothing"}
-    for shape, s in (("one sentence", "few"), ("one position", "few"), ("coinciding", "t"), ("few", "many"))
+    for shape, s in (("one sentence", "many"), ("one position", "few"), ("coinciding", "t"))
 ]
 """Levels of an object whose dropout leaves nothing: it must do so whatever the sizes are."""
 NOTHING_LEFT = [WITHOUT_KEYS, WITHOUT_KEYS | {"mask": "a sentence without keys", "src_mask": "a query without keys"}]
@@ -352,10 +354,20 @@ def heads_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:
         yield one, 1
 
 
-def learning_with(name: str, levels: Sequence[Any]) -> list[dict[str, Any]]:
-    """Rows in which each level of a factor, and each of its alternatives, meets a gradient that shows."""
-    every = [one for level in levels for one in (level if isinstance(level, Either) else [level])]
-    return [LEARNING | {name: one} for one in every]
+def learning_with(**factors: Sequence[Any]) -> list[dict[str, Any]]:
+    """Rows in which each level of some factors, and each of its alternatives, meets a gradient that shows.
+
+    Args:
+        factors: levels by name; a row has one of each.
+    """
+    every = {
+        name: [one for level in levels for one in (level if isinstance(level, Either) else [level])]
+        for name, levels in factors.items()
+    }
+    count = max(map(len, every.values()))
+    return [
+        LEARNING | {name: several[number % len(several)] for name, several in every.items()} for number in range(count)
+    ]
 
 
 def by_object(

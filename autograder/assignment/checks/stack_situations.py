@@ -63,22 +63,19 @@ EXTREME: list[dict[str, Any]] = [
     LEARNING | {"made": ("many", "float64")},
 ]
 SITUATIONS = {
-    ("Encoder", False): Covering(
-        FACTORS, EXTREME + learning_with("mask", MASKS) + NOTHING_LEFT + REMARKABLE + RELOADED
-    ),
+    ("Encoder", False): Covering(FACTORS, EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + [RELOADED]),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY,
         [
             *EXTREME,
             LEARNING | FREE,
-            *learning_with("s", LENGTHS),
-            *learning_with("src_mask", MASKS),
+            *learning_with(s=LENGTHS, src_mask=MASKS),
             *AGAIN,
             OTHERS,
             MANY_KEYS,
             *NOTHING_LEFT,
             *REMARKABLE,
-            *RELOADED,
+            RELOADED,
         ],
     ),
     ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE),

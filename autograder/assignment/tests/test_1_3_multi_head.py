@@ -328,13 +328,13 @@ SITUATIONS = Covering(
         "training": (False, True),
     },
     [
-        *learning_with("k", SAME),
-        *learning_with("made", MADE),
+        *learning_with(k=SAME),
+        *learning_with(made=MADE),
         *AGAIN,
         OTHERS,
         *NOTHING_LEFT,
         MANY_KEYS,
-        *RELOADED,
+        RELOADED,
     ],
 )
 HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one feature": (1, 1), "many": (5, 7)}

@@ -249,12 +249,12 @@ SITUATIONS = Covering(
         "training": (False, True),
     },
     [
-        *learning_with("made", MADE),
+        *learning_with(made=MADE),
         {"made": ("epsilon 0", "float32"), "values": "small"},
         {"made": ("many", "float32"), "values": "one outlier"},
         *REMARKABLE,
         LEARNING | {"gradients": "no_grad", "history": "same shapes", "shape": "few"},
-        *RELOADED,
+        RELOADED,
     ],
 )
 
