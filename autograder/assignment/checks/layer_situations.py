@@ -18,7 +18,9 @@ from .judging import Expected, Judged, in_turn, judge, leaves_of
 from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
 from .layers import find_sublayers
 from .situations import (
+    AFTER_MASKS,
     AGAIN,
+    ALIKE,
     FREE,
     GRADIENTS,
     LAYOUTS,
@@ -69,13 +71,15 @@ OF_MEMORY: dict[str, Sequence[Any]] = {
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
 SITUATIONS = {
     ("EncoderLayer", False): Covering(
-        FACTORS, EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + SILENT + [RELOADED]
+        FACTORS,
+        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + SILENT + AFTER_MASKS + [RELOADED, ALIKE],
     ),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
         [
             *EXTREME,
             LEARNING | FREE,
+            ALIKE,
             *learning_with(shape=SHAPES, s=LENGTHS, src_mask=MASKS),
             *AGAIN,
             OTHERS,
@@ -209,4 +213,4 @@ def situation_of(case: Case, made: LayerCase, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
     inputs = draw_layer_inputs(case, row, made.d_model, made.n_heads, made.is_decoder)
     training = row["training"] and made.dropout in (0, ALMOST_ALL)
-    return Situation(inputs, row, counted_of(inputs), training=training, earlier=masks_before(case, inputs))
+    return Situation(inputs, row, counted_of(inputs), training=training, earlier=masks_before(case, row, inputs))

@@ -17,6 +17,7 @@ from .judging import Judged, in_turn, judge, leaves_of, nearest
 from .models import DECODE, ENCODE
 from .situations import (
     AGAIN,
+    ALIKE,
     FREE,
     LENGTHS,
     MANY_KEYS,
@@ -52,6 +53,7 @@ SITUATIONS = Covering(
         *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
         *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
         FREE | {"method": "decode"},
+        *(ALIKE | {"method": method} for method in ("encode", "decode")),
         *(RELOADED | {"method": method} for method in ("encode", "decode")),
         *(row | {"method": "decode"} for row in (OTHERS, MANY_KEYS)),
         *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
@@ -214,5 +216,5 @@ def model_situation(
         memory = lay_out(case.normal(b, s, d_model).to(dtype), row["layout"])
         inputs = (ids, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask)
     training = row["training"] and dropout == 0
-    earlier = masks_before(case, inputs)
+    earlier = masks_before(case, row, inputs)
     return Situation(inputs, row, counted_of(inputs), row["method"], training, earlier)

@@ -47,7 +47,13 @@ OTHERS: dict[str, Any] = LEARNING | FEW | {"gradients": "of the other inputs"}
 """Levels that show the gradients of all inputs but the first, which needs none."""
 FREE: dict[str, Any] = NO_MASKS | {"s": "t"}
 """Levels of a decoder that may look everywhere, with a memory as long as its input."""
-AGAIN = [
+ALIKE = LEARNING | FREE | {"shape": "coinciding"}
+"""Levels at which all sizes are the same."""
+AFTER_MASKS = [
+    PLAIN | FEW | {"history": "same shapes", "gradients": gradients} for gradients in ("of inputs", "no_grad")
+]
+"""Calls without masks, after others with masks."""
+AGAIN = AFTER_MASKS + [
     PLAIN | {"history": history, "gradients": gradients, "shape": "few", "s": "few"} | ROWS_OF_THEIR_OWN
     for history in ("same objects", "same shapes")
     for gradients in ("of inputs", "no_grad")
@@ -208,19 +214,22 @@ def draw_shape(case: Case, kind: str | tuple[int, int], d: int) -> tuple[int, in
     return b, s
 
 
-def masks_before(case: Case, inputs: Sequence[Tensor | None]) -> list[Tensor | None]:
+def mask_before(case: Case, row: Mapping[str, Any], b: int, q: int, k: int) -> Tensor:
+    """A mask for a call before, in the place of none: of padding where nothing is differentiated."""
+    is_differentiated = str(row["gradients"]).startswith("of")
+    return case.mask(q, k) if is_differentiated else case.padding_mask(b, k)
+
+
+def masks_before(case: Case, row: Mapping[str, Any], inputs: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Masks for a call before, in the place of those that are None: of a layer, a stack or the model, x (b, t) first.
 
-    The last of the masks is for x itself, the one before it for x and the memory. Some hide padding.
+    The last of the masks is for x itself, the one before it for x and the memory.
     """
     floats = [tensor.size(1) for tensor in inputs if tensor is not None and tensor.dtype != torch.bool]
     t, s = floats[0], floats[-1]
     keys = [t if number == len(inputs) - 1 else s for number in range(len(inputs))]
-    b, hides_padding = len(inputs[0]) if inputs[0] is not None else 1, case.choose((True, False))
-    return [
-        (case.padding_mask(b, k) if hides_padding else case.mask(t, k)) if tensor is None else None
-        for tensor, k in zip(inputs, keys, strict=True)
-    ]
+    b = len(inputs[0]) if inputs[0] is not None else 1
+    return [mask_before(case, row, b, t, k) if tensor is None else None for tensor, k in zip(inputs, keys, strict=True)]
 
 
 def lay_out(tensor: Tensor, layout: str) -> Tensor:

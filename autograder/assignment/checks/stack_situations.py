@@ -15,7 +15,9 @@ from autograder.testing.under_test import SubmissionUnderTest
 
 from .judging import Judged, in_turn, judge, leaves_of
 from .situations import (
+    AFTER_MASKS,
     AGAIN,
+    ALIKE,
     FREE,
     GRADIENTS,
     LAYOUTS,
@@ -63,12 +65,15 @@ EXTREME: list[dict[str, Any]] = [
     LEARNING | {"made": ("many", "float64")},
 ]
 SITUATIONS = {
-    ("Encoder", False): Covering(FACTORS, EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + [RELOADED]),
+    ("Encoder", False): Covering(
+        FACTORS, EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + AFTER_MASKS + [RELOADED, ALIKE]
+    ),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY,
         [
             *EXTREME,
             LEARNING | FREE,
+            ALIKE,
             *learning_with(s=LENGTHS, src_mask=MASKS),
             *AGAIN,
             OTHERS,
@@ -220,5 +225,5 @@ def expected_of(layers: Sequence[Layer], norm: Norm | None) -> Any:
 def situation_of(case: Case, kind: str, row: dict[str, Any], d_model: int, n_heads: int) -> Situation:
     """A call as a row of the covering array says."""
     inputs = draw_layer_inputs(case, row, d_model, n_heads, kind == "Decoder")
-    earlier = masks_before(case, inputs)
+    earlier = masks_before(case, row, inputs)
     return Situation(inputs, row, counted_of(inputs), training=row["training"], earlier=earlier)

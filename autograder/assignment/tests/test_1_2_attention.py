@@ -25,6 +25,7 @@ from autograder.assignment.checks.situations import (
     lay_out,
     led_by_numbers,
     made_the_same,
+    mask_before,
     size_of,
 )
 from autograder.assignment.parameter_roles.projections import true_attention
@@ -282,5 +283,5 @@ def situation_of(case: Case, row: dict[str, Any]) -> Situation:
     query, key, value = (lay_out(tensor, row["layout"]) for tensor in (query, key, value))
     inputs = *made_the_same(row["k"], query, key, value), mask
     seen = None if mask is None else mask.any(dim=-1, keepdim=True).expand(*([b, h, q, 1][-mask.dim() :]))
-    earlier = None, None, None, draw_mask(case, "(q, k)", b, h, q, k)
+    earlier = None, None, None, mask_before(case, row, b, q, k)
     return Situation(inputs, row, (seen, seen), earlier=earlier)

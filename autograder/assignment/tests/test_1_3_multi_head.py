@@ -36,6 +36,7 @@ from autograder.assignment.checks.situations import (
     learning_with,
     led_by_numbers,
     made_the_same,
+    mask_before,
     served,
     size_of,
 )
@@ -404,5 +405,5 @@ def situation_of(case: Case, row: dict[str, Any], d_model: int, n_heads: int) ->
     mask = draw_mask(case, row["mask"], b, n_heads, q, k)
     counts = served(mask)
     counted = counts, None if counts is None else counts[..., None]
-    earlier = None, None, None, draw_mask(case, "(q, k)", b, n_heads, q, k)
+    earlier = None, None, None, mask_before(case, row, b, q, k)
     return Situation((query, key, value, mask), row, counted, training=row["training"], earlier=earlier)
