@@ -247,6 +247,10 @@ _add(
     targets_of_one_token=_every(lambda batch: batch.labels.size(1) == 1),
     sources_as_long_as_targets=_every(lambda batch: batch.labels.size(1) == batch.src.size(1)),
     a_model_in_eval_mode=lambda m: not m.get("model").training,
+    a_model_in_eval_mode_again=lambda m: not m.get("model").training and m.calls > 0,
+    a_batch_with_one_label=lambda m: any(
+        int((batch.labels != m.get("criterion").ignore_index).sum()) == 1 for batch in _batches(m)
+    ),
     a_model_in_float32=lambda m: next(m.get("model").parameters()).dtype == torch.float32,
     a_scheduler_and_clipping=lambda m: m.get("scheduler") is not None and m.get("max_grad_norm") is not None,
 )
@@ -258,6 +262,7 @@ _add(
     a_width_of_0=lambda m: m.get("width") == 0,
     a_band_wider_than_the_mask=lambda m: m.get("width") >= m.get("length"),
     no_random_cells=lambda m: m.get("random_prob") == 0,
+    a_mask_of_three_positions=lambda m: m.get("length") == 3,
     a_generator_that_is_given=lambda m: m.get("generator") is not None,
 )
 _add(
@@ -281,6 +286,15 @@ _add(
     a_mask_of_one_sentence_for_all=lambda m: any(mask.dim() == 4 and mask.size(0) == 1 for mask in m.given_masks),
     a_mask_with_rows_for_each_head=lambda m: any(mask.dim() == 4 and mask.size(1) > 1 for mask in m.given_masks),
     a_mask_with_rows_for_each_query=lambda m: any(mask.dim() == 4 and mask.size(2) > 1 for mask in m.given_masks),
+    a_mask_with_rows_for_each_query_and_all_heads=lambda m: any(
+        mask.dim() == 4 and mask.size(1) == 1 < mask.size(2) for mask in m.given_masks
+    ),
+    a_mask_for_each_head_and_all_queries=lambda m: any(
+        mask.dim() == 4 and mask.size(2) == 1 < mask.size(1) for mask in m.given_masks
+    ),
+    a_mask_of_two_axes_and_gradients=lambda m: (
+        torch.is_grad_enabled() and any(mask.dim() == 2 for mask in m.given_masks)
+    ),
     a_mask_that_allows_all=lambda m: any(bool(mask.all()) for mask in m.given_masks),
 )
 _add(
@@ -318,6 +332,32 @@ _add(
     ON_TENSORS,
     float32=lambda m: any(
         tensor.dtype == torch.float32 for tensor in (*m.floats, *(m.module.parameters() if m.module else ()))
+    ),
+)
+_add(
+    "mode and precision",
+    WITH_DROPOUT,
+    train_mode_and_more_than_12_positions=lambda m: (
+        m.module is not None and m.module.training and m.sizes().get("q", 0) > 12
+    ),
+)
+_add(
+    "time",
+    WITH_MASKS,
+    no_mask_after_a_call_with_one=lambda m: (
+        m.last is not None
+        and any(
+            isinstance(m.last.get(name), Tensor) and m.arguments[name] is None
+            for name in m.arguments
+            if name.endswith("mask")
+        )
+    ),
+)
+_add(
+    "time",
+    NN,
+    other_weights_in_eval_mode_without_gradients=lambda m: (
+        m.has_other_weights and not torch.is_grad_enabled() and m.module is not None and not m.module.training
     ),
 )
 _add("time", ANY, the_second_call=lambda m: m.calls > 0)
