@@ -72,7 +72,7 @@ EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "flo
 SITUATIONS = {
     ("EncoderLayer", False): Covering(
         FACTORS,
-        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + SILENT + AFTER_MASKS + [RELOADED, ALIKE],
+        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + SILENT + AFTER_MASKS + [RELOADED[0], ALIKE],
     ),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
@@ -87,7 +87,7 @@ SITUATIONS = {
             *NOTHING_LEFT,
             *REMARKABLE,
             *SILENT,
-            RELOADED,
+            RELOADED[0],
         ],
     ),
     ("EncoderLayer", True): Occurring(

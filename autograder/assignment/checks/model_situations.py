@@ -54,7 +54,7 @@ SITUATIONS = Covering(
         *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
         FREE | {"method": "decode"},
         *(ALIKE | {"method": method} for method in ("encode", "decode")),
-        *(RELOADED | {"method": method} for method in ("encode", "decode")),
+        *(RELOADED[0] | {"method": method} for method in ("encode", "decode")),
         *(row | {"method": "decode"} for row in (OTHERS, MANY_KEYS)),
         *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
         *(row | {"method": "decode"} for row in learning_with(shape=SHAPES, src_mask=MASKS)),

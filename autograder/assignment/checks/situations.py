@@ -63,13 +63,8 @@ WITHOUT_KEYS = PLAIN | FEW | {"mask": "a query without keys", "src_mask": "a sen
 """Levels with masks that leave nothing to a query, or to all queries of a sentence; other sentences must not suffer."""
 MANY_KEYS = PLAIN | {"k": "many", "s": "many", "mask": "(q, k)", "src_mask": "(q, k)"}
 """Levels with many keys and a mask for all sentences."""
-RELOADED = PLAIN | {
-    "history": "state dict",
-    "gradients": Either("no_grad", "inference_mode"),
-    "k": "few",
-    "shape": "few",
-}
-"""A call in eval mode of an object that had other weights when it was called before."""
+RELOADED = [PLAIN | FEW | {"history": "state dict", "gradients": mode} for mode in ("no_grad", "inference_mode")]
+"""Calls in eval mode of an object that had other weights when it was called before."""
 SILENT = [
     PLAIN | {"training": True, "shape": shape, "s": s, "history": "nothing"}
     for shape, s in (("one sentence", "many"), ("one position", "few"), ("coinciding", "t"))

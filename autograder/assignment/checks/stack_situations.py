@@ -66,7 +66,7 @@ EXTREME: list[dict[str, Any]] = [
 ]
 SITUATIONS = {
     ("Encoder", False): Covering(
-        FACTORS, EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + AFTER_MASKS + [RELOADED, ALIKE]
+        FACTORS, EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + AFTER_MASKS + [RELOADED[0], ALIKE]
     ),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY,
@@ -80,7 +80,7 @@ SITUATIONS = {
             MANY_KEYS,
             *NOTHING_LEFT,
             *REMARKABLE,
-            RELOADED,
+            RELOADED[0],
         ],
     ),
     ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE),

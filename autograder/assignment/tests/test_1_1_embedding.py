@@ -175,7 +175,7 @@ SITUATIONS = Covering(
         "layout": LAYOUTS,
         "training": (False, True),
     },
-    [*learning_with(made=MADE), {"made": ("many", "float64"), "ids": "the last"}, RELOADED],
+    [*learning_with(made=MADE), {"made": ("many", "float64"), "ids": "the last"}, *RELOADED],
 )
 
 

@@ -335,7 +335,7 @@ SITUATIONS = Covering(
         OTHERS,
         *NOTHING_LEFT,
         MANY_KEYS,
-        RELOADED,
+        *RELOADED,
     ],
 )
 HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one feature": (1, 1), "many": (5, 7)}

@@ -169,7 +169,7 @@ SITUATIONS = Covering(
         "values": VALUES,
         "training": (False, True),
     },
-    [*learning_with(made=MADE), RELOADED],
+    [*learning_with(made=MADE), *RELOADED],
 )
 
 
