@@ -125,7 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
         help="CPU time of grading one submission alone and in a class, and of the tests without a sandbox",
         epilog="example: python -m benchmarks grading --count 30",
     )
-    sub.add_argument("--count", type=int, default=30, help="submissions in the class (default: 30)")
+    sub.add_argument("--count", type=int, default=30, help="submissions of each kind in the class (default: 30)")
     sub.set_defaults(run=lambda options: grading.measure(options.count))
     sub = commands.add_parser(
         "stability",

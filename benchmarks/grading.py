@@ -1,14 +1,16 @@
 """What grading costs in CPU seconds: one submission alone, one in a class, and the same tests without a sandbox."""
 
 import json
+import random
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -31,9 +33,30 @@ from foundation.child_processes import Ended, run_forked
 from validity.run_tests import Version, run_versions
 
 from .processes import asked, cpu_seconds, family
+from .whole_class import good_or_faulty, kind_of, write
 
 SUBMISSION, RELEASE = Path("reference"), Path("student")
+ALL_POINTS = 90
+REFERENCE_ALONE = "the reference, in a class"
+UNWATCHED = "the same without reports of branches"
+RIGHT, WRONG = "correct variants, in a class", "faulty submissions with their diagnosis, in a class"
+KINDS = {RIGHT: ("good",), WRONG: ("faulty", "sometimes")}
 COLD = "from benchmarks.grading import cold; cold()"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission to grade.
+
+    Attributes:
+        submission: its folder.
+        is_right: whether it deserves all points.
+        is_watched: whether its branches report that they were reached.
+    """
+
+    submission: Path
+    is_right: bool = True
+    is_watched: bool = True
 
 
 def cpu_of(zygote: Zygote) -> float:
@@ -41,9 +64,9 @@ def cpu_of(zygote: Zygote) -> float:
     return sum(asked(partial(cpu_seconds, one), 0.0) for one in family(zygote._process.pid))
 
 
-def points_of(grader: Grader) -> float:
-    """Grades the submission; returns its points."""
-    intake = take_in(SUBMISSION, RELEASE, grader.assignment)
+def points_of(grader: Grader, submission: Path = SUBMISSION) -> float:
+    """Grades a submission; returns its points."""
+    intake = take_in(submission, RELEASE, grader.assignment)
     recorder = Recorder(intake.name, grader.assignment, "0" * 16)
     return recorder.add_all(events_of(intake, Seeds(b"benchmark"), grader)).judgement.score
 
@@ -67,48 +90,58 @@ def fresh(*command: str) -> tuple[float, str]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
 
-def in_a_class(count: int) -> tuple[list[float], list[float]]:
-    """Returns the CPU seconds of each submission in a class; a forked grader grades each, as in `grade-class`.
-
-    Every other one is graded without reports of the branches that it reaches: the second list.
-    """
-    found: tuple[list[float], list[float]] = ([], [])
+def in_a_class(tasks: Sequence[Task]) -> list[float]:
+    """Returns the CPU seconds of each submission of a class; a forked grader grades each, as in `grade-class`."""
+    found = []
     with tempfile.NamedTemporaryFile() as references, open_grader(read_assignment(), Path(references.name)) as grader:
 
-        def work(is_silent: int) -> Iterator[tuple[float, float]]:
+        def work(task: Task) -> Iterator[tuple[float, float]]:
             unwatched = patch.object(judging, "find_judged_code", return_value=JudgedCode())
-            with unwatched if is_silent else nullcontext():
-                points = points_of(grader)
+            with nullcontext() if task.is_watched else unwatched:
+                points = points_of(grader, task.submission)
             yield time.process_time(), points
 
         points_of(grader)  # so that the first is like the others
-        for number in tqdm(range(count), desc="class", leave=False):
+        for task in tqdm(tasks, desc="class", leave=False):
             before = cpu_of(grader.zygote)
-            is_silent = number % 2
-            (_, told), (_, ended) = run_forked(deque([is_silent]), work, 60)
-            if isinstance(told, Ended) or told[1] != 90:
-                raise RuntimeError(f"the submission did not get its 90 points: {told}, {ended}")
-            found[is_silent].append(told[0] + cpu_of(grader.zygote) - before)
+            (_, told), (_, ended) = run_forked(deque([task]), work, 60)
+            if isinstance(told, Ended) or (task.is_right and told[1] != ALL_POINTS):
+                raise RuntimeError(f"{task.submission} did not get all points: {told}, {ended}")
+            found.append(told[0] + cpu_of(grader.zygote) - before)
     return found
+
+
+def tasks_of(count: int, folder: Path) -> Iterator[tuple[str, Task]]:
+    """So many of each kind, in turn, so that all meet the same neighbours on a shared machine; by what they are."""
+    chance = random.Random(0)  # noqa: S311  a sample for a measurement
+    everything = [*good_or_faulty()][1:]
+    for number in range(count):
+        yield REFERENCE_ALONE, Task(SUBMISSION)
+        yield UNWATCHED, Task(SUBMISSION, is_watched=False)
+        for what, kinds in KINDS.items():
+            name, sources = chance.choice([one for one in everything if kind_of(one[0]) in kinds])
+            if not (folder / f"{number}-{name}").exists():
+                write(folder / f"{number}-{name}", sources)
+            yield what, Task(folder / f"{number}-{name}", is_right=what == RIGHT)
 
 
 def measure(count: int) -> int:
     """Prints the figures."""
     tests = ["-m", "pytest", "-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "-q"]
-    bare = [fresh(*tests, "--submission", str(SUBMISSION))[0] for _ in range(3)]
-    alone = [json.loads(fresh("-c", COLD)[1])[0] for _ in range(3)]
-    forked: list[float] = []
+    rows: dict[str, list[float]] = {
+        "one submission alone, both imports of torch included": [json.loads(fresh("-c", COLD)[1])[0] for _ in range(3)],
+        "the same tests, bare pytest, one import of torch": [
+            fresh(*tests, "--submission", str(SUBMISSION))[0] for _ in range(3)
+        ],
+    }
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+        names, tasks = zip(*tasks_of(count, Path(folder)), strict=True)
+        for name, one in zip(names, in_a_class(tasks), strict=True):
+            rows.setdefault(name, []).append(one)
     sources = read_sources(SUBMISSION, RELEASE)
     versions = [Version("", sources, [seed]) for seed in range(5)]
-    run_versions(versions, sources, read_assignment(), lambda run: forked.append(run.cpu_seconds))
-    together, silent = in_a_class(count)
-    rows = {
-        "one submission alone, both imports of torch included": alone,
-        "the same tests, bare pytest, one import of torch": bare,
-        f"one submission of a class of {count}": together,
-        "the same without reports of branches, in turn with it": silent,
-        "the same tests, bare, in a fork that has all loaded": forked,
-    }
+    bare = rows["the same tests, bare, in a fork that has all loaded"] = []
+    run_versions(versions, sources, read_assignment(), lambda run: bare.append(run.cpu_seconds))
     print("CPU seconds: median, least, most")
     for name, seconds in rows.items():
         print(f"{name:<56}{median(seconds):6.2f}{min(seconds):6.2f}{max(seconds):6.2f}")
