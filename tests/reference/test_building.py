@@ -11,7 +11,7 @@ from reference.decode import beam_decode, greedy_decode
 from reference.masks import causal_mask, padding_mask
 from reference.model import Transformer
 from reference.running.building import build_model, embedding_tables, make_optimizer
-from reference.running.config import PRESETS
+from reference.running.config import PRESETS, ConfigError
 
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
 
@@ -22,6 +22,21 @@ def test_tied_output_shares_one_table():
     assert model.output_projection.weight is next(model.tgt_embedding.parameters())
     untied = sum(p.numel() for p in build_model(SMALL, 9, 9).parameters())
     assert sum(p.numel() for p in model.parameters()) == untied - 9 * config.d_model
+
+
+def test_what_cannot_be_tied_is_said(monkeypatch):
+    class Unusual(Transformer):
+        """Keeps the output projection under another name."""
+
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.to_words = self.output_projection
+            del self.output_projection
+
+    monkeypatch.setattr("reference.running.building.Transformer", Unusual)
+    with pytest.raises(ConfigError, match="^tie_output: needs an nn.Linear `output_projection` .*--no-tie-output$"):
+        build_model(replace(SMALL, tie_output=True), 9, 9)
+    build_model(SMALL, 9, 9)
 
 
 def test_initialisation_and_tying_need_no_layout(monkeypatch):
