@@ -169,6 +169,10 @@ def draw_mask(case: Case, kind: str, b: int, h: int, q: int, k: int) -> Tensor |
         mask = case.mask(b, h, q, k)
         mask[0, 0, case.size(0, q - 1)] = False
         return mask
+    if kind == "one without keys, for all":
+        mask = case.mask(1, h, q, k)
+        mask[0, 0, case.size(0, q - 1)] = False
+        return mask
     if kind == "a sentence without keys":
         mask = case.padding_mask(b, k)
         mask[0] = False

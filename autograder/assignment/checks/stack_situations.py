@@ -32,6 +32,7 @@ from .situations import (
     RELOADED,
     REMARKABLE,
     SHAPES,
+    SILENT,
     VALUES,
     Situation,
     Sizes,
@@ -66,7 +67,8 @@ EXTREME: list[dict[str, Any]] = [
 ]
 SITUATIONS = {
     ("Encoder", False): Covering(
-        FACTORS, EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + AFTER_MASKS + [RELOADED[0], ALIKE]
+        FACTORS,
+        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + AFTER_MASKS + [RELOADED[0], ALIKE, SILENT[0]],
     ),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY,
@@ -81,10 +83,11 @@ SITUATIONS = {
             *NOTHING_LEFT,
             *REMARKABLE,
             RELOADED[0],
+            SILENT[0],
         ],
     ),
-    ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE),
-    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME + NOTHING_LEFT + REMARKABLE),
+    ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE + SILENT[:1]),
+    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME + NOTHING_LEFT + REMARKABLE + SILENT[:1]),
 }
 SETTINGS = {
     # n_heads, d_head, d_ff, n_layers, dropout

@@ -61,7 +61,7 @@ def _with_seed(seed: int, module: nn.Module, inputs: Sequence[Tensor]) -> Any:
 
 def train_in_turn(
     train_epoch: Callable[..., Any], runs: Sequence[dict[str, Any]]
-) -> list[tuple[list[Any], list[Tensor]]]:
+) -> list[tuple[list[Any], list[Tensor], int | None]]:
     """What several trainings end with; each as `train` takes it."""
     return [train(train_epoch, **run) for run in runs]
 
@@ -80,8 +80,8 @@ def train(
     schedule: bool = False,
     stale: bool = False,
     in_one_pass: bool = False,
-) -> tuple[list[Any], list[Tensor]]:
-    """What `train_epoch` returns after each epoch, and the model's parameters afterwards.
+) -> tuple[list[Any], list[Tensor], int | None]:
+    """What `train_epoch` returns after each epoch, the model's parameters afterwards, and the scheduler's steps.
 
     Args:
         train_epoch: of the submission.
@@ -105,8 +105,9 @@ def train(
             parameter.copy_(value)
             parameter.grad = torch.ones_like(parameter) if stale else None
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step) if schedule else None
     if schedule:
-        options = {**options, "scheduler": torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step)}
+        options = {**options, "scheduler": scheduler}
     criterion = nn.CrossEntropyLoss(ignore_index=pad, label_smoothing=smoothing)
     several = [Batch(**tensors) for tensors in batches]
     losses = []
@@ -114,7 +115,7 @@ def train(
         model.train(is_training)  # as dev BLEU between two epochs leaves it
         model.part.train(is_training is not is_mixed)
         losses.append(train_epoch(iter(several) if in_one_pass else several, model, optimizer, criterion, **options))
-    return losses, [parameter.detach() for parameter in model.parameters()]
+    return losses, [parameter.detach() for parameter in model.parameters()], scheduler.last_epoch if scheduler else None
 
 
 def search(

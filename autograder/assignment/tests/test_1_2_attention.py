@@ -228,7 +228,7 @@ SITUATIONS = Covering(
             "(b, h, q, k)",
             Either("(q, k)", "(1, h, q, k)", "(b, 1, q, k)"),
             Either("(b, 1, 1, k)", "(b, h, 1, k)"),
-            Either("all allowed", "a query without keys", "a sentence without keys"),
+            Either("all allowed", "a query without keys", "a sentence without keys", "one without keys, for all"),
         ),
         "dtype": tuple(DTYPES),
         "gradients": OF_SEVERAL,

@@ -17,6 +17,7 @@ from autograder.assignment.checks.situations import (
     AGAIN,
     DTYPES,
     LAYOUTS,
+    LEARNING,
     MANY_KEYS,
     MASKS,
     NOTHING_LEFT,
@@ -335,6 +336,7 @@ SITUATIONS = Covering(
         OTHERS,
         *NOTHING_LEFT,
         MANY_KEYS,
+        LEARNING | {"made": ("many", "float32"), "mask": "(q, k)"},
         *RELOADED,
     ],
 )

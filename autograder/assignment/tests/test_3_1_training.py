@@ -94,7 +94,7 @@ class Training:
 
     def run(self, how: dict[str, Any] | None = None, **options: Any) -> tuple[Any, list[Tensor]]:
         """Calls train_epoch with these options, and `how` as `stand_ins.train` takes it; the result and parameters."""
-        [(losses, parameters)] = train_in_turn(self.submission, [self.described(options, **how or {})])
+        [(losses, parameters, _)] = train_in_turn(self.submission, [self.described(options, **how or {})])
         return losses[-1], parameters
 
     def described(self, options: dict[str, Any], **how: Any) -> dict[str, Any]:
@@ -145,11 +145,13 @@ class Training:
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
 
 
-def train_in_turn(submission: SubmissionUnderTest, runs: list[dict[str, Any]]) -> list[tuple[list[Any], list[Tensor]]]:
-    """What train_epoch returns after each epoch of each run, and the parameters afterwards."""
+def train_in_turn(
+    submission: SubmissionUnderTest, runs: list[dict[str, Any]]
+) -> list[tuple[list[Any], list[Tensor], int | None]]:
+    """What train_epoch returns after each epoch of each run, the parameters afterwards, and the scheduler's steps."""
     found = submission.apply("train_in_turn", submission.function(COMPONENT), runs)
     several = expect_parts(found, [f"run {number + 1}" for number in range(len(runs))], "what comes back")
-    names = "losses", "parameters"
+    names = "losses", "parameters", "the scheduler's steps"
     return [tuple(expect_parts(one, names, "what comes back")) for one in several]
 
 
@@ -283,13 +285,17 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         how = {name: row[name] for name in ("is_training", "is_mixed", "in_one_pass", "schedule")}
         runs.append(trainings[-1].described(options, epochs=2, **how))
     failures = Failures()
-    for row, training, (losses, found) in zip(rows, trainings, train_in_turn(submission, runs), strict=True):
+    for row, training, (losses, found, steps) in zip(rows, trainings, train_in_turn(submission, runs), strict=True):
         with failures.noted():
             factors = [0.5**step for step in range(2 * row["n_batches"])] if row["schedule"] else None
             wanted_losses, wanted = training.expected(row["accumulate"], row["max_grad_norm"], factors, epochs=2)
             what = ", ".join(f"{name} = {value}" for name, value in row.items())
             look_at = "two epochs, with the same model, optimizer, scheduler and batches; each as the other tests say"
             training.check(found, wanted, f"two epochs with {what}", look_at)
+            if row["schedule"]:
+                groups = 2 * -(-row["n_batches"] // row["accumulate"])
+                counted = f"the scheduler's steps in two epochs with {what}"
+                expect(steps == groups, counted, f"{groups}", f"{steps}", "one for each group of batches")
             for loss in losses:
                 returned = f"what train_epoch returns with {what}"
                 expect(isinstance(loss, float), returned, "a Python float", describe(loss), "loss.item()")

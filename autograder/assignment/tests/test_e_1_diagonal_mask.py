@@ -108,7 +108,7 @@ def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
 
 
 def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case) -> None:
-    counts, probability = {1: 400, 4: 60}, 0.3
+    counts, probability = {1: 300, 2: 100, 3: 60, 4: 40}, 0.3
     drawn = iter(draw_in_turn(submission, [(n, 0, probability) for n, count in counts.items() for _ in range(count)]))
     for length, count in counts.items():
         masks = torch.stack([next(drawn) for _ in range(count)]).double()
