@@ -31,7 +31,7 @@ class TinyTranslator(nn.Module):
     ) -> None:
         super().__init__()
         self.src_table, self.tgt_table = spread(src_vocab_size, d_model), spread(tgt_vocab_size, d_model)
-        self.projection = spread(d_model, tgt_vocab_size)
+        self.projection, self.shift = spread(d_model, tgt_vocab_size), spread(tgt_vocab_size)
         self.part = Part()
         self.to(dtype)
 
@@ -55,7 +55,7 @@ class TinyTranslator(nn.Module):
 
     def get_predictions(self, output: Tensor) -> Tensor:
         """(b, t, d) -> log-probabilities (b, t, vocabulary)."""
-        return (output @ self.projection).log_softmax(dim=-1)
+        return (output @ self.projection + self.shift).log_softmax(dim=-1)
 
     def forward(self, *arguments: object) -> NoReturn:
         """Not part of the contract."""

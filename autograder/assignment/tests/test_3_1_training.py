@@ -71,9 +71,8 @@ class Training:
         self.batches = []
         for number, index in enumerate(chosen, start=1):
             b, t, cut = case.choose(SHAPES[index])
-            self.batches.append(
-                self.draw_batch(case, *((number, 1, 1) if shape == "one token" else (b, t, cut)), shape)
-            )
+            sizes = {"one token": (number, 1, 1), "many labels": (8 + number, 12, 9)}.get(shape, (b, t, cut))
+            self.batches.append(self.draw_batch(case, *sizes, shape))
 
     def draw_batch(self, case: Case, b: int, t: int, cut: int, shape: str) -> dict[str, Tensor]:
         """A batch of b sentences, one with t labels and the others with `cut`."""
@@ -263,6 +262,7 @@ SITUATIONS = Covering(
         GROUPS | {"shape": "s = t", "is_training": False},
         GROUPS | {"shape": "s = t", "accumulate": 7},
         GROUPS | {"n_batches": 4, "schedule": True},
+        GROUPS | {"n_batches": 5, "accumulate": 7, "shape": "many labels", "smoothing": 0.0},
         GROUPS | {"values": "large losses", "max_grad_norm": 10.0},
     ],
 )

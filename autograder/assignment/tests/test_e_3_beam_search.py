@@ -255,9 +255,9 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         garden_path(tables, 0)
         tables.say(1, 0, tables.bos, eos=1.0)
         tables.say(2, 0, tables.bos, w5=1.0)
-        for position, (before, after) in enumerate(((5, 6), (6, 7), (7, 8)), start=1):
-            tables.say(2, position, tables.words[before], **{f"w{after}": 1.0})
-        tables.say(2, 4, tables.words[8], eos=1.0)
+        for position, before in enumerate(range(5, 10), start=1):
+            tables.say(2, position, tables.words[before], **{f"w{before + 1}": 1.0})
+        tables.say(2, 6, tables.words[10], eos=1.0)
         wide_path(tables, 3)
         length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
         masks = case.padding_mask(4, length)
@@ -265,7 +265,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         options = {name: row[name] for name in ("beam_size", "length_penalty", "max_length", "length", "is_mixed")}
         sentences = [sentence for sentence in row["sentences"] if beam_size > 1 or sentence not in (0, 3)]
         found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
-        whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(5, 6, 7, 8)}
+        whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
         whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
         wanted = [whole[sentence][:max_length] for sentence in sentences]
         named = {name: value for name, value in row.items() if name not in ("special", "sentences")}
