@@ -41,7 +41,7 @@ def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Tra
     if config.share_embeddings:
         share_embeddings(model)
     if config.tie_output:
-        model.output_projection.weight = embedding_tables(model)[-1]
+        tie_output(model)
     if config.fused:
         extra("fused_layers", "fused").fuse_layers(model)
     if config.inner_dropout:
@@ -83,6 +83,19 @@ def embedding_tables(model: Transformer) -> list[nn.Parameter]:
         target = next(named["tgt_embedding"].parameters())
         tables = [table for table in tables if table is not target] + [target]
     return tables
+
+
+def tie_output(model: Transformer) -> None:
+    """Makes the target's table the matrix of the output projection, too.
+
+    Raises:
+        ConfigError: if either is laid out otherwise than here.
+    """
+    projection, table = getattr(model, "output_projection", None), embedding_tables(model)[-1]
+    if not isinstance(projection, nn.Linear) or projection.weight.shape != table.shape:
+        what = "an nn.Linear `output_projection` with a matrix of the same shape as the target embedding's table"
+        raise ConfigError(f"tie_output: needs {what}; train with --no-tie-output")
+    projection.weight = table
 
 
 def share_embeddings(model: Transformer) -> None:
