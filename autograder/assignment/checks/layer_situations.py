@@ -37,6 +37,7 @@ from .situations import (
     SHAPES,
     SILENT,
     VALUES,
+    WIDEST,
     Situation,
     Sizes,
     built_by_numbers,
@@ -113,7 +114,7 @@ def check_situations(submission: SubmissionUnderTest, case: Case, kind: str, nor
     The roles of the layer's parameters are found once; in objects of other sizes they are the same, number by number.
     """
     led = led_by_numbers(submission, case, f"layers.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
-    led += built_by_numbers(submission, case, f"layers.{kind}", settings_of)
+    led += built_by_numbers(submission, case, f"layers.{kind}", settings_of, most=WIDEST)
     groups = dict(by_object(SITUATIONS[kind, norm_first].rows(case, led)))
     first = make_layer(submission, case, kind, ALMOST_ALL, norm_first)
     leaves = leaves_of(first.layer)

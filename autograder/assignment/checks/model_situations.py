@@ -26,6 +26,7 @@ from .situations import (
     OTHERS,
     RELOADED,
     SHAPES,
+    WIDEST,
     Kind,
     Situation,
     built_by_numbers,
@@ -74,7 +75,7 @@ NAMES = {
 def check_model(submission: SubmissionUnderTest, case: Case) -> None:
     """Encode and decode of the Transformer in situations in which any two levels of two factors meet."""
     led = led_by_numbers(submission, case, COMPONENT, 4, made=("one head, d_ff = d_model", "float32"))
-    led += built_by_numbers(submission, case, COMPONENT, settings_of, FEWEST_LAYERS, ids="the last")
+    led += built_by_numbers(submission, case, COMPONENT, settings_of, FEWEST_LAYERS, WIDEST, ids="the last")
     both = [row | {"method": method} for row in led for method in ("encode", "decode")]
     counts: dict[int, int] = {}
     for (made, dtype), rows in by_object(SITUATIONS.rows(case, both)):

@@ -299,7 +299,8 @@ NUMBERS = 3
 """At most so many small sizes that stand in a component's code are tried, as many large ones, and one of a tensor."""
 BUILT = 2
 """For at most so many of them objects are made."""
-MANY_HEADS = 64
+MANY_HEADS, WIDEST = 64, 260
+"""The most heads, and the most features of what has attention: with more, a grading would take seconds."""
 Sizes = tuple[float, ...]
 Kind = str | Sizes
 """Of an object: a name for its settings, or the settings."""

@@ -34,6 +34,7 @@ from .situations import (
     SHAPES,
     SILENT,
     VALUES,
+    WIDEST,
     Situation,
     Sizes,
     built_by_numbers,
@@ -114,7 +115,7 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
     """A stack in situations in which any two levels of two factors meet."""
     options: dict[str, Any] = {"norm_first": True} if norm_first else {}
     led = led_by_numbers(submission, case, f"model.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
-    led += built_by_numbers(submission, case, f"model.{kind}", settings_of, FEWEST_LAYERS)
+    led += built_by_numbers(submission, case, f"model.{kind}", settings_of, FEWEST_LAYERS, WIDEST)
     for (made, dtype), rows in by_object(SITUATIONS[kind, norm_first].rows(case, led)):
         *numbers, dropout = made if isinstance(made, tuple) else SETTINGS[made]
         n_heads, d_head, d_ff, n_layers = map(int, numbers)

@@ -27,6 +27,7 @@ from autograder.assignment.checks.situations import (
     RELOADED,
     SAME,
     VALUES,
+    WIDEST,
     Situation,
     built_by_numbers,
     by_object,
@@ -347,7 +348,7 @@ HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one f
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
     led = led_by_numbers(submission, case, COMPONENT, 5, made=("one head", "float32"))
-    led += built_by_numbers(submission, case, COMPONENT, heads_and_features)
+    led += built_by_numbers(submission, case, COMPONENT, heads_and_features, most=WIDEST)
     is_found = False
     for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
         n_heads, d_head = map(int, kind if isinstance(kind, tuple) else HEADS[kind])
