@@ -5,6 +5,7 @@
     written_out.py           a layer that writes its parts out
     stacks.py, models.py     encoder and decoder; the Transformer
     situations.py            the many ways in which a component may be called
+    sizes_in_code.py         those that a component's code asks for
     judging.py               calls it so, and compares by value
     unreadable.py            laws for layouts that nothing can read; then a person reads
     layer_situations.py, stack_situations.py, model_situations.py

@@ -26,10 +26,8 @@ from .situations import (
     OTHERS,
     RELOADED,
     SHAPES,
-    WIDEST,
     Kind,
     Situation,
-    built_by_numbers,
     by_object,
     counted_of,
     draw_length,
@@ -37,9 +35,9 @@ from .situations import (
     draw_shape,
     lay_out,
     learning_with,
-    led_by_numbers,
     masks_before,
 )
+from .sizes_in_code import WIDEST, built_by_numbers, led_by_numbers
 from .stack_situations import FACTORS, FEWEST_LAYERS, SETTINGS, Layer, distance, layers_of, randomise, settings_of
 
 SITUATIONS = Covering(

@@ -4,7 +4,7 @@ They are rows of a covering array, so that any two levels of two factors meet in
 for several kinds, each kind occurs. `judging` compares what a component does in them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,8 @@ import torch
 from torch import Tensor
 
 from autograder.testing.case import Case
-from autograder.testing.code_numbers import LEAST, numbers_of
 from autograder.testing.comparison import copies
 from autograder.testing.covering import Either
-from autograder.testing.under_test import SubmissionUnderTest
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 GRADIENTS = ("of inputs", "of parameters", Either("no_grad", "inference_mode"))
@@ -293,74 +291,9 @@ def draw_length(case: Case, kind: str | int, t: int) -> int:
     return size_of(kind, {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t, "x itself": t})
 
 
-LONG, LONGEST = 150, 520
-"""Positions: of those beyond the first number one sentence is enough; the model is made for 512."""
-NUMBERS = 3
-"""At most so many small sizes that stand in a component's code are tried, as many large ones, and one of a tensor."""
-BUILT = 2
-"""For at most so many of them objects are made."""
-MANY_HEADS, WIDEST = 64, 260
-"""The most heads, and the most features of what has attention: with more, a grading would take seconds."""
 Sizes = tuple[float, ...]
 Kind = str | Sizes
 """Of an object: a name for its settings, or the settings."""
-
-
-def led_by_numbers(
-    submission: SubmissionUnderTest, case: Case, component: str, features: int, **levels: Any
-) -> list[dict[str, Any]]:
-    """Rows with the sizes that stand in a component's code, and one more, so that a condition is met either way.
-
-    Args:
-        submission: with this code.
-        case: draws.
-        component: "module.Name".
-        features: of the tensors.
-        levels: of all these rows.
-    """
-    sizes = case.shuffle(numbers_of(submission.sources, submission.contract.modules, component))
-    small = [size for size in sizes if size <= LONG][:NUMBERS]
-    large = sorted({more for size in sizes if LONG < size <= LONGEST for more in (size, size + 1)})[-NUMBERS:]
-    whole = [size // (40 * features) + 1 for size in sizes if size > LONGEST][:1]
-    calls = [call for size in small for call in ((2, size, size + 1), (2, size + 1, size), (size + 1, 2, 3))]
-    calls += [call for size in large for call in ((1, size, 3), (1, 2, size))]
-    calls += [(size, 40, 3) for size in whole]
-    named = [{"shape": (b, q), "b": b, "q": q, "k": k, "s": k} for b, q, k in calls]
-    return [LEARNING | FEW | masks | levels | row for row in named for masks in (NO_MASKS, ROWS_OF_THEIR_OWN)]
-
-
-def built_by_numbers(
-    submission: SubmissionUnderTest,
-    case: Case,
-    component: str,
-    sizes_of: Callable[[int, int], Iterable[Sizes]],
-    least: int = LEAST,
-    most: int = LONGEST,
-    **levels: Any,
-) -> list[dict[str, Any]]:
-    """Rows for objects with the sizes that stand in a component's code, and one more.
-
-    Args:
-        submission: with this code.
-        case: draws.
-        component: "module.Name".
-        sizes_of: makes settings of two sizes.
-        least: no smaller number counts.
-        most: no larger number counts.
-        levels: of all these rows.
-    """
-    numbers = numbers_of(submission.sources, submission.contract.modules, component, least)
-    chosen = case.shuffle([number for number in numbers if number <= most])[:BUILT]
-    made = [sizes for n in chosen for pair in ((n, n + 1), (n + 1, n)) for sizes in sizes_of(*pair)]
-    rows = [LEARNING | FEW | levels | {"made": (sizes, "float64")} for sizes in made]
-    return [row | masks for row in rows for masks in (NO_MASKS, ROWS_OF_THEIR_OWN)]
-
-
-def heads_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:
-    """Heads, and features of each: one head with so many features, and so many heads."""
-    yield 1, one
-    if max(one, other) <= MANY_HEADS:
-        yield one, 1
 
 
 def learning_with(**factors: Sequence[Any]) -> list[dict[str, Any]]:

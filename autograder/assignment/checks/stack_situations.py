@@ -34,18 +34,15 @@ from .situations import (
     SHAPES,
     SILENT,
     VALUES,
-    WIDEST,
     Situation,
     Sizes,
-    built_by_numbers,
     by_object,
     counted_of,
     draw_layer_inputs,
-    heads_and_features,
     learning_with,
-    led_by_numbers,
     masks_before,
 )
+from .sizes_in_code import WIDEST, built_by_numbers, heads_and_features, led_by_numbers
 
 FACTORS: dict[str, Sequence[Any]] = {
     "made": (

@@ -14,19 +14,17 @@ from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_t
 from autograder.assignment.checks.situations import (
     GRADIENTS,
     LAYOUTS,
-    LONGEST,
     OF_MODULES,
     RELOADED,
     SHAPES,
     Kind,
     Situation,
-    built_by_numbers,
     by_object,
     draw_shape,
     lay_out,
     learning_with,
-    led_by_numbers,
 )
+from autograder.assignment.checks.sizes_in_code import LONGEST, built_by_numbers, led_by_numbers
 from autograder.assignment.parameter_roles.by_behaviour import find_table, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
 from autograder.testing.case import Case

@@ -18,16 +18,14 @@ from autograder.assignment.checks.situations import (
     SAME,
     VALUES,
     Situation,
-    built_by_numbers,
     draw_mask,
     draw_values,
-    heads_and_features,
     lay_out,
-    led_by_numbers,
     made_the_same,
     mask_before,
     size_of,
 )
+from autograder.assignment.checks.sizes_in_code import built_by_numbers, heads_and_features, led_by_numbers
 from autograder.assignment.parameter_roles.projections import true_attention
 from autograder.testing.case import Case
 from autograder.testing.comparison import (

@@ -27,21 +27,18 @@ from autograder.assignment.checks.situations import (
     RELOADED,
     SAME,
     VALUES,
-    WIDEST,
     Situation,
-    built_by_numbers,
     by_object,
     draw_mask,
     draw_values,
-    heads_and_features,
     lay_out,
     learning_with,
-    led_by_numbers,
     made_the_same,
     mask_before,
     served,
     size_of,
 )
+from autograder.assignment.checks.sizes_in_code import WIDEST, built_by_numbers, heads_and_features, led_by_numbers
 from autograder.assignment.checks.unreadable import needs_reader
 from autograder.assignment.parameter_roles.by_behaviour import find_projections
 from autograder.assignment.parameter_roles.laws import check_weights

@@ -20,14 +20,13 @@ from autograder.assignment.checks.situations import (
     SHAPES,
     VALUES,
     Situation,
-    built_by_numbers,
     by_object,
     draw_shape,
     draw_values,
     lay_out,
     learning_with,
-    led_by_numbers,
 )
+from autograder.assignment.checks.sizes_in_code import built_by_numbers, led_by_numbers
 from autograder.assignment.parameter_roles.by_behaviour import find_gain_and_shift, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
 from autograder.testing.case import Case

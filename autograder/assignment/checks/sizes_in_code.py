@@ -1,0 +1,76 @@
+"""Situations of the sizes that `testing/code_numbers.py` finds in a component: a condition on them is met either way."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from autograder.testing.case import Case
+from autograder.testing.code_numbers import LEAST, numbers_of
+from autograder.testing.under_test import SubmissionUnderTest
+
+from .situations import FEW, LEARNING, NO_MASKS, ROWS_OF_THEIR_OWN, Sizes
+
+LONG, LONGEST = 150, 520
+"""Positions: of those beyond the first number one sentence is enough; the model is made for 512."""
+NUMBERS = 3
+"""At most so many small sizes that stand in a component's code are tried, as many large ones, and one of a tensor."""
+BUILT = 2
+"""For at most so many of them objects are made."""
+MANY_HEADS, WIDEST = 64, 260
+"""The most heads, and the most features of what has attention: with more, a grading would take seconds."""
+
+
+def led_by_numbers(
+    submission: SubmissionUnderTest, case: Case, component: str, features: int, **levels: Any
+) -> list[dict[str, Any]]:
+    """Rows with the sizes that stand in a component's code, and one more, so that a condition is met either way.
+
+    Args:
+        submission: with this code.
+        case: draws.
+        component: "module.Name".
+        features: of the tensors.
+        levels: of all these rows.
+    """
+    sizes = case.shuffle(numbers_of(submission.sources, submission.contract.modules, component))
+    small = [size for size in sizes if size <= LONG][:NUMBERS]
+    large = sorted({more for size in sizes if LONG < size <= LONGEST for more in (size, size + 1)})[-NUMBERS:]
+    whole = [size // (40 * features) + 1 for size in sizes if size > LONGEST][:1]
+    calls = [call for size in small for call in ((2, size, size + 1), (2, size + 1, size), (size + 1, 2, 3))]
+    calls += [call for size in large for call in ((1, size, 3), (1, 2, size))]
+    calls += [(size, 40, 3) for size in whole]
+    named = [{"shape": (b, q), "b": b, "q": q, "k": k, "s": k} for b, q, k in calls]
+    return [LEARNING | FEW | masks | levels | row for row in named for masks in (NO_MASKS, ROWS_OF_THEIR_OWN)]
+
+
+def built_by_numbers(
+    submission: SubmissionUnderTest,
+    case: Case,
+    component: str,
+    sizes_of: Callable[[int, int], Iterable[Sizes]],
+    least: int = LEAST,
+    most: int = LONGEST,
+    **levels: Any,
+) -> list[dict[str, Any]]:
+    """Rows for objects with the sizes that stand in a component's code, and one more.
+
+    Args:
+        submission: with this code.
+        case: draws.
+        component: "module.Name".
+        sizes_of: makes settings of two sizes.
+        least: no smaller number counts.
+        most: no larger number counts.
+        levels: of all these rows.
+    """
+    numbers = numbers_of(submission.sources, submission.contract.modules, component, least)
+    chosen = case.shuffle([number for number in numbers if number <= most])[:BUILT]
+    made = [sizes for n in chosen for pair in ((n, n + 1), (n + 1, n)) for sizes in sizes_of(*pair)]
+    rows = [LEARNING | FEW | levels | {"made": (sizes, "float64")} for sizes in made]
+    return [row | masks for row in rows for masks in (NO_MASKS, ROWS_OF_THEIR_OWN)]
+
+
+def heads_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:
+    """Heads, and features of each: one head with so many features, and so many heads."""
+    yield 1, one
+    if max(one, other) <= MANY_HEADS:
+        yield one, 1
