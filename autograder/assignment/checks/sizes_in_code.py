@@ -1,4 +1,4 @@
-"""Situations of the sizes that `testing/code_numbers.py` finds in a component: a condition on them is met either way."""
+"""Situations with the sizes that stand in a component: a condition on them is met either way. See `code_numbers`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
