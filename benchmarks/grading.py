@@ -120,8 +120,7 @@ def tasks_of(count: int, folder: Path) -> Iterator[tuple[str, Task]]:
         yield UNWATCHED, Task(SUBMISSION, is_watched=False)
         for what, kinds in KINDS.items():
             name, sources = chance.choice([one for one in everything if kind_of(one[0]) in kinds])
-            if not (folder / f"{number}-{name}").exists():
-                write(folder / f"{number}-{name}", sources)
+            write(folder / f"{number}-{name}", sources)
             yield what, Task(folder / f"{number}-{name}", is_right=what == RIGHT)
 
 

@@ -6,20 +6,17 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.child_processes import Ended, run_forked
+from foundation.child_processes import Ended
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.printable_text import printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import Entry, take_class
+from ..classroom.entries import Entry, in_children, take_class
 from ..classroom.errors import ClassError
 from ..grading.launcher import open_grader
 from ..grading.seeds import Seeds, seeds_of_term
@@ -121,17 +118,13 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
                 else:
                     yield examiner.sheet(entry.key, name, intake)
 
-            tqdm.monitor_interval = 0  # its thread would be forked along
-            is_shown = sys.stderr.isatty()
-            with tqdm(desc="students", unit="student", total=len(entries), disable=not is_shown) as bar:
-                for entry, message in run_forked(deque(entries), work, SECONDS, options.jobs):
-                    if isinstance(message, Ended):
-                        bar.update()
-                        if entry.key not in found:
-                            failed.append(f"{printable(entry.entry)}: no questions were drawn: {message.reason}")
-                        grader.renew()
-                    else:
-                        found[entry.key] = message
+            for entry, message in in_children(entries, work, SECONDS, options.jobs, sys.stderr.isatty()):
+                if isinstance(message, Ended):
+                    if entry.key not in found:
+                        failed.append(f"{printable(entry.entry)}: no questions were drawn: {message.reason}")
+                    grader.renew()
+                else:
+                    found[entry.key] = message
     return [found[entry.key] for entry in entries if entry.key in found], failed
 
 

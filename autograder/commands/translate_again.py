@@ -19,7 +19,7 @@ from ..classroom.errors import ClassError
 from ..grading.grader_version import grader_version
 from ..intake import take_in
 from ..sandbox.containment.layers import LEVELS
-from ..sandbox.containment.zygote import Zygote
+from ..sandbox.containment.zygote import Zygote, living
 from .arguments import Commands, add_assignment, add_layout
 from .grade_class import usable_cores
 
@@ -125,9 +125,7 @@ def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
 
         def renew() -> None:
             nonlocal zygote
-            if not zygote.is_alive():
-                zygote.kill()
-                zygote = Zygote(assignment, options.level)
+            zygote = living(zygote, assignment, options.level)
 
         found = check_class(
             entries,

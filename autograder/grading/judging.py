@@ -35,7 +35,7 @@ from ..rules import (
     find_short_cuts,
 )
 from ..sandbox.containment.layers import layers_of
-from ..sandbox.containment.zygote import Zygote
+from ..sandbox.containment.zygote import Zygote, living
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.tape import Tape
 from ..testing.running.collected_tests import CollectedTests
@@ -120,11 +120,9 @@ class Grader:
 
         Only the process that has started the zygote can: in a fork of it, nothing happens.
         """
-        if not self.zygote.is_ours or self.zygote.is_alive():
-            return False
-        self.zygote.kill()
-        self.zygote = Zygote(self.assignment, self.level)
-        return True
+        before = self.zygote
+        self.zygote = living(before, self.assignment, self.level)
+        return self.zygote is not before
 
 
 def judge(

@@ -47,14 +47,23 @@ def numbers_of(
     waiting, seen, found = [(module, name)], {(module, name)}, set[int]()
     while waiting:
         module, name = waiting.pop()
-        path, text = sources.get(module, ("", ""))
-        for node in definitions(text).get(name, ()):
-            found.update(number for number in numbers_in(node) if number >= least)
-            named = {(module, one.id) for one in ast.walk(node) if isinstance(one, ast.Name)}
-            new = {*imported(node, name, module, path), *named} - seen - others
-            seen |= new
-            waiting += sorted(new)
+        numbers, named = contents_of(name, module, *sources.get(module, ("", "")))
+        found.update(number for number in numbers if number >= least)
+        new = named - seen - others
+        seen |= new
+        waiting += sorted(new)
     return sorted(found)
+
+
+@lru_cache(maxsize=256)
+def contents_of(name: str, module: str, path: str, text: str) -> tuple[frozenset[int], frozenset[Name]]:
+    """Numbers in the statements that give a name its meaning, and what these name. Several tests ask the same."""
+    numbers, named = set[int](), set[Name]()
+    for node in definitions(text).get(name, ()):
+        numbers.update(numbers_in(node))
+        named.update(imported(node, name, module, path))
+        named.update((module, one.id) for one in ast.walk(node) if isinstance(one, ast.Name))
+    return frozenset(numbers), frozenset(named)
 
 
 @lru_cache(maxsize=64)

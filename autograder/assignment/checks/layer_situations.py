@@ -44,6 +44,7 @@ from .situations import (
     draw_layer_inputs,
     learning_with,
     masks_before,
+    size_of,
 )
 from .sizes_in_code import WIDEST, built_by_numbers, heads_and_features, led_by_numbers
 
@@ -96,7 +97,7 @@ SITUATIONS = {
         [*EXTREME[:2], *learning_with(made=FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT, *REMARKABLE, *SILENT],
     ),
 }
-SETTINGS = {
+SETTINGS: dict[str, Sizes] = {
     # n_heads, d_head, d_ff, dropout; a dropout of 0 is judged in train mode too, and one of 1 in eval mode
     "one head, d_ff = d_model": (1, 4, 4, 0.0),
     "one feature a head, d_ff < d_model": (5, 1, 3, 1.0),
@@ -119,8 +120,7 @@ def check_situations(submission: SubmissionUnderTest, case: Case, kind: str, nor
     judge_layer(case, submission, known, leaves, groups.pop(("few", torch.float64), []))
     for (made, dtype), rows in groups.items():
         few = first.n_heads, case.size(2, 3), case.size(10, 20), 0.3
-        *numbers, dropout = made if isinstance(made, tuple) else SETTINGS.get(made, few)
-        n_heads, d_head, d_ff = map(int, numbers)
+        n_heads, d_head, d_ff, dropout = size_of(made, SETTINGS | {"few": few})
         layer = build_layer(submission, case, kind, (n_heads, d_head, d_ff), dropout, norm_first, dtype)
         others = leaves_of(layer.layer)
         try:

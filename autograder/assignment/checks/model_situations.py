@@ -36,6 +36,7 @@ from .situations import (
     lay_out,
     learning_with,
     masks_before,
+    size_of,
 )
 from .sizes_in_code import WIDEST, built_by_numbers, led_by_numbers
 from .stack_situations import FACTORS, FEWEST_LAYERS, SETTINGS, Layer, distance, layers_of, randomise, settings_of
@@ -77,8 +78,7 @@ def check_model(submission: SubmissionUnderTest, case: Case) -> None:
     both = [row | {"method": method} for row in led for method in ("encode", "decode")]
     counts: dict[int, int] = {}
     for (made, dtype), rows in by_object(SITUATIONS.rows(case, both)):
-        *numbers, dropout = made if isinstance(made, tuple) else SETTINGS[made]
-        n_heads, d_head, d_ff, n_layers = map(int, numbers)
+        n_heads, d_head, d_ff, n_layers, dropout = size_of(made, SETTINGS)
         d_model, sizes = n_heads * d_head, vocabularies_of(made)
         model = submission.build(COMPONENT, *sizes, d_model, n_heads, d_ff, n_layers, dropout, dtype=dtype)
         parameters = randomise(case, model.eval(), d_model)
@@ -106,7 +106,7 @@ def check_model(submission: SubmissionUnderTest, case: Case) -> None:
 def vocabularies_of(made: Kind) -> tuple[int, int]:
     """The sizes of both; they are not d_model. Of a model with sizes from its code they are as large as d_ff."""
     if isinstance(made, tuple):
-        d_ff = int(made[2])
+        d_ff = made[2]
         return (d_ff, d_ff) if d_ff > LEAST else (11, 11)
     return VOCABULARIES.get(made, (11, 11))
 

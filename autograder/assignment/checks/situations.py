@@ -6,7 +6,7 @@ for several kinds, each kind occurs. `judging` compares what a component does in
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from autograder.testing.case import Case
 from autograder.testing.comparison import copies
 from autograder.testing.covering import Either
 
+Size = TypeVar("Size")
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 GRADIENTS = ("of inputs", "of parameters", Either("no_grad", "inference_mode"))
 OF_SEVERAL = ("of inputs", Either("of parameters", "of the other inputs"), Either("no_grad", "inference_mode"))
@@ -163,12 +164,8 @@ def draw_mask(case: Case, kind: str, b: int, h: int, q: int, k: int) -> Tensor |
         return None
     if kind == "all allowed":
         return torch.ones(b, 1, q, k, dtype=torch.bool)  # forbids nothing
-    if kind == "a query without keys":
-        mask = case.mask(b, h, q, k)
-        mask[0, 0, case.size(0, q - 1)] = False
-        return mask
-    if kind == "one without keys, for all":
-        mask = case.mask(1, h, q, k)
+    if kind in ("a query without keys", "one without keys, for all"):
+        mask = case.mask(1 if kind.endswith("for all") else b, h, q, k)
         mask[0, 0, case.size(0, q - 1)] = False
         return mask
     if kind == "a sentence without keys":
@@ -222,10 +219,9 @@ def masks_before(case: Case, row: Mapping[str, Any], inputs: Sequence[Tensor | N
 
     The last of the masks is for x itself, the one before it for x and the memory.
     """
-    floats = [tensor.size(1) for tensor in inputs if tensor is not None and tensor.dtype != torch.bool]
-    t, s = floats[0], floats[-1]
+    tensors = [tensor for tensor in inputs if tensor is not None and tensor.dtype != torch.bool]
+    (b, t), s = tensors[0].shape[:2], tensors[-1].size(1)
     keys = [t if number == len(inputs) - 1 else s for number in range(len(inputs))]
-    b = len(inputs[0]) if inputs[0] is not None else 1
     return [mask_before(case, row, b, t, k) if tensor is None else None for tensor, k in zip(inputs, keys, strict=True)]
 
 
@@ -281,9 +277,9 @@ def draw_layer_inputs(
     return x, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask
 
 
-def size_of(level: str | int, sizes: Mapping[str, int]) -> int:
-    """The size that a level stands for, or the level itself if it is a number."""
-    return level if isinstance(level, int) else sizes[level]
+def size_of(level: str | Size, sizes: Mapping[str, Size]) -> Size:
+    """The size, or the sizes, that a level stands for; the level itself if it is no name."""
+    return sizes[level] if isinstance(level, str) else level
 
 
 def draw_length(case: Case, kind: str | int, t: int) -> int:
@@ -291,7 +287,7 @@ def draw_length(case: Case, kind: str | int, t: int) -> int:
     return size_of(kind, {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66), "t": t, "x itself": t})
 
 
-Sizes = tuple[float, ...]
+Sizes = tuple[Any, ...]
 Kind = str | Sizes
 """Of an object: a name for its settings, or the settings."""
 

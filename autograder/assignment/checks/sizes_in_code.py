@@ -62,11 +62,18 @@ def built_by_numbers(
         most: no larger number counts.
         levels: of all these rows.
     """
-    numbers = numbers_of(submission.sources, submission.contract.modules, component, least)
-    chosen = case.shuffle([number for number in numbers if number <= most])[:BUILT]
+    chosen = numbers_tried(submission, case, component, least, most)
     made = [sizes for n in chosen for pair in ((n, n + 1), (n + 1, n)) for sizes in sizes_of(*pair)]
     rows = [LEARNING | FEW | levels | {"made": (sizes, "float64")} for sizes in made]
     return [row | masks for row in rows for masks in (NO_MASKS, ROWS_OF_THEIR_OWN)]
+
+
+def numbers_tried(
+    submission: SubmissionUnderTest, case: Case, component: str, least: int = LEAST, most: int = LONGEST
+) -> list[int]:
+    """Some numbers of a component's code, drawn from those between two others."""
+    numbers = numbers_of(submission.sources, submission.contract.modules, component, least)
+    return case.shuffle([number for number in numbers if number <= most])[:BUILT]
 
 
 def heads_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:

@@ -41,6 +41,7 @@ from .situations import (
     draw_layer_inputs,
     learning_with,
     masks_before,
+    size_of,
 )
 from .sizes_in_code import WIDEST, built_by_numbers, heads_and_features, led_by_numbers
 
@@ -87,7 +88,7 @@ SITUATIONS = {
     ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE + SILENT[:1]),
     ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME + NOTHING_LEFT + REMARKABLE + SILENT[:1]),
 }
-SETTINGS = {
+SETTINGS: dict[str, Sizes] = {
     # n_heads, d_head, d_ff, n_layers, dropout
     "few": (3, 2, 15, 2, 0.3),
     "one head, d_ff = d_model": (1, 4, 4, 2, 0.0),
@@ -114,8 +115,7 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
     led = led_by_numbers(submission, case, f"model.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
     led += built_by_numbers(submission, case, f"model.{kind}", settings_of, FEWEST_LAYERS, WIDEST)
     for (made, dtype), rows in by_object(SITUATIONS[kind, norm_first].rows(case, led)):
-        *numbers, dropout = made if isinstance(made, tuple) else SETTINGS[made]
-        n_heads, d_head, d_ff, n_layers = map(int, numbers)
+        n_heads, d_head, d_ff, n_layers, dropout = size_of(made, SETTINGS)
         d_model = n_heads * d_head
         sizes = d_model, n_heads, d_ff, n_layers, dropout
         stack = submission.build(f"model.{kind}", *sizes, dtype=dtype, **options).eval()

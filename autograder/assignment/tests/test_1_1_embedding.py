@@ -216,7 +216,7 @@ def tokens_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:
 def sizes_of(kind: Kind, case: Case) -> tuple[int, int]:
     """The size of the vocabulary, and d_model."""
     if isinstance(kind, tuple):
-        return int(kind[0]), int(kind[1])
+        return kind
     return {
         "few": draw_sizes(case),
         "as many tokens as features": (7, 7),

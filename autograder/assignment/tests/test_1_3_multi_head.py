@@ -28,6 +28,7 @@ from autograder.assignment.checks.situations import (
     SAME,
     VALUES,
     Situation,
+    Sizes,
     by_object,
     draw_mask,
     draw_values,
@@ -338,7 +339,13 @@ SITUATIONS = Covering(
         *RELOADED,
     ],
 )
-HEADS = {"few": (4, 3), "one head": (1, 5), "one feature a head": (5, 1), "one feature": (1, 1), "many": (5, 7)}
+HEADS: dict[str, Sizes] = {
+    "few": (4, 3),
+    "one head": (1, 5),
+    "one feature a head": (5, 1),
+    "one feature": (1, 1),
+    "many": (5, 7),
+}
 """Heads, and features of each."""
 
 
@@ -348,7 +355,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     led += built_by_numbers(submission, case, COMPONENT, heads_and_features, most=WIDEST)
     is_found = False
     for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
-        n_heads, d_head = map(int, kind if isinstance(kind, tuple) else HEADS[kind])
+        n_heads, d_head = size_of(kind, HEADS)
         d_model = n_heads * d_head
         module = submission.build(COMPONENT, d_model, n_heads, dtype=dtype).eval()
         simple = [case.normal(2, n, d_model).to(dtype) for n in (3, 8, 8)]

@@ -263,7 +263,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     led += built_by_numbers(submission, case, COMPONENT, lambda d_model, _: [(d_model,)])
     for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led)):
         named = {"one feature": 1, "many": case.size(128, 135)}.get(str(kind), case.size(4, 9))
-        d_model = int(kind[0]) if isinstance(kind, tuple) else named
+        d_model = kind[0] if isinstance(kind, tuple) else named
         epsilon = {"epsilon": case.number(0.3, 0.9), "epsilon 0": 0.0, "many": 1e-3}.get(str(kind), 1e-6)
         options: dict[str, Any] = {} if epsilon == 1e-6 else {"epsilon": epsilon}
         module = submission.build(COMPONENT, d_model, dtype=dtype, **options).eval()

@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from autograder.assignment.checks.sizes_in_code import numbers_tried
 from autograder.assignment.stand_ins.arguments import TinyTranslator
 from autograder.testing.case import Case
-from autograder.testing.code_numbers import numbers_of
 from autograder.testing.comparison import (
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
@@ -271,16 +271,15 @@ SITUATIONS = Covering(
 )
 
 
-def led_by_numbers(submission: SubmissionUnderTest, case: Case) -> list[dict[str, Any]]:
+def batches_by_numbers(submission: SubmissionUnderTest, case: Case) -> list[dict[str, Any]]:
     """Rows with as many batches, and as many in a group, as a number in the code says, and one more."""
-    numbers = numbers_of(submission.sources, submission.contract.modules, COMPONENT)
-    chosen = case.shuffle([number for number in numbers if number <= MOST_BATCHES])[:2]
+    chosen = numbers_tried(submission, case, COMPONENT, most=MOST_BATCHES)
     sizes = [(batches, group) for n in chosen for batches, group in ((n + 1, 1), (n + 2, n), (n + 2, n + 1))]
     return [GROUPS | {"n_batches": batches, "accumulate": group} for batches, group in sizes]
 
 
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    rows, trainings, runs = SITUATIONS.rows(case, led_by_numbers(submission, case)), [], []
+    rows, trainings, runs = SITUATIONS.rows(case, batches_by_numbers(submission, case)), [], []
     for row in rows:
         named = {name: row[name] for name in ("shape", "smoothing", "pad", "dtype", "values")}
         trainings.append(Training(submission, case, row["n_batches"], **named))

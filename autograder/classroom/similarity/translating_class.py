@@ -5,16 +5,13 @@ Workers of all submissions are forked from one zygote.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from pydantic import ValidationError
-from tqdm import tqdm
 
 from foundation.assignment_file import Assignment
-from foundation.child_processes import run_forked
 
 from ...grading.record import Model, write_json
 from ...grading.seeds import content_hash
@@ -22,7 +19,7 @@ from ...intake import TRANSLATIONS, Intake, IntakeError, take_in
 from ...intake.size_limits import CHECKPOINT
 from ...sandbox.containment.zygote import Zygote
 from ...scoring import ScoringError
-from ..entries import Entry
+from ..entries import Entry, in_children
 from ..roll import Line
 from .translating_again import Agreement, Sample, translate_again
 
@@ -141,21 +138,17 @@ def check_class(
     def work(entry: Entry) -> Iterator[Checked]:
         yield check(entry, known.get(entry.key))
 
-    tqdm.monitor_interval = 0  # its thread would be forked along
-    with tqdm(desc="students", unit="student", total=len(entries), disable=not show_progress) as bar:
-        for entry, message in run_forked(deque(entries), work, SECONDS, n_children):
-            if isinstance(message, Checked):
-                answered.add(entry.key)
-                if found.get(entry.key) != message:
-                    found[entry.key] = message
-                    store()
-                continue
-            bar.update()
-            if entry.key not in answered:
-                reason = f"the grader failed: {message.reason}"
-                made = Checked(key=entry.key, entry=entry.entry, outcome=Outcome.NOT_TRANSLATED, reason=reason)
-                found[entry.key] = made
-                renew()
+    for entry, message in in_children(entries, work, SECONDS, n_children, show_progress):
+        if isinstance(message, Checked):
+            answered.add(entry.key)
+            if found.get(entry.key) != message:
+                found[entry.key] = message
+                store()
+        elif entry.key not in answered:
+            reason = f"the grader failed: {message.reason}"
+            made = Checked(key=entry.key, entry=entry.entry, outcome=Outcome.NOT_TRANSLATED, reason=reason)
+            found[entry.key] = made
+            renew()
     return store()
 
 

@@ -192,6 +192,14 @@ class Zygote:
         self.close()
 
 
+def living(zygote: Zygote, assignment: Assignment, level: str) -> Zygote:
+    """The zygote; another one where it has ended or hangs, if this process has started it: a fork cannot."""
+    if not zygote.is_ours or zygote.is_alive():
+        return zygote
+    zygote.kill()
+    return Zygote(assignment, level)
+
+
 def packages_for(assignment: Assignment) -> dict[str, Path]:
     """The packages that a zygote loads, by name: its own, and the assignment's stand-ins if there are any."""
     stand_ins = assignment.folder / "stand_ins"

@@ -208,7 +208,7 @@ def test_a_zygote_that_ends_is_replaced(folder, output, monkeypatch, tmp_path):
     def open_breaking(assignment, references, level):
         yield Breaking(assignment, references, None, Zygote(assignment, level), level)
 
-    monkeypatch.setattr("autograder.grading.judging.Zygote", Zygote)
+    monkeypatch.setattr("autograder.sandbox.containment.zygote.Zygote", Zygote)
     monkeypatch.setattr(class_grading, "open_grader", open_breaking)
     records = run(folder, output)
     assert [zygote.number for zygote in Zygote.made] == [1, 2]
