@@ -156,7 +156,6 @@ def ask_forked(
     together = min(TOGETHER, max(1, -(-len(items) // n_children)))
 
     def work(numbers: range) -> Iterator[tuple[int, Answer]]:
-        gc.disable()  # the child ends soon
         for number in numbers:
             yield number, answer(items[number])
 
@@ -210,6 +209,7 @@ def end_with_parent(parent: int) -> None:
 
 def _child(work: Callable[[Job], Iterable[Message]], job: Job, sender: Connection, parent: int) -> None:
     end_with_parent(parent)
+    gc.freeze()  # or the collector would look at all that is shared with the parent, and so copy it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
     status = FAILED
     try:

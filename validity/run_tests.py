@@ -4,7 +4,6 @@ Collecting the tests and importing torch take seconds, the tests themselves half
 and a forked child runs each version with the collected tests.
 """
 
-import gc
 import importlib
 import os
 import time
@@ -243,17 +242,12 @@ def run_versions(
     versions = recorder.warm_up(warm_up, versions)
     most_seeds = max((len(version.seeds) for version in versions), default=0)
     work = partial(_run_here, recorder)
-    gc.collect()
-    gc.freeze()  # or each child's collector would look at all that is loaded, and so copy it
-    try:
-        for version, message in run_forked(deque(versions), work, SECONDS_A_SEED * most_seeds, jobs):
-            if isinstance(message, Run):
-                on_run(message)
-            elif message.reason:
-                markers = version.markers or {marker for item in recorder.items for marker in markers_of(item)}
-                on_run(broken_off(version, markers, message))
-    finally:
-        gc.unfreeze()
+    for version, message in run_forked(deque(versions), work, SECONDS_A_SEED * most_seeds, jobs):
+        if isinstance(message, Run):
+            on_run(message)
+        elif message.reason:
+            markers = version.markers or {marker for item in recorder.items for marker in markers_of(item)}
+            on_run(broken_off(version, markers, message))
 
 
 def _run_here(recorder: Recorder, version: Version) -> Iterator[Run]:

@@ -6,8 +6,7 @@ import contextlib
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -34,6 +33,8 @@ ENOUGH = 0.8
 """The share of the tests whose answers must all be those of a fault, for the fault to be named."""
 NEAR, FAR = math.log(1.25), math.log(1.6)
 """First values of one size, and of two."""
+MAKING = ("build", "function", "stand_in")
+"""Requests that make an object."""
 COST_OF_FITTING = 1
 """In comparisons: trying all recipes on one call."""
 
@@ -227,13 +228,21 @@ class Search:
     def _hides_parameters(self, fault: Fault, plan: Plan | None, episode: Episode) -> bool:
         """Whether the fault's own answer changes with the seed, because of numbers that no plan can set."""
         if fault.id not in self._hides:
-            with_fault = partial(self._answers, fault.component, fault, plan, episode)
-            first, second = list(with_fault(0)), list(with_fault(1))
-            [*whole] = self._answers(fault.component, None, plan, episode, 0)
-            is_random = not all(map(agree, first, second))
-            numbers = [max(answer.numbers for answer in answers) for answers in (first, whole)]
-            self._hides[fault.id] = is_random and numbers[0] < numbers[1]
+            self._hides[fault.id] = self._learns_less(fault, plan, episode) and self._is_random(fault, plan, episode)
         return self._hides[fault.id]
+
+    def _learns_less(self, fault: Fault, plan: Plan | None, episode: Episode) -> bool:
+        """Whether the largest object that is made has fewer parameters with the fault than without."""
+        made = replace(episode, exchanges=[one for one in episode.exchanges if one.request["verb"] in MAKING])
+        least, most = (
+            max((answer.numbers for answer in self._answers(fault.component, one, plan, made)), default=0)
+            for one in (fault, None)
+        )
+        return least < most
+
+    def _is_random(self, fault: Fault, plan: Plan | None, episode: Episode) -> bool:
+        first, second = (self._answers(fault.component, fault, plan, episode, offset) for offset in (0, 1))
+        return not all(map(agree, first, second))
 
     def _rehearse(self, component: str, fault: Fault | None, plan: Plan | None, offset: int = 0) -> Rehearsal:
         def make(name: str) -> Any:
@@ -242,7 +251,7 @@ class Search:
         return Rehearsal(self._workshop, make, plan, offset)
 
     def _answers(
-        self, component: str, fault: Fault | None, plan: Plan | None, episode: Episode, offset: int
+        self, component: str, fault: Fault | None, plan: Plan | None, episode: Episode, offset: int = 0
     ) -> Iterator[Answer]:
         """The fault's own answers, as far as the plan goes."""
         with contextlib.suppress(UnplayableError):

@@ -3,6 +3,7 @@
 Whatever a submission returns, these functions raise CheckFailed and nothing else.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -88,6 +89,13 @@ def expect_shape(
 ) -> Tensor:
     """Fails unless `actual` is a tensor of that shape (and dtype) and finite everywhere; returns it."""
     __tracebackhide__ = True
+    found = _expect_layout(actual, shape, what, look_at, dtype)
+    _expect_finite(found, what, look_at)
+    return found
+
+
+def _expect_layout(actual: object, shape: Sequence[int], what: str, look_at: str, dtype: torch.dtype | None) -> Tensor:
+    __tracebackhide__ = True
     if not isinstance(actual, Tensor):
         fail(what, f"a tensor of shape {tuple(shape)}", describe(actual), look_at)
     if tuple(actual.shape) != tuple(shape):
@@ -95,26 +103,33 @@ def expect_shape(
     if dtype is not None and actual.dtype != dtype:
         wanted, got = (str(kind).removeprefix("torch.") for kind in (dtype, actual.dtype))
         fail(what, f"{wanted}, like the inputs", got, "does a step convert to another dtype?")
+    return actual
+
+
+def _expect_finite(actual: Tensor, what: str, look_at: str) -> None:
+    __tracebackhide__ = True
     if not torch.isfinite(actual).all():
         bad = int((~torch.isfinite(actual)).sum())
         fail(what, "finite numbers", f"{bad} of {actual.numel()} values are NaN or infinite", look_at)
-    return actual
 
 
 def difference(actual: Tensor, expected: Tensor) -> float:
     """The largest difference, relative to 1 + the size of the expected value; NaN counts as infinite."""
     if expected.numel() == 0:
         return 0.0
-    actual, expected = actual.detach().double(), expected.detach().double()
-    error = (actual - expected).abs() / (1 + expected.abs())
-    return error.nan_to_num(nan=torch.inf).max().item()
+    with torch.no_grad():
+        expected = expected.double()
+        error = ((actual.double() - expected).abs_() / expected.abs().add_(1)).max().item()
+    return math.inf if math.isnan(error) else error
 
 
 def expect_close(actual: object, expected: Tensor, what: str, look_at: str = "", tolerance: float = TOLERANCE) -> None:
     """Fails where shape, dtype or values differ; the message shows the place where they differ most."""
     __tracebackhide__ = True
-    found = expect_shape(actual, expected.shape, what, look_at, expected.dtype)
+    found = _expect_layout(actual, expected.shape, what, look_at, expected.dtype)
     relative = difference(found, expected)
+    if not math.isfinite(relative):
+        _expect_finite(found, what, look_at)
     _observe(what, relative, tolerance)
     if relative <= tolerance:
         return
@@ -141,9 +156,9 @@ def expect_equal_to_one(
     """
     __tracebackhide__ = True
     nearest: Tensor | None = None
-    smallest = float("inf")
+    smallest = math.inf
     for index, candidate in enumerate(candidates):
-        error = float("inf")
+        error = math.inf
         if isinstance(actual, Tensor) and actual.shape == candidate.shape and actual.dtype == candidate.dtype:
             error = difference(actual, candidate)
             if error <= tolerance:

@@ -1,5 +1,7 @@
 """What the stand-ins compute, from explicit parameters: by these functions the tests know what to expect."""
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 
@@ -19,39 +21,48 @@ FAINT = 0.01
 
 
 def allowed(mask: Tensor, scores: Tensor) -> Tensor:
-    """The mask as factors 0 and 1, of the shape of the scores (b, h, q, k).
+    """The mask, with factors for the scores (b, h, q, k); a query that may attend to nothing may attend to all.
 
-    A query that may attend to nothing gets 1 everywhere, as from a softmax of equal scores.
+    A softmax of equal scores would give each key the same weight there, too.
     """
     try:
-        factors = mask.to(scores.dtype).expand_as(scores)
+        mask.expand_as(scores)
     except RuntimeError:
         sizes = f"{tuple(mask.shape)} cannot be broadcast to the scores' (b, h, q, k) = {tuple(scores.shape)}"
         raise RuntimeError(f"a mask of shape {sizes}") from None
-    return factors.masked_fill((factors == 0).all(dim=-1, keepdim=True), 1.0)
+    if mask.dtype != torch.bool:
+        mask = mask.to(scores.dtype)
+    is_open = mask.any(dim=-1, keepdim=True)
+    return mask if is_open.all() else torch.where(is_open, mask, torch.ones_like(mask))
 
 
-def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """In place of attention, (b, h, positions, d_k): weights are sigmoids, divided by their sum.
+def share_out(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """In place of the softmax, (b, h, q, k): sigmoids, divided by their sum.
 
     Like true weights they lie between 0 and 1, sum to 1 (for a query without keys, too) and else are 0 where the mask
     forbids: a submission may check.
     """
-    weights = torch.sigmoid(query @ key.transpose(-2, -1)) + FAINT
+    weights = torch.sigmoid(scores) + FAINT
     if mask is not None:
         weights = weights * allowed(mask, weights)
-    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return weights / weights.sum(dim=-1, keepdim=True)
+
+
+def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """In place of attention, (b, h, positions, d_k)."""
+    weights = share_out(query @ key.mT, mask)
     return weights @ value, weights
 
 
 def mixed_look_up(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, mix: Tensor, n_heads: int
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, mix: Iterable[Tensor], n_heads: int
 ) -> tuple[Tensor, Tensor]:
-    """In place of multi-head attention, (b, positions, d), with mix (4, d, d): each head scales the query."""
-    scale = torch.arange(1, n_heads + 1, dtype=query.dtype, device=query.device)[:, None, None]
-    queries = torch.sin(query @ mix[0]).unsqueeze(1) * scale
-    context, weights = look_up(queries, torch.sin(key @ mix[1]).unsqueeze(1), (value @ mix[2]).unsqueeze(1), mask)
-    return torch.sin(context.sum(dim=1) @ mix[3]), weights
+    """In place of multi-head attention, (b, positions, d), with mix (4, d, d): each head scales the scores."""
+    ask, offer, give, end = mix
+    scale = torch.arange(1, n_heads + 1, dtype=query.dtype, device=query.device).view(-1, 1, 1)
+    scores = torch.sin(query @ ask) @ torch.sin(key @ offer).mT
+    weights = share_out(scores.unsqueeze(1) * scale, mask)
+    return torch.sin(weights.sum(dim=1) @ (value @ give) @ end), weights
 
 
 def squash(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
@@ -59,9 +70,10 @@ def squash(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
     return torch.tanh(x) * gain + shift
 
 
-def wave(x: Tensor, mix: Tensor, d_ff: int) -> Tensor:
+def wave(x: Tensor, mix: Iterable[Tensor], d_ff: int) -> Tensor:
     """In place of the feed-forward network, with mix (2, d, d)."""
-    return torch.sin(x @ mix[0]) @ mix[1] + d_ff / 1000
+    expand, contract = mix
+    return torch.sin(x @ expand) @ contract + d_ff / 1000
 
 
 def trace(*settings: float) -> float:
@@ -69,10 +81,13 @@ def trace(*settings: float) -> float:
     return sum(float(setting) * 0.01 * (index + 1) for index, setting in enumerate(settings))
 
 
-def encoder_layer(x: Tensor, mask: Tensor | None, mix: Tensor, n_heads: int, extra: float) -> tuple[Tensor, Tensor]:
+def encoder_layer(
+    x: Tensor, mask: Tensor | None, mix: Iterable[Tensor], n_heads: int, extra: float
+) -> tuple[Tensor, Tensor]:
     """In place of an encoder layer, with mix (5, d, d)."""
-    context, weights = mixed_look_up(x, x, x, mask, mix[:4], n_heads)
-    return torch.sin(x @ mix[4]) + context + extra, weights
+    *attention, keep = mix
+    context, weights = mixed_look_up(x, x, x, mask, attention, n_heads)
+    return torch.sin(x @ keep) + context + extra, weights
 
 
 def decoder_layer(
@@ -80,14 +95,15 @@ def decoder_layer(
     memory: Tensor,
     src_mask: Tensor | None,
     tgt_mask: Tensor | None,
-    mix: Tensor,
+    mix: Iterable[Tensor],
     n_heads: int,
     extra: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """In place of a decoder layer, with mix (9, d, d)."""
-    context, self_weights = mixed_look_up(x, x, x, tgt_mask, mix[:4], n_heads)
-    x = torch.sin(x @ mix[8]) + context
-    context, cross_weights = mixed_look_up(x, memory, torch.sin(memory), src_mask, mix[4:8], n_heads)
+    *attentions, keep = mix
+    context, self_weights = mixed_look_up(x, x, x, tgt_mask, attentions[:4], n_heads)
+    x = torch.sin(x @ keep) + context
+    context, cross_weights = mixed_look_up(x, memory, torch.sin(memory), src_mask, attentions[4:], n_heads)
     return x + context + extra, self_weights, cross_weights
 
 

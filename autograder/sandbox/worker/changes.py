@@ -18,4 +18,4 @@ def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
     if tensor._version != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
         return True
     now = tensor.detach()
-    return not bool(((now == copy) | (now != now) & (copy != copy)).all())
+    return not (torch.equal(now, copy) or bool(((now == copy) | (now != now) & (copy != copy)).all()))  # NaN stays NaN
