@@ -8,7 +8,7 @@ from torch import Tensor
 
 from autograder.assignment.stand_ins.formulas import name_tokens, place, trace
 from autograder.testing.case import Case
-from autograder.testing.code_numbers import LEAST
+from autograder.testing.code_numbers import LEAST, MOST
 from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering
 from autograder.testing.under_test import SubmissionUnderTest
@@ -38,7 +38,7 @@ from .situations import (
     masks_before,
     size_of,
 )
-from .sizes_in_code import WIDEST, built_by_numbers, led_by_numbers
+from .sizes_in_code import built_by_numbers, led_by_numbers
 from .stack_situations import FACTORS, FEWEST_LAYERS, SETTINGS, Layer, distance, layers_of, randomise, settings_of
 
 SITUATIONS = Covering(
@@ -74,7 +74,7 @@ NAMES = {
 def check_model(submission: SubmissionUnderTest, case: Case) -> None:
     """Encode and decode of the Transformer in situations in which any two levels of two factors meet."""
     led = led_by_numbers(submission, case, COMPONENT, 4, made=("one head, d_ff = d_model", "float32"))
-    led += built_by_numbers(submission, case, COMPONENT, settings_of, FEWEST_LAYERS, WIDEST, ids="the last")
+    led += built_by_numbers(submission, case, COMPONENT, settings_of, FEWEST_LAYERS, MOST, ids="the last")
     both = [row | {"method": method} for row in led for method in ("encode", "decode")]
     counts: dict[int, int] = {}
     for (made, dtype), rows in by_object(SITUATIONS.rows(case, both)):

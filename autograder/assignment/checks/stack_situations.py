@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from autograder.assignment.parameter_roles.parts import Norm, norm_readings, take_census
 from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, trace
 from autograder.testing.case import Case
+from autograder.testing.code_numbers import MOST
 from autograder.testing.comparison import difference, expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
@@ -113,7 +114,7 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
     """A stack in situations in which any two levels of two factors meet."""
     options: dict[str, Any] = {"norm_first": True} if norm_first else {}
     led = led_by_numbers(submission, case, f"model.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
-    led += built_by_numbers(submission, case, f"model.{kind}", settings_of, FEWEST_LAYERS, WIDEST)
+    led += built_by_numbers(submission, case, f"model.{kind}", settings_of, FEWEST_LAYERS, MOST)
     for (made, dtype), rows in by_object(SITUATIONS[kind, norm_first].rows(case, led)):
         n_heads, d_head, d_ff, n_layers, dropout = size_of(made, SETTINGS)
         d_model = n_heads * d_head
@@ -138,6 +139,9 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
 
 def settings_of(one: int, other: int) -> Iterator[Sizes]:
     """Settings of stacks with these sizes, and with so many layers, without dropout."""
+    if max(one, other) > WIDEST:
+        yield 1, 4, one, 2, 0.0
+        return
     for n_heads, d_head in heads_and_features(one, other):
         yield n_heads, d_head, other, 2, 0.0
     if max(one, other) <= MANY_LAYERS:

@@ -217,7 +217,7 @@ def test_order_of_the_keys_does_not_matter(submission: SubmissionUnderTest, case
 SITUATIONS = Covering(
     {
         "b": ("few", Either("one", "many"), "d"),
-        "h": ("one", "few"),
+        "h": ("one", "few", Either("b", "q", "d")),
         "q": ("few", Either("one", "many"), Either("b", "d")),
         "k": ("few", Either("one", "many"), Either("q", *SAME)),
         "d": ("one", "few", "many"),
@@ -268,8 +268,8 @@ def situation_of(case: Case, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
     d = size_of(row["d"], {"one": 1, "few": case.size(2, 7), "many": case.size(33, 35)})
     b = size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "d": d})
-    h = size_of(row["h"], {"one": 1, "few": case.size(2, 3)})
     q = size_of(row["q"], {"one": 1, "few": case.size(2, 6), "many": case.size(13, 15), "b": b, "d": d})
+    h = size_of(row["h"], {"one": 1, "few": case.size(2, 3), "b": b, "q": q, "d": d})
     others = dict.fromkeys(("q", *SAME), q)
     k = size_of(row["k"], {"one": 1, "few": case.size(2, 7), "many": case.size(65, 67)} | others)
     dtype = DTYPES[row["dtype"]]
