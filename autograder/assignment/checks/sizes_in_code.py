@@ -1,6 +1,7 @@
 """Situations with the sizes that stand in a component: a condition on them is met either way. See `code_numbers`."""
 
-from collections.abc import Callable, Iterable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from autograder.testing.case import Case
@@ -39,7 +40,7 @@ def led_by_numbers(
     calls += [call for size in large for call in ((1, size, 3), (1, 2, size))]
     calls += [(size, 40, 3) for size in whole]
     named = [{"shape": (b, q), "b": b, "q": q, "k": k, "s": k} for b, q, k in calls]
-    return [LEARNING | FEW | masks | levels | row for row in named for masks in (NO_MASKS, ROWS_OF_THEIR_OWN)]
+    return in_all_modes([LEARNING | FEW | levels | row for row in named])
 
 
 def built_by_numbers(
@@ -64,8 +65,15 @@ def built_by_numbers(
     """
     chosen = numbers_tried(submission, case, component, least, most)
     made = [sizes for n in chosen for pair in ((n, n + 1), (n + 1, n)) for sizes in sizes_of(*pair)]
-    rows = [LEARNING | FEW | levels | {"made": (sizes, "float64")} for sizes in made]
-    return [row | masks for row in rows for masks in (NO_MASKS, ROWS_OF_THEIR_OWN)]
+    return in_all_modes([LEARNING | FEW | levels | {"made": (sizes, "float64")} for sizes in made])
+
+
+def in_all_modes(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each row with masks and without, with gradients in eval mode; then without gradients, and in train mode."""
+    masks = itertools.cycle((NO_MASKS, ROWS_OF_THEIR_OWN, ROWS_OF_THEIR_OWN, NO_MASKS))
+    modes = {"gradients": "no_grad"}, {"training": True}
+    learning = [row | either for row in rows for either in (NO_MASKS, ROWS_OF_THEIR_OWN)]
+    return learning + [row | mode | next(masks) for row in rows for mode in modes]
 
 
 def numbers_tried(

@@ -207,8 +207,8 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
 
 
 def tokens_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:
-    """So many tokens, and so many features, if not too many."""
-    yield one, 6
+    """So many tokens, or two more, so that there is an id beyond the number; and so many features, if not too many."""
+    yield one + (one > other), 6
     if one <= LONGEST:
         yield 9, one
 
