@@ -25,6 +25,7 @@ from ..diagnosis.explaining import Explainer, make_diagnostician
 from ..intake import Intake
 from ..rules import (
     Binding,
+    Branch,
     Evaluator,
     ForbiddenNames,
     JudgedCode,
@@ -65,6 +66,9 @@ SEARCH_SECONDS = 30.0
 
 DIAGNOSIS_SECONDS = 20.0
 """CPU time of the diagnosis of all tasks, after which no further one begins."""
+
+FURTHER = 3
+"""How often other situations are drawn where branches of code that passes were not reached."""
 
 
 @dataclass
@@ -202,6 +206,9 @@ def judge(
         untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
         if untested:
             yield TasksJudged(tuple(untested))
+        if changed := judge_further(grader, sandbox, seed, found.judged, known.values()):
+            known |= {result.task.number: result for result in changed}
+            yield TasksJudged(tuple(changed))
         if unjudged := unjudged_in(found.judged, sandbox.reached, known.values(), submission.locate):
             yield UnjudgedFound(unjudged)
         if tries_training:
@@ -276,12 +283,52 @@ def search_text(intake: Intake, assignment: Assignment) -> Findings:
     return found
 
 
-def unjudged_in(
-    judged: JudgedCode, reached: Mapping[str, Collection[int]], results: Collection[TaskResult], locate: Locate
-) -> tuple[Unjudged, ...]:
+def judge_further(
+    grader: Grader, sandbox: Sandbox, seed: int, judged: JudgedCode, results: Collection[TaskResult]
+) -> list[TaskResult]:
+    """Draws other situations for components that pass although some of their branches were not reached.
+
+    A wrong branch may need a rare combination. Ends once all branches were reached, or a task fails, or after a few
+    times.
+
+    Args:
+        grader: that has judged the submission.
+        sandbox: with the submission.
+        seed: of the tests' random inputs.
+        judged: the branches of judged code.
+        results: of all tasks.
+
+    Returns:
+        The results that have changed.
+    """
+    for further in range(1, FURTHER + 1):
+        branches = unreached(judged, sandbox.reached, results)
+        components = {branch.component for branch in branches if not branch.outcome.only_stops}
+        passed = [one.task for one in results if one.state == State.PASSED]
+        tasks = [task for task in passed if not components.isdisjoint(task.components)]
+        if not tasks:
+            break
+        outcomes = grader.tests.draw_more([task.marker for task in tasks], seed + further)
+        check(sandbox)
+        judgements = [judge_task(task, outcomes[task.marker], grader.assignment.credit) for task in tasks]
+        if changed := [result for result in judgements if result.state != State.PASSED]:
+            return changed
+    return []
+
+
+def unreached(
+    judged: JudgedCode, reached: Mapping[str, Collection[int]], results: Collection[TaskResult]
+) -> list[Branch]:
     """What no test has reached of the components that pass; where one fails, its message comes first."""
     tasks = [result.task for result in results]
     passed = {result.task.number: result.state == State.PASSED for result in results}
+    return [branch for branch in judged.branches(reached, passing_components(tasks, passed)) if branch.is_open]
+
+
+def unjudged_in(
+    judged: JudgedCode, reached: Mapping[str, Collection[int]], results: Collection[TaskResult], locate: Locate
+) -> tuple[Unjudged, ...]:
+    """The same, for the record."""
     return tuple(
         Unjudged(
             component=branch.component,
@@ -289,8 +336,7 @@ def unjudged_in(
             what=branch.what,
             only_raises=branch.outcome.only_stops,
         )
-        for branch in judged.branches(reached, passing_components(tasks, passed))
-        if branch.is_open
+        for branch in unreached(judged, reached, results)
     )
 
 

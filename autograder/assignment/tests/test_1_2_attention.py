@@ -246,6 +246,7 @@ SITUATIONS = Covering(
 )
 
 
+@pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     led = led_by_numbers(submission, case, COMPONENT, 2, d="few", h="one")
     led += heads_by_numbers(submission, case)

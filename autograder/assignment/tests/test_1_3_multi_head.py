@@ -349,6 +349,7 @@ HEADS: dict[str, Sizes] = {
 """Heads, and features of each."""
 
 
+@pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
     led = led_by_numbers(submission, case, COMPONENT, 5, made=("one head", "float32"))

@@ -258,6 +258,7 @@ SITUATIONS = Covering(
 )
 
 
+@pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     led = led_by_numbers(submission, case, COMPONENT, 4, made=("few", "float64"))
     led += built_by_numbers(submission, case, COMPONENT, lambda d_model, _: [(d_model,)])

@@ -172,6 +172,7 @@ SITUATIONS = Covering(
 )
 
 
+@pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     is_free: bool | None = None
     led = led_by_numbers(submission, case, COMPONENT, 3, made=("few", "float64"))

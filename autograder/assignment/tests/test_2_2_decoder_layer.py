@@ -53,5 +53,6 @@ def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case)
     layers.check_arguments_stay(make_layer(submission, case, KIND))
 
 
+@pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     layer_situations.check_situations(submission, case, KIND)

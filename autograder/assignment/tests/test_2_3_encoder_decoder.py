@@ -42,6 +42,7 @@ def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case,
     stacks.check_repeats(stacks.make_stack(submission, case, kind))
 
 
+@pytest.mark.situations
 @both
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
     stack_situations.check_stack(submission, case, kind)

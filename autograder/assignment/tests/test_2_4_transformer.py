@@ -125,5 +125,6 @@ def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case)
     expect_close(made.decode()[0], output, "output: the same call again", "no state is kept")
 
 
+@pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     model_situations.check_model(submission, case)

@@ -278,6 +278,7 @@ def batches_by_numbers(submission: SubmissionUnderTest, case: Case) -> list[dict
     return [GROUPS | {"n_batches": batches, "accumulate": group} for batches, group in sizes]
 
 
+@pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     rows, trainings, runs = SITUATIONS.rows(case, batches_by_numbers(submission, case)), [], []
     for row in rows:

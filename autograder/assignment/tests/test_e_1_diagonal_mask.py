@@ -155,6 +155,7 @@ SITUATIONS = Covering(
 )
 
 
+@pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     rows, given = SITUATIONS.rows(case), []
     for row in rows:

@@ -61,11 +61,13 @@ def test_norm_first_reaches_both_stacks(submission: SubmissionUnderTest, case: C
     models.check_decode(made, case)
 
 
+@pytest.mark.situations
 @each_layer
 def test_layers_in_many_situations(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
     layer_situations.check_situations(submission, case, kind, norm_first=True)
 
 
+@pytest.mark.situations
 @each_stack
 def test_stacks_in_many_situations(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
     stack_situations.check_stack(submission, case, kind, norm_first=True)

@@ -249,6 +249,7 @@ SITUATIONS = Covering(
 )
 
 
+@pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     for row in SITUATIONS.rows(case):
         tables = Tables(4, special=row["special"])

@@ -17,7 +17,7 @@ from ...rules import Binding, Evaluator, ForbiddenNames, JudgedCode, find_judged
 from ..in_process import InProcessSubmission
 
 ADVICE = (
-    "Your code passes, but no test came here. No points depend on it: try it with a case of your own, or remove it."
+    "Your code passes, but no test came here. Grading tries further cases: try some of your own, or remove the code."
 )
 
 
