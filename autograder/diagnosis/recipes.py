@@ -42,7 +42,7 @@ class Plan:
         for read in readings:
             if kind_of(read) == self.kind:
                 pieces = tuple(piece.shape for piece in read(parameters))
-                fits = all(
+                fits = len(self.choice) == len(pieces) and all(  # a plan for one layer says nothing of the others
                     place < len(places) and piece < len(pieces) and places[place].numel() == pieces[piece].numel()
                     for place, piece in self.choice
                 )

@@ -63,7 +63,7 @@ FACTORS: dict[str, Sequence[Any]] = {
 OF_MEMORY: dict[str, Sequence[Any]] = {"gradients": OF_SEVERAL, "s": LENGTHS, "src_mask": MASKS}
 EXTREME: list[dict[str, Any]] = [
     {"made": ("one feature", "float32")},
-    LEARNING | {"made": ("many", "float64")},
+    *(LEARNING | {"made": ("many", "float64"), "training": training} for training in (False, True)),
 ]
 SITUATIONS = {
     ("Encoder", False): Covering(

@@ -14,6 +14,9 @@ from torch import Tensor, nn
 from . import formulas
 from .formulas import spread
 
+ENOUGH = 64
+"""Positions that every sentence of the usual corpora has room in."""
+
 watched: list[list[tuple[Tensor, Tensor, Tensor]]] = []
 """Lists to which each call of the stand-in for attention adds what it gets."""
 
@@ -221,7 +224,7 @@ class PositionalEncoding(nn.Module):
         self, d_model: int, dropout: float = 0.1, max_length: int = 512, *extra: object, **more: object
     ) -> None:
         super().__init__()
-        self.d_model = d_model
+        self.d_model, self.max_length = d_model, max_length
         self.dropout = nn.Dropout(dropout)
         self.register_buffer("code", formulas.place(torch.zeros(1, max_length, d_model))[0], persistent=False)
 
@@ -229,6 +232,8 @@ class PositionalEncoding(nn.Module):
         """(b, s, d) -> (b, s, d)."""
         if x.size(-1) != self.d_model:
             raise ValueError(f"PositionalEncoding was made with d_model = {self.d_model}; x has {x.size(-1)} features")
+        if x.size(1) > self.max_length < ENOUGH:  # a submission may set a bound, but not too small a one
+            raise ValueError(f"a sequence of {x.size(1)} positions, but max_length is {self.max_length}")
         dropped: Tensor = self.dropout(formulas.place(x))
         return dropped
 

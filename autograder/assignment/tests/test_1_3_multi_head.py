@@ -16,6 +16,7 @@ from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_t
 from autograder.assignment.checks.situations import (
     AGAIN,
     DTYPES,
+    FEW,
     LAYOUTS,
     LEARNING,
     MANY_KEYS,
@@ -336,6 +337,8 @@ SITUATIONS = Covering(
         *NOTHING_LEFT,
         MANY_KEYS,
         LEARNING | {"made": ("many", "float32"), "mask": "(q, k)"},
+        *(LEARNING | FEW | {"q": "h", "k": k, "mask": "(q, k)"} for k in ("few", "q")),
+        LEARNING | {"b": "q", "q": "h", "k": "q", "mask": "(b, 1, q, k)"},
         *RELOADED,
     ],
 )
@@ -400,7 +403,8 @@ def expected_of(found: FoundAttention) -> Any:
 
 def situation_of(case: Case, row: dict[str, Any], d_model: int, n_heads: int) -> Situation:
     """A call as a row of the covering array says."""
-    q = size_of(row["q"], {"one": 1, "few": case.size(2, 5), "many": case.size(13, 14), "d": min(d_model, 13)})
+    same = {"d": min(d_model, 13), "h": n_heads}
+    q = size_of(row["q"], {"one": 1, "few": case.size(2, 5), "many": case.size(13, 14)} | same)
     b = size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "q": q})
     others = dict.fromkeys(("q", *SAME), q)
     k = size_of(row["k"], {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66)} | others)

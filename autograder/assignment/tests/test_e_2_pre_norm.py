@@ -4,7 +4,7 @@ import pytest
 
 from autograder.assignment.checks import layer_situations, layers, models, stack_situations, stacks
 from autograder.assignment.checks.layer_case import make_layer
-from autograder.testing.case import Case
+from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_2
@@ -59,6 +59,10 @@ def test_norm_first_reaches_both_stacks(submission: SubmissionUnderTest, case: C
     made = models.make_model(submission, case, norm_first=True)
     models.check_encode(made, case)
     models.check_decode(made, case)
+
+
+def test_dropout_of_positions(submission: SubmissionUnderTest, case: Case) -> None:
+    models.check_positions_have_dropout(models.make_model(submission, case, norm_first=True, dropout=ALMOST_ALL))
 
 
 @pytest.mark.situations

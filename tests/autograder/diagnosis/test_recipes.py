@@ -49,6 +49,14 @@ def shuffled(parts, n_heads):
     return [part for k in (6, 2, 0, 4) for part in parts[k : k + 2]]
 
 
+def test_a_plan_for_one_layer_says_nothing_of_more():
+    """Places that it does not know would stay zero."""
+    layer = torch.Size((9, 4, 4))
+    [first, *_] = recipes((layer,), (layer,))
+    assert first.plan.adapted((layer,), (layer,), (list,)) is not None
+    assert first.plan.adapted((layer,) * 3, (layer,) * 3, (list,)) is None
+
+
 LAYOUTS = [fused, interleaved, by_head, by_role, on_the_right, with_more_axes, shuffled]
 
 
