@@ -152,7 +152,8 @@ def _orders(kinds: dict[tuple[int, ...], tuple[list[int], list[int]]]) -> Iterat
     A bias follows its matrix, so the same permutation serves for both.
     """
     counts = sorted({len(found) for _, found in kinds.values() if found})
-    all_orders = product(*(permutations(range(count)) for count in counts))
+    # `product` keeps all that it is given: of eleven layers there are 40 million orders.
+    all_orders = product(*(islice(permutations(range(count)), MOST) for count in counts))
     for orders in islice(all_orders, MOST):
         order_of = dict(zip(counts, orders, strict=True))
         choice: dict[int, int] = {}
