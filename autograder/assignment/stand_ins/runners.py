@@ -61,7 +61,7 @@ def _with_seed(seed: int, module: nn.Module, inputs: Sequence[Tensor]) -> Any:
 
 def train_in_turn(
     train_epoch: Callable[..., Any], runs: Sequence[dict[str, Any]]
-) -> list[tuple[list[Any], list[Tensor], int | None]]:
+) -> list[tuple[list[Any], list[Tensor], int | None, list[str]]]:
     """What several trainings end with; each as `train` takes it."""
     return [train(train_epoch, **run) for run in runs]
 
@@ -80,8 +80,11 @@ def train(
     schedule: bool = False,
     stale: bool = False,
     in_one_pass: bool = False,
-) -> tuple[list[Any], list[Tensor], int | None]:
-    """What `train_epoch` returns after each epoch, the model's parameters afterwards, and the scheduler's steps.
+    parameter_groups: int = 1,
+) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
+    """What `train_epoch` returns after each epoch, and what it leaves behind.
+
+    That is: the model's parameters, the scheduler's steps, and the names of changed settings (none should be).
 
     Args:
         train_epoch: of the submission.
@@ -97,6 +100,7 @@ def train(
         schedule: passes a scheduler that halves the rate at each step.
         stale: leaves gradients behind in the model, as an earlier use of it would.
         in_one_pass: passes an iterator, which can be read only once and has no length.
+        parameter_groups: of the optimizer, n of them: parameter i is in group i % n, whose rate is rate / (1 + i % n).
     """
     (src_size, d_model), tgt_size = start[0].shape, start[1].size(0)
     model = TinyTranslator(src_size, tgt_size, d_model, start[0].dtype)
@@ -104,18 +108,44 @@ def train(
         for parameter, value in zip(model.parameters(), start, strict=True):
             parameter.copy_(value)
             parameter.grad = torch.ones_like(parameter) if stale else None
-    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    parameters, n = list(model.parameters()), parameter_groups
+    optimizer = torch.optim.SGD([{"params": parameters[i::n], "lr": rate / (1 + i)} for i in range(n)], lr=rate)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step) if schedule else None
     if schedule:
         options = {**options, "scheduler": scheduler}
     criterion = nn.CrossEntropyLoss(ignore_index=pad, label_smoothing=smoothing)
     several = [Batch(**tensors) for tensors in batches]
-    losses = []
+    given = criterion, optimizer, scheduler, several
+    before, losses = settings(*given), []
     for _ in range(epochs):
         model.train(is_training)  # as dev BLEU between two epochs leaves it
         model.part.train(is_training is not is_mixed)
         losses.append(train_epoch(iter(several) if in_one_pass else several, model, optimizer, criterion, **options))
-    return losses, [parameter.detach() for parameter in model.parameters()], scheduler.last_epoch if scheduler else None
+    steps, after = scheduler.last_epoch if scheduler else None, settings(*given)
+    changed = [name for name, value in before.items() if after.get(name) != value]
+    return losses, [parameter.detach() for parameter in model.parameters()], steps, changed
+
+
+def settings(
+    criterion: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    scheduler: torch.optim.lr_scheduler.LRScheduler | None,
+    batches: Sequence[Batch],
+) -> dict[str, str]:
+    """What a training leaves as it is, by name; the rates may change as the scheduler says."""
+    names = "reduction", "ignore_index", "label_smoothing", "weight", "training"
+    values: dict[str, Any] = {f"criterion.{name}": getattr(criterion, name, None) for name in names}
+    groups = optimizer.param_groups
+    values["the optimizer's defaults"] = optimizer.defaults
+    values["the optimizer's parameters"] = [[id(parameter) for parameter in group["params"]] for group in groups]
+    rates = [group["lr"] for group in groups]
+    values["the optimizer's learning rates"] = rates if scheduler is None else rates == scheduler.get_last_lr()
+    values["the optimizer's settings"] = [
+        [(name, value) for name, value in group.items() if name not in ("params", "lr")] for group in groups
+    ]
+    values["the scheduler's first rates"] = scheduler and scheduler.base_lrs
+    values["the list of batches"] = [id(batch) for batch in batches]
+    return {name: repr(value) for name, value in values.items()}
 
 
 def search(

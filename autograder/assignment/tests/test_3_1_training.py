@@ -96,7 +96,7 @@ class Training:
 
     def run(self, how: dict[str, Any] | None = None, **options: Any) -> tuple[Any, list[Tensor]]:
         """Calls train_epoch with these options, and `how` as `stand_ins.train` takes it; the result and parameters."""
-        [(losses, parameters, _)] = train_in_turn(self.submission, [self.described(options, **how or {})])
+        [(losses, parameters, *_)] = train_in_turn(self.submission, [self.described(options, **how or {})])
         return losses[-1], parameters
 
     def described(self, options: dict[str, Any], **how: Any) -> dict[str, Any]:
@@ -105,7 +105,12 @@ class Training:
         return {"start": self.start, "batches": self.batches, **settings, "options": options, **how}
 
     def expected(
-        self, group: int = 1, max_norm: float | None = None, factors: list[float] | None = None, epochs: int = 1
+        self,
+        group: int = 1,
+        max_norm: float | None = None,
+        factors: list[float] | None = None,
+        epochs: int = 1,
+        parameter_groups: int = 1,
     ) -> tuple[list[float], list[Tensor]]:
         """The mean loss of each epoch, and the parameters after descent on the mean over all labels of each group."""
         copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
@@ -132,8 +137,8 @@ class Training:
             scale = 1.0 if max_norm is None else min(1.0, max_norm / float(norm))
             rate = self.rate * (factors[step] if factors else 1.0)
             with torch.no_grad():
-                for parameter, gradient in zip(copy.parameters(), gradients, strict=True):
-                    parameter.sub_(rate * scale * gradient)
+                for index, (parameter, gradient) in enumerate(zip(copy.parameters(), gradients, strict=True)):
+                    parameter.sub_(rate / (1 + index % parameter_groups) * scale * gradient)
         means = torch.tensor(all_losses, dtype=torch.float64).view(epochs, -1).mean(dim=1).tolist()
         return means, [p.detach().to(self.dtype) for p in copy.parameters()]
 
@@ -149,11 +154,11 @@ class Training:
 
 def train_in_turn(
     submission: SubmissionUnderTest, runs: list[dict[str, Any]]
-) -> list[tuple[list[Any], list[Tensor], int | None]]:
-    """What train_epoch returns after each epoch of each run, the parameters afterwards, and the scheduler's steps."""
+) -> list[tuple[list[Any], list[Tensor], int | None, list[str]]]:
+    """What `stand_ins.train` returns for each run."""
     found = submission.apply("train_in_turn", submission.function(COMPONENT), runs)
     several = expect_parts(found, [f"run {number + 1}" for number in range(len(runs))], "what comes back")
-    names = "losses", "parameters", "the scheduler's steps"
+    names = "losses", "parameters", "the scheduler's steps", "changed settings"
     return [tuple(expect_parts(one, names, "what comes back")) for one in several]
 
 
@@ -255,16 +260,17 @@ SITUATIONS = Covering(
         "is_training": (True, False),
         "is_mixed": (False, True),
         "in_one_pass": (True, False),
+        "parameter_groups": (1, Either(2, 3)),
         "dtype": (torch.float64, torch.float32),
         "values": ("usual",),
     },
     [
         {"max_grad_norm": 0.0},
-        GROUPS | {"shape": "one token", "is_training": False},
-        GROUPS | {"shape": "one sentence", "is_training": True},
+        GROUPS | {"shape": "one token", "is_training": False, "parameter_groups": 1},
+        GROUPS | {"shape": "one sentence", "is_training": True, "parameter_groups": 2},
         GROUPS | {"shape": "s = t", "is_training": False},
         GROUPS | {"shape": "s = t", "accumulate": 7},
-        GROUPS | {"n_batches": 4, "schedule": True},
+        GROUPS | {"n_batches": 4, "schedule": True, "parameter_groups": 3},
         GROUPS | {"n_batches": 5, "accumulate": 7, "shape": "many labels", "smoothing": 0.0},
         GROUPS | {"values": "large losses", "max_grad_norm": 10.0},
     ],
@@ -285,13 +291,15 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         named = {name: row[name] for name in ("shape", "smoothing", "pad", "dtype", "values")}
         trainings.append(Training(submission, case, row["n_batches"], **named))
         options = {"accumulate": row["accumulate"], "max_grad_norm": row["max_grad_norm"]}
-        how = {name: row[name] for name in ("is_training", "is_mixed", "in_one_pass", "schedule")}
+        how = {name: row[name] for name in ("is_training", "is_mixed", "in_one_pass", "schedule", "parameter_groups")}
         runs.append(trainings[-1].described(options, epochs=2, **how))
     failures = Failures()
-    for row, training, (losses, found, steps) in zip(rows, trainings, train_in_turn(submission, runs), strict=True):
+    for row, training, ended in zip(rows, trainings, train_in_turn(submission, runs), strict=True):
+        losses, found, steps, changed = ended
         with failures.noted():
             factors = [0.5**step for step in range(2 * row["n_batches"])] if row["schedule"] else None
-            wanted_losses, wanted = training.expected(row["accumulate"], row["max_grad_norm"], factors, epochs=2)
+            settings = row["accumulate"], row["max_grad_norm"], factors
+            wanted_losses, wanted = training.expected(*settings, 2, row["parameter_groups"])
             what = ", ".join(f"{name} = {value}" for name, value in row.items())
             look_at = "two epochs, with the same model, optimizer, scheduler and batches; each as the other tests say"
             training.check(found, wanted, f"two epochs with {what}", look_at)
@@ -299,6 +307,9 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
                 groups = 2 * -(-row["n_batches"] // row["accumulate"])
                 counted = f"the scheduler's steps in two epochs with {what}"
                 expect(steps == groups, counted, f"{groups}", f"{steps}", "one for each group of batches")
+            given = f"the arguments' settings after two epochs with {what}"
+            kept = "train_epoch changes nothing about its arguments but what the steps change"
+            expect(changed == [], given, "all as they were", f"{changed} differ"[:200], kept)
             for loss in losses:
                 returned = f"what train_epoch returns with {what}"
                 expect(isinstance(loss, float), returned, "a Python float", describe(loss), "loss.item()")
