@@ -1,5 +1,6 @@
 """Extension E.1: the band around the diagonal and random cells."""
 
+import math
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from autograder.testing.under_test import SubmissionUnderTest
 pytestmark = pytest.mark.task_e_1
 
 COMPONENT = "masks.diagonal_mask"
+INDEPENDENT = "each cell is drawn independently, with probability random_prob"
 
 
 def distance(length: int) -> Tensor:
@@ -68,26 +70,29 @@ def test_greatest_sizes(submission: SubmissionUnderTest, case: Case) -> None:
     expect(bool(one.all()), "the mask of one position", "True", "False")
 
 
+def is_likely(share: float, count: int, probability: float) -> bool:
+    """Whether a share of so many independent cells may well be allowed.
+
+    Where not, a share as far off has a probability below exp(-24) < 4e-11 by the bound of Chernoff (1952), theorem 1.
+    """
+    pairs = (share, probability), (1 - share, 1 - probability)
+    return count * sum(found * math.log(found / wanted) for found, wanted in pairs if found > 0) < 24
+
+
+def check_share(cells: Tensor, probability: float, what: str, look_at: str) -> None:
+    """Fails unless about that share of the cells is allowed."""
+    share = cells.double().mean().item()
+    is_right = is_likely(share, cells.numel(), probability)
+    expect(is_right, f"the share of random cells {what}", f"about {probability:.5g}", f"{share:.5g}", look_at)
+
+
 def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
     """Outside the band the cells are drawn independently of each other, with this probability."""
     edge = int(band[0].sum())  # the width
-    share = mask[~band].double().mean().item()
-    spread = (probability * (1 - probability) / int((~band).sum())) ** 0.5
-    expect(
-        abs(share - probability) < 7 * spread,
-        "the share of random cells outside the band",
-        f"about {probability:.3f}",
-        f"{share:.3f}",
-        "each cell is drawn independently, with probability random_prob",
-    )
-    beside_band = torch.cat([mask.diagonal(edge), mask.diagonal(-edge)]).double().mean().item()
-    expect(
-        abs(beside_band - probability) < 7 * (probability * (1 - probability) / (2 * (len(mask) - edge))) ** 0.5,
-        f"the share of random cells (i, j) with abs(i - j) = {edge}",
-        f"about {probability:.3f}",
-        f"{beside_band:.3f}",
-        "True in the band where abs(i - j) < width; beyond it, each cell is random",
-    )
+    check_share(mask[~band], probability, "outside the band", INDEPENDENT)
+    beside_band = torch.cat([mask.diagonal(edge), mask.diagonal(-edge)])
+    look_at = "True in the band where abs(i - j) < width; beyond it, each cell is random"
+    check_share(beside_band, probability, f"(i, j) with abs(i - j) = {edge}", look_at)
     chance = probability**2 + (1 - probability) ** 2  # the probability that two cells agree
     others = {"(j, i)": mask.T, "(i + 1, j)": mask.roll(-1, 0), "(i, j + 1)": mask.roll(-1, 1)}
     beside = ~band
@@ -107,25 +112,26 @@ def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
     check_random_cells(mask, band, probability)
 
 
+def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case) -> None:
+    width, little, some = case.size(0, 3), case.number(0.00027, 0.0003), case.number(0.002, 0.004)
+    given = [(350, width, little), (350, width, 1 - little), (150, width, some)]
+    for mask, (length, _, probability) in zip(draw_in_turn(submission, given), given, strict=True):
+        what = f"outside the band where random_prob = {probability:.5f}"
+        check_share(mask[distance(length) >= width], probability, what, INDEPENDENT)
+
+
 def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case) -> None:
     counts, probability = {1: 300, 2: 100, 3: 60, 4: 40}, 0.3
     drawn = iter(draw_in_turn(submission, [(n, 0, probability) for n, count in counts.items() for _ in range(count)]))
     for length, count in counts.items():
-        masks = torch.stack([next(drawn) for _ in range(count)]).double()
-        share, spread = masks.mean().item(), (probability * (1 - probability) / masks.numel()) ** 0.5
-        what = f"the share of random cells in {count} masks of length {length}, width 0"
-        expect(
-            abs(share - probability) < 5 * spread,
-            what,
-            f"about {probability}",
-            f"{share:.3f}",
-            "each cell is drawn by itself",
-        )
+        masks = torch.stack([next(drawn) for _ in range(count)])
+        check_share(masks, probability, f"in {count} masks of length {length}, width 0", "each cell is drawn by itself")
         if length > 1:
             i, j = torch.triu_indices(length, length, 1)
-            agree = (masks[:, i, j] == masks[:, j, i]).double().mean().item()
+            agree, chance = masks[:, i, j] == masks[:, j, i], probability**2 + (1 - probability) ** 2
             what = f"random cells (i, j) and (j, i) in {count} masks of length {length}"
-            expect(agree < 0.8, what, "independent of each other", "mostly equal")
+            is_right = is_likely(agree.double().mean().item(), agree.numel(), chance)
+            expect(is_right, what, "independent of each other", "too often equal, or too seldom")
 
 
 def test_generator(submission: SubmissionUnderTest, case: Case) -> None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect, expect_parts, fail
-from autograder.testing.covering import Covering
+from autograder.testing.covering import Covering, Either
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_3
@@ -55,7 +55,8 @@ class Tables:
             sentences: their numbers.
             is_training: the mode in which the search gets the model.
             masks: (sentences, 1, 1, 3), the source mask of each; None = every position may be attended to.
-            encoder_masks: (sentences, 1, 3, 3), passed as encoder_mask; None = not passed.
+            encoder_masks: (sentences, 1, 3, 3), passed as encoder_mask; or one for all, (3, 3) or (1, 1, 3, 3); None =
+                not passed.
             max_length: for the search.
             length: of the sources.
             is_mixed: whether a part of the model is in the other mode.
@@ -66,11 +67,13 @@ class Tables:
         """
         if masks is None:
             masks = torch.ones(self.table.size(0), 1, 1, length, dtype=torch.bool)
-        expected_masks = masks if encoder_masks is None else encoder_masks
+        expected_masks = masks
+        if encoder_masks is not None:
+            expected_masks = encoder_masks.expand(self.table.size(0), 1, length, length)
+            is_shared = encoder_masks.dim() == 2 or len(encoder_masks) == 1
+            options["encoder_mask"] = encoder_masks if is_shared else encoder_masks[sentences]
         oracle = self.table, self.words[-1], expected_masks, masks
         src = torch.tensor([[sentence, 3, 4][:length] for sentence in sentences])
-        if encoder_masks is not None:
-            options["encoder_mask"] = encoder_masks[sentences]
         ids: dict[str, Any] = {"bos_id": self.bos, "eos_id": self.eos, "pad_id": self.pad}
         options = {**ids, "max_length": max_length, **options}
         rest = (src, masks[sentences]), options, is_mixed
@@ -189,6 +192,23 @@ def test_stops_at_max_length(submission: SubmissionUnderTest, case: Case) -> Non
     expect(found == wanted, f"a sentence without an end, max_length={limit}", f"{wanted}", f"{found}")
 
 
+@pytest.mark.parametrize("penalty", [0.0, 0.6])
+def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, case: Case, penalty: float) -> None:
+    tables, limit, p = Tables(2), case.size(3, 5), case.number(0.35, 0.45)
+    for sentence, times in enumerate((0.95, 1.05)):  # the score of what is open is so many times that of what has ended
+        step = (p ** (times * limit**penalty) / (1 - p)) ** (1 / (limit - 1))
+        tables.say(sentence, 0, BOS, eos=p, w0=1 - p)
+        for position in range(1, limit):
+            others = {f"w{i}": (1 - step) / 10 for i in range(1, 11)}
+            tables.say(sentence, position, tables.words[0], w0=step, **others)
+    options = {"max_length": limit, "length_penalty": penalty, "beam_size": case.size(2, 3)}
+    found = tables.search(submission, [1, 0, 0, 1], **options)
+    wanted = [[], tables.ids(*[0] * limit), tables.ids(*[0] * limit), []]
+    what = f"ended hypotheses and open ones at max_length={limit}, length_penalty={penalty}"
+    look_at = "at max_length all remaining hypotheses count as ended, with score log p / length ** length_penalty"
+    expect(found == wanted, what, f"{wanted}", f"{found}", look_at)
+
+
 def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
     likely = case.number(0.55, 0.8)
@@ -241,11 +261,16 @@ SITUATIONS = Covering(
         "length": (1, 3),
         "is_training": (True, False),
         "is_mixed": (False, True),
-        "encoder_mask": (True, False),
+        "encoder_mask": (None, "(b, 1, s, s)", Either("(b, 1, 1, s)", "(1, 1, s, s)", "(s, s)")),
         "special": ((PAD, BOS, EOS), (0, 9, 2)),
     },
-    [USUAL | some for some in ({"length": 1}, {"length_penalty": 0.0}, {"special": (0, 9, 2)}, {"beam_size": 20})]
-    + [USUAL | {"sentences": [3, 2], "beam_size": 20}],
+    [
+        USUAL | {"length": 1},
+        USUAL | {"length": 3, "encoder_mask": "(s, s)", "length_penalty": 0.0},
+        USUAL | {"length": 3, "encoder_mask": "(1, 1, s, s)", "special": (0, 9, 2)},
+        USUAL | {"beam_size": 20},
+        USUAL | {"sentences": [3, 2], "beam_size": 20},
+    ],
 )
 
 
@@ -262,7 +287,13 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         wide_path(tables, 3)
         length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
         masks = case.padding_mask(4, length)
-        encoder_masks = case.mask(4, 1, length, length) if row["encoder_mask"] else None
+        shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
+        encoder_masks = {
+            "(b, 1, s, s)": case.mask(4, 1, length, length),
+            "(b, 1, 1, s)": case.mask(4, 1, 1, length),
+            "(1, 1, s, s)": shared[None, None],
+            "(s, s)": shared,
+        }.get(row["encoder_mask"])
         options = {name: row[name] for name in ("beam_size", "length_penalty", "max_length", "length", "is_mixed")}
         sentences = [sentence for sentence in row["sentences"] if beam_size > 1 or sentence not in (0, 3)]
         found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
