@@ -73,7 +73,7 @@ def test_greatest_sizes(submission: SubmissionUnderTest, case: Case) -> None:
 def is_likely(share: float, count: int, probability: float) -> bool:
     """Whether a share of so many independent cells may well be allowed.
 
-    Where not, a share as far off has a probability below exp(-24) < 4e-11 by the bound of Chernoff (1952), theorem 1.
+    Where not, a share as far off has a probability below exp(-24) < 4e-11 by the bound of Chernoff (1952).
     """
     pairs = (share, probability), (1 - share, 1 - probability)
     return count * sum(found * math.log(found / wanted) for found, wanted in pairs if found > 0) < 24
