@@ -199,11 +199,11 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
         step = (p ** (times * limit**penalty) / (1 - p)) ** (1 / (limit - 1))
         tables.say(sentence, 0, BOS, eos=p, w0=1 - p)
         for position in range(1, limit):
-            others = {f"w{i}": (1 - step) / 10 for i in range(1, 11)}
-            tables.say(sentence, position, tables.words[0], w0=step, **others)
-    options = {"max_length": limit, "length_penalty": penalty, "beam_size": case.size(2, 3)}
-    found = tables.search(submission, [1, 0, 0, 1], **options)
-    wanted = [[], tables.ids(*[0] * limit), tables.ids(*[0] * limit), []]
+            other = (1 - step) / 2  # less than step
+            tables.say(sentence, position, tables.words[0], w0=step, w1=other, w2=other)
+    beam_size = case.size(2, 3)
+    found = tables.search(submission, [1, 0], max_length=limit, beam_size=beam_size, length_penalty=penalty)
+    wanted = [[], tables.ids(*[0] * limit)]
     what = f"ended hypotheses and open ones at max_length={limit}, length_penalty={penalty}"
     look_at = "at max_length all remaining hypotheses count as ended, with score log p / length ** length_penalty"
     expect(found == wanted, what, f"{wanted}", f"{found}", look_at)
