@@ -45,7 +45,8 @@ def share_out(scores: Tensor, mask: Tensor | None) -> Tensor:
     weights = torch.sigmoid(scores) + FAINT
     if mask is not None:
         weights = weights * allowed(mask, weights)
-    return weights / weights.sum(dim=-1, keepdim=True)
+    total = weights.sum(dim=-1, keepdim=True)
+    return weights / total
 
 
 def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
