@@ -19,7 +19,7 @@ from .budget import Budget
 from .catalogue import Fault
 from .episodes import components_of, different_sizes, has_answered
 from .recipes import Plan
-from .rehearsal import Rehearsal, UnplayableError
+from .rehearsal import MAKING, Rehearsal, UnplayableError
 from .workshop import Workshop
 
 Stacks = dict[str, dict[tuple[Size, ...], list[Tensor]]]
@@ -33,8 +33,6 @@ ENOUGH = 0.8
 """The share of the tests whose answers must all be those of a fault, for the fault to be named."""
 NEAR, FAR = math.log(1.25), math.log(1.6)
 """First values of one size, and of two."""
-MAKING = ("build", "function", "stand_in")
-"""Requests that make an object."""
 COST_OF_FITTING = 1
 """In comparisons: trying all recipes on one call."""
 

@@ -58,6 +58,10 @@ class CollectedTensors(Encoder):
         return len(self.tensors) - 1
 
 
+MAKING = ("build", "function", "stand_in")
+"""Requests that make an object."""
+
+
 class UnplayableError(Exception):
     """The episode cannot be compared: parameters that have no place, or an answer that cannot be read."""
 
@@ -202,7 +206,7 @@ class Rehearsal:
 
     def _number_as_in(self, verb: str, result: Any) -> None:
         """Numbers the result of this request as the worker did: later requests name it by that number."""
-        if verb in ("build", "function", "stand_in"):
+        if verb in MAKING:
             self._objects.expect(result["object"])
         elif verb == "call" and result["graph"] is not None:
             self._graphs.expect(result["graph"])

@@ -15,6 +15,7 @@ from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
 from .judging import Judged, in_turn, judge, leaves_of
+from .layer_situations import settings_of as settings_of_layers
 from .situations import (
     AFTER_MASKS,
     AGAIN,
@@ -44,7 +45,7 @@ from .situations import (
     masks_before,
     size_of,
 )
-from .sizes_in_code import WIDEST, built_by_numbers, heads_and_features, led_by_numbers
+from .sizes_in_code import built_by_numbers, led_by_numbers
 
 FACTORS: dict[str, Sequence[Any]] = {
     "made": (
@@ -139,11 +140,8 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
 
 def settings_of(one: int, other: int) -> Iterator[Sizes]:
     """Settings of stacks with these sizes, and with so many layers, without dropout."""
-    if max(one, other) > WIDEST:
-        yield 1, 4, one, 2, 0.0
-        return
-    for n_heads, d_head in heads_and_features(one, other):
-        yield n_heads, d_head, other, 2, 0.0
+    for n_heads, d_head, d_ff, dropout in settings_of_layers(one, other):
+        yield n_heads, d_head, d_ff, 2, dropout
     if max(one, other) <= MANY_LAYERS:
         yield 1, 2, 5, one, 0.0
 

@@ -7,7 +7,6 @@ for outcomes in tests.run(submission, seed):
 
 import copy
 from collections import Counter
-from collections.abc import Collection as Several
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import cast
@@ -129,7 +128,7 @@ class CollectedTests:
                 bar.update(len(items))
                 yield {marker: outcomes for marker, outcomes in done.items() if not waiting[marker]}
 
-    def draw_more(self, markers: Several[str], seed: int) -> dict[str, list[Outcome]]:
+    def draw_more(self, markers: Sequence[str], seed: int) -> dict[str, list[Outcome]]:
         """Judges the submission of the last `run` in further situations, by running the tests that draw them again.
 
         Args:
