@@ -12,20 +12,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
-from foundation.sources import Locate
 from foundation.watchdog import CPU, check_main_thread, time_limit
 
 from ..diagnosis.explaining import Explainer, make_diagnostician
 from ..intake import Intake
 from ..rules import (
     Binding,
-    Branch,
     Evaluator,
     ForbiddenNames,
     JudgedCode,
@@ -52,11 +50,12 @@ from .events import (
     UnjudgedFound,
 )
 from .learned_model import show_learned
-from .marks import TaskResult, judge_task, passing_components
-from .record import Training, Unjudged
+from .marks import TaskResult, judge_task
+from .record import Training
 from .states import State
 from .trainability import Trainability, missing_for, try_training
 from .translations import judge_translations
+from .unjudged import judge_further, unjudged_in
 
 if TYPE_CHECKING:  # loaded where the first submission needs it
     from ..diagnosis.matching import Diagnostician
@@ -66,9 +65,6 @@ SEARCH_SECONDS = 30.0
 
 DIAGNOSIS_SECONDS = 20.0
 """CPU time of the diagnosis of all tasks, after which no further one begins."""
-
-FURTHER = 3
-"""How often other situations are drawn where branches of code that passes were not reached."""
 
 
 @dataclass
@@ -185,7 +181,7 @@ def judge(
         ) as sandbox,
     ):
         for outcomes in grader.tests.run(sandbox, seed, show_progress):
-            check(sandbox)
+            sandbox.check()
             done = [t for t in tested if t.marker in outcomes and t.number not in known]
             results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
             results = refuse_short_cuts(results, found.short_cuts, submission)
@@ -193,7 +189,7 @@ def judge(
                 began = time.process_time()
                 results = explainer.explain(results)
                 seconds_of_diagnosis += time.process_time() - began
-                check(sandbox)
+                sandbox.check()
             known |= {result.task.number: result for result in results}
             yield from contained(sandbox)
             if results:
@@ -222,12 +218,6 @@ def judge(
                 yield ModelShown(learned)
                 yield from contained(sandbox)
     yield Finished()
-
-
-def check(sandbox: Sandbox) -> None:
-    """Raises SandboxUnavailableError where the sandbox has failed: what tests have found since then says nothing."""
-    if sandbox.failure is not None:
-        raise sandbox.failure
 
 
 def contained(sandbox: Sandbox) -> Iterator[Contained]:
@@ -281,63 +271,6 @@ def search_text(intake: Intake, assignment: Assignment) -> Findings:
             raise
         found.notes.append(f"the search for forbidden short-cuts was stopped after {SEARCH_SECONDS:g} s")
     return found
-
-
-def judge_further(
-    grader: Grader, sandbox: Sandbox, seed: int, judged: JudgedCode, results: Collection[TaskResult]
-) -> list[TaskResult]:
-    """Draws other situations for components that pass although some of their branches were not reached.
-
-    A wrong branch may need a rare combination. Ends once all branches were reached, or a task fails, or after a few
-    times.
-
-    Args:
-        grader: that has judged the submission.
-        sandbox: with the submission.
-        seed: of the tests' random inputs.
-        judged: the branches of judged code.
-        results: of all tasks.
-
-    Returns:
-        The results that have changed.
-    """
-    for further in range(1, FURTHER + 1):
-        branches = unreached(judged, sandbox.reached, results)
-        components = {branch.component for branch in branches if not branch.outcome.only_stops}
-        passed = [one.task for one in results if one.state == State.PASSED]
-        tasks = [task for task in passed if not components.isdisjoint(task.components)]
-        if not tasks:
-            break
-        outcomes = grader.tests.draw_more([task.marker for task in tasks], seed + further)
-        check(sandbox)
-        judgements = [judge_task(task, outcomes[task.marker], grader.assignment.credit) for task in tasks]
-        if changed := [result for result in judgements if result.state != State.PASSED]:
-            return changed
-    return []
-
-
-def unreached(
-    judged: JudgedCode, reached: Mapping[str, Collection[int]], results: Collection[TaskResult]
-) -> list[Branch]:
-    """What no test has reached of the components that pass; where one fails, its message comes first."""
-    tasks = [result.task for result in results]
-    passed = {result.task.number: result.state == State.PASSED for result in results}
-    return [branch for branch in judged.branches(reached, passing_components(tasks, passed)) if branch.is_open]
-
-
-def unjudged_in(
-    judged: JudgedCode, reached: Mapping[str, Collection[int]], results: Collection[TaskResult], locate: Locate
-) -> tuple[Unjudged, ...]:
-    """The same, for the record."""
-    return tuple(
-        Unjudged(
-            component=branch.component,
-            place=locate(branch.module, branch.outcome.line),
-            what=branch.what,
-            only_raises=branch.outcome.only_stops,
-        )
-        for branch in unreached(judged, reached, results)
-    )
 
 
 def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]], intake: Intake) -> list[TaskResult]:

@@ -119,7 +119,7 @@ class Bench:
         with self.open(sources, tape) as sandbox:
             for found in self._grader.tests.only(task.marker).run(sandbox, self.seed):
                 outcomes = found.get(task.marker, outcomes)
-            self._check(sandbox)
+            sandbox.check()
         return Trial(tuple(outcomes), tape)
 
     def look(self, see: Callable[[Sandbox], Seen], sources: Sources | None = None) -> Seen | None:
@@ -133,7 +133,7 @@ class Bench:
                 raise
             except Exception:  # submitted code's, or ours over an answer of an unexpected kind
                 found = None
-            self._check(sandbox)
+            sandbox.check()
         return found
 
     @contextmanager
@@ -156,7 +156,3 @@ class Bench:
     def changed(self, module: str, text: str) -> Mapping[str, tuple[str, str]]:
         """The sources with another text of one module."""
         return {**self.intake.sources, module: (self.intake.sources[module][0], text)}
-
-    def _check(self, sandbox: Sandbox) -> None:
-        if sandbox.failure is not None:
-            raise sandbox.failure

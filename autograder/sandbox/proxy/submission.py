@@ -144,6 +144,11 @@ class Sandbox:
         """Why the sandbox itself has failed; None = it has not. Tests that were under way tell nothing then."""
         return self._supervisor.failure
 
+    def check(self) -> None:
+        """Raises SandboxUnavailableError where the sandbox has failed: what was found since then says nothing."""
+        if self.failure is not None:
+            raise self.failure
+
     @property
     def level(self) -> str:
         """The containment reached, for the record."""

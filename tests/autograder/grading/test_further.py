@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.grading.judging import FURTHER, judge_further
 from autograder.grading.marks import Outcome, TaskResult
 from autograder.grading.states import State
+from autograder.grading.unjudged import FURTHER, judge_further
 from autograder.rules import find_judged_code, find_short_cuts
 from autograder.rules.evaluation import Evaluator
 from autograder.rules.forbidden import ForbiddenNames
@@ -43,7 +43,7 @@ def draw(reached, *draws, state=State.PASSED):
         draws: for each time what is reached then, and whether the tests pass.
         state: of the task before.
     """
-    sandbox, seeds = SimpleNamespace(reached={"layers": set(reached)}, failure=None), []
+    sandbox, seeds = SimpleNamespace(reached={"layers": set(reached)}, check=lambda: None), []
 
     def draw_more(markers, seed):
         assert markers == [TASKS["1.4"].marker]

@@ -9,13 +9,14 @@ from autograder.classroom.marks import mark_of
 from autograder.classroom.results import results_of
 from autograder.classroom.roll import Member, Roll
 from autograder.grading.events import UnjudgedFound
-from autograder.grading.judging import search_text, unjudged_in
+from autograder.grading.judging import search_text
 from autograder.grading.launcher import open_grader
 from autograder.grading.marks import TaskResult, passing_components
 from autograder.grading.record import MAX_NOTES, Unjudged
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.grading.submission import events_of
+from autograder.grading.unjudged import unjudged_in
 from autograder.intake import Intake, take_in
 from autograder.reports.class_summary import sections_of
 from autograder.reports.pages.needs_a_person import cases
