@@ -14,7 +14,7 @@ class Limits:
         total_seconds: wall time of all calls together; starting a worker is not counted.
         cpu_seconds: CPU time of all its workers together.
         memory_mb: address space on top of the libraries, in MiB.
-        gradescope_memory_mb: the same in Gradescope's container, where the grader and the libraries need up to 550 MB.
+        gradescope_memory_mb: the same in Gradescope's container, where the grader and the libraries need up to 620 MB.
         output_kb: what is kept of stdout and stderr together, in KiB.
         failures_a_component: after this many timeouts or crashes the component is skipped.
     """

@@ -267,7 +267,8 @@ def heads_by_numbers(submission: SubmissionUnderTest, case: Case) -> list[dict[s
 
 def situation_of(case: Case, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
-    d = size_of(row["d"], {"one": 1, "few": case.size(2, 7), "many": case.size(33, 35)})
+    is_alone = "d" not in (row["b"], row["h"], row["q"])  # where several sizes are the same, all of them are small
+    d = size_of(row["d"], {"one": 1, "few": case.size(2, 7), "many": case.size(33, 35) if is_alone else 9})
     b = size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "d": d})
     q = size_of(row["q"], {"one": 1, "few": case.size(2, 6), "many": case.size(13, 15), "b": b, "d": d})
     h = size_of(row["h"], {"one": 1, "few": case.size(2, 3), "b": b, "q": q, "d": d})
