@@ -7,6 +7,7 @@
     store/           the database of results              keeping.py       which of the newest results count
     marks/           from a result to what counts         results.py       what each student has earned
     errors.py        a folder that is not a class         similarity/      who shares more than chance explains
+    kept_answers.py  what else is found out, for the next run
 
 Whoever grades sends records; one process alone stores them.
 """

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
-
-from tqdm import tqdm
 
 from foundation.assignment_file import Assignment
-from foundation.child_processes import Ended, run_forked
 from foundation.printable_text import printable
 from foundation.whole_files import OutputError
 
@@ -22,8 +18,6 @@ from .errors import ClassError
 from .record_names import record_names
 from .records import RECORDS
 from .roll import LeftOut, Member, Roll
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,18 +144,3 @@ def keep_apart(folder: Path, output: Path) -> None:
         raise OutputError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
     if above.is_relative_to(below / RECORDS):
         raise OutputError(f"{printable(str(folder))}: holds the records of --output {printable(str(output))}")
-
-
-def in_children(
-    entries: Sequence[Entry],
-    work: Callable[[Entry], Iterable[Answer]],
-    seconds: float,
-    n_children: int,
-    show_progress: bool,
-) -> Iterator[tuple[Entry, Answer | Ended]]:
-    """Does some work on each entry in a child of its own, under a bar of students; see `run_forked`."""
-    tqdm.monitor_interval = 0  # its thread would be forked along
-    with tqdm(desc="students", unit="student", total=len(entries), disable=not show_progress) as bar:
-        for entry, message in run_forked(deque(entries), work, seconds, n_children):
-            bar.update(isinstance(message, Ended))
-            yield entry, message

@@ -23,15 +23,21 @@ UNFINISHED = ".unfinished-*"
 
 
 @contextlib.contextmanager
-def hold(output: Path) -> Iterator[None]:
+def hold(output: Path, *inner: str) -> Iterator[None]:
     """Keeps a folder of results for this process, until the block ends; files that a killed process has begun go.
+
+    Args:
+        output: the folder; made where it is missing.
+        inner: folders in it with a file for each submission; likewise.
 
     Raises:
         ClassError: where another process holds it.
         NotWrittenError: where no files can be created in it.
     """
+    places = [output, *(output / name for name in inner)]
     try:
-        make_folder(output / RECORDS)
+        for place in places:
+            make_folder(place)
         descriptor = os.open(output, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise NotWrittenError(output, error) from None
@@ -39,11 +45,11 @@ def hold(output: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ClassError(f"{output}: another grade-class is writing there; wait until it has ended") from None
+            raise ClassError(f"{output}: another command is writing there; wait until it has ended") from None
         except OSError:  # a file system without locks
             pass
         else:
-            for place in (output, output / RECORDS):
+            for place in places:
                 for path in place.glob(UNFINISHED):
                     path.unlink(missing_ok=True)
         yield
@@ -57,11 +63,20 @@ def export(path: Path, record: Record) -> None:
     Raises:
         NotWrittenError: where that fails, also where the folder is not there any more.
     """
-    if not path.parent.is_dir():  # not made anew: it may have been on a disk that is not there at present
-        raise NotWrittenError(path.parent, FileNotFoundError("it was there when grading began, and is gone"))
+    check_still_there(path.parent)
     try:
         is_there = path.read_text(encoding="utf-8") == as_text(record)
     except (OSError, UnicodeDecodeError):
         is_there = False
     if not is_there:
         write_record(path, record)
+
+
+def check_still_there(folder: Path) -> None:
+    """Sees that a folder of results is not made anew: it may have been on a disk that is not there at present.
+
+    Raises:
+        NotWrittenError: where it is gone.
+    """
+    if not folder.is_dir():
+        raise NotWrittenError(folder, FileNotFoundError("it was there when grading began, and is gone"))

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.child_processes import ask_forked
+from foundation.child_processes import Ended, ask_forked
 
 from ..grading.grader_version import weighting_of
 from ..grading.seeds import Seeds, content_hash
@@ -73,17 +73,33 @@ def need_of(stored: Sequence[Stored], conditions: Conditions) -> tuple[Need, Sto
     return (Need.WEIGHING, usable[-1]) if usable else (Need.RUN, None)
 
 
-def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry, str]:
-    """A hash over each submission's files; those that cannot be read are left out, to be graded anew.
+def contents_of(
+    entries: Sequence[Entry], release: Path, assignment: Assignment, n_children: int
+) -> tuple[dict[Entry, str], dict[Entry, str]]:
+    """A hash over the files of each submission that can be read, and why others cannot.
 
-    Submissions are read in children: whatever is wrong with one stops no other.
+    Submissions are read in children: whatever is wrong with one stops no other. Where reading itself breaks, the
+    submission is in neither.
+
+    Args:
+        entries: the submissions.
+        release: the skeleton.
+        assignment: whose files are read.
+        n_children: how many read at a time.
     """
 
-    def look(entry: Entry) -> str | None:
+    def look(entry: Entry) -> tuple[str, str]:
         try:
-            return content_hash(take_in(entry.source, conditions.release, conditions.assignment).hashes)
-        except IntakeError:
-            return None
+            return content_hash(take_in(entry.source, release, assignment).hashes), ""
+        except IntakeError as error:
+            return "", getattr(error, "reason", str(error))
 
-    answers = ask_forked(entries, look, INTAKE_SECONDS, conditions.n_children)
-    return {entry: answer for entry, answer in answers if isinstance(answer, str)}
+    contents, unreadable = {}, {}
+    for entry, answer in ask_forked(entries, look, INTAKE_SECONDS, n_children):
+        if not isinstance(answer, Ended):
+            content, reason = answer
+            if content:
+                contents[entry] = content
+            else:
+                unreadable[entry] = reason
+    return contents, unreadable

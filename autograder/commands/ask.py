@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import sys
-from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import Ended
@@ -16,17 +14,23 @@ from foundation.places import ROOT, TEST_REFERENCES
 from foundation.printable_text import printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import Entry, in_children, take_class
+from ..classroom.entries import Entry, take_class
 from ..classroom.errors import ClassError
+from ..classroom.kept_answers import KeptAnswers
+from ..classroom.records import hold
+from ..classroom.staleness import contents_of
+from ..grading.grader_version import grader_version
 from ..grading.launcher import open_grader
-from ..grading.seeds import Seeds, seeds_of_term
+from ..grading.seeds import Seeds, content_hash, seeds_of_term
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
+from ..understanding.question import Sheet
 from .arguments import Commands, add_layout, running_arguments
 from .grade_class import usable_cores
 
-if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
-    from ..understanding.question import Sheet
-
+SHEETS = "sheets"
+"""The folder of a class's sheets as they are kept for the next run."""
+EXAMINING = ("autograder/understanding", "autograder/assignment_code.py", "autograder/reports/excerpts.py")
+"""What questions depend on besides the grader."""
 SECONDS = 600.0
 """Wall time of one student's sheet, before it is given up: a safety net."""
 
@@ -40,8 +44,9 @@ def add_command(commands: Commands) -> None:
         description="Draw five questions to a student about the student's own code, for an oral check: the shape of a "
         "value at a line, the attention weights under another mask, which change of a line breaks which test, what one "
         "sees of a known misconception. Every answer is computed by running the code in the sandbox. Writes "
-        "questions.html and answers.html, to be printed; with --class also a file of each for every student. The same "
-        "student gets the same questions all term. The exit status is 1 if the sandbox failed for some student.",
+        "questions.html and answers.html, to be printed; with --class also a file of each for every student. If it is "
+        "stopped and started again, or a few have handed in again, it draws only what is missing or out of date. The "
+        "same student gets the same questions all term. The exit status is 1 if the sandbox failed for some student.",
         epilog="example: python -m autograder ask submissions --class --roster roster.csv --output oral",
     )
     parser.set_defaults(run=run)
@@ -69,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
 
     pages = write_sheets(sheets, assignment.title, options.output, options.is_class)
     if options.json:
-        print(json.dumps([dataclasses.asdict(sheet) for sheet in sheets], indent=2, ensure_ascii=False))
+        print(json.dumps([asdict(sheet) for sheet in sheets], indent=2, ensure_ascii=False))
     else:
         print("\n".join([*lines_of(sheets), "", *(f"{path.stem}: {path}" for path in pages)]))
     for line in failed:
@@ -96,36 +101,46 @@ def sheet_of_one(options: argparse.Namespace, assignment: Assignment, seeds: See
 
 
 def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], list[str]]:
-    """The sheets of a class, each drawn in a child of this process, and whose could not be drawn, a line each."""
+    """The sheets of a class, and whose could not be drawn, a line each.
+
+    Each is drawn in a child of this process, and kept for the next run.
+    """
     if options.jobs < 1:
         raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     roll, entries = take_class(options.submission, options.output, assignment, options.roster, options.layout)
     names = roll.names()
-    found: dict[str, Sheet] = {}
     failed: list[str] = []
-    with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
-        from ..understanding.drawing import open_examiner
-        from ..understanding.question import Sheet
+    with hold(options.output, SHEETS):
+        kept = KeptAnswers(options.output / SHEETS, Sheet, made_with(options, assignment, seeds), seeds)
+        contents, unreadable = contents_of(entries, options.release, assignment, options.jobs)
+        found = kept.up_to_date(entries, contents)
+        found |= {entry.key: Sheet(entry.key, "", reason=reason) for entry, reason in unreadable.items()}
+        left = [entry for entry in entries if entry.key not in found]
+        if left:
+            with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
+                from ..understanding.drawing import open_examiner
 
-        with open_examiner(grader, seeds) as examiner:
+                with open_examiner(grader, seeds) as examiner:
 
-            def work(entry: Entry) -> Iterator[Sheet]:
-                name = names[entry.key]
-                try:
-                    intake = take_in(entry.source, options.release, assignment)
-                except IntakeError as error:
-                    yield Sheet(entry.key, name, reason=getattr(error, "reason", str(error)))
-                else:
-                    yield examiner.sheet(entry.key, name, intake)
+                    def work(entry: Entry) -> tuple[str, Sheet]:
+                        intake = take_in(entry.source, options.release, assignment)
+                        return content_hash(intake.hashes), examiner.sheet(entry.key, "", intake)
 
-            for entry, message in in_children(entries, work, SECONDS, options.jobs, sys.stderr.isatty()):
-                if isinstance(message, Ended):
-                    if entry.key not in found:
-                        failed.append(f"{printable(entry.entry)}: no questions were drawn: {message.reason}")
-                    grader.renew()
-                else:
-                    found[entry.key] = message
-    return [found[entry.key] for entry in entries if entry.key in found], failed
+                    for entry, answer in kept.find_out(left, work, SECONDS, options.jobs, sys.stderr.isatty()):
+                        if isinstance(answer, Ended):
+                            failed.append(f"{printable(entry.entry)}: no questions were drawn: {answer.reason}")
+                            grader.renew()
+                        else:
+                            found[entry.key] = answer
+    sheets = [replace(found[entry.key], name=names[entry.key]) for entry in entries if entry.key in found]
+    return sheets, failed
+
+
+def made_with(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> str:
+    """What all sheets of a class depend on, besides the submissions."""
+    version = grader_version(assignment, options.release, TEST_REFERENCES, EXAMINING)
+    asked = ",".join(component for task in assignment.tasks if not task.extension for component in task.components)
+    return f"grader {version}, {options.level}; about {asked}; seed {seeds.id_of('')}"
 
 
 def lines_of(sheets: list[Sheet]) -> list[str]:

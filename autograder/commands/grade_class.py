@@ -18,7 +18,7 @@ from ..classroom.entries import Entry, take_class
 from ..classroom.errors import ClassError
 from ..classroom.grading import grade_class
 from ..classroom.keeping import keep_newest
-from ..classroom.records import export, hold
+from ..classroom.records import RECORDS, export, hold
 from ..classroom.results import Result, results_of
 from ..classroom.roll import Roll, write_roll
 from ..classroom.staleness import Conditions
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         show_progress=sys.stderr.isatty(),
     )
     url = url_of(options.store, options.output)
-    with hold(options.output), Database(url, assignment.name) as database:
+    with hold(options.output, RECORDS), Database(url, assignment.name) as database:
         store = Store(database, conditions.seeds)
         received = received_of(roll, entries)
         store.enrol(received.values())

@@ -10,13 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.places import SKELETON, TEST_REFERENCES
+from foundation.places import ROOT, SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import take_class
 from ..classroom.errors import ClassError
+from ..classroom.kept_answers import KeptAnswers
+from ..classroom.records import hold
+from ..classroom.staleness import contents_of
 from ..grading.grader_version import grader_version
+from ..grading.record import write_json
+from ..grading.seeds import seeds_of_term
 from ..intake import take_in
 from ..sandbox.containment.layers import LEVELS
 from ..sandbox.containment.zygote import Zygote, living
@@ -26,6 +31,10 @@ from .grade_class import usable_cores
 if TYPE_CHECKING:  # needs PyTorch
     from ..classroom.similarity.translating_class import CheckedClass
 
+FILE, KEPT = "translated-again.json", "translated-again"
+"""What was found of a class, and the folder in which it is kept for the next run."""
+CHECKING = ("autograder/classroom/similarity",)
+"""What the findings depend on besides the grader."""
 LINES = 100
 SHOWN = 10
 IN_WORDS = {
@@ -111,41 +120,55 @@ def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
     """Checks a class; the exit status."""
     output = options.output or Path("marks")
     check_folder(output)
+    seeds = seeds_of_term(ROOT)
     roll, entries = take_class(options.submission, output, assignment, options.roster, options.layout)
-    names = roll.names()
     zygote = Zygote(assignment, options.level)  # before PyTorch is imported here
     try:
         from ..classroom.similarity.translating_again import draw_sample
-        from ..classroom.similarity.translating_class import CheckedClass, check_class, check_entry
+        from ..classroom.similarity.translating_class import (
+            Checked,
+            CheckedClass,
+            Outcome,
+            check_class,
+            check_entry,
+            unchecked,
+        )
         from ..reports.pages.translated_page import write_translated_page
 
         sample = draw_sample(options.references, options.lines, options.seed)
-        version = grader_version(assignment, options.release, options.references)
-        made_with = CheckedClass(lines=options.lines, seed=options.seed, version=version)
+        version = grader_version(assignment, options.release, options.references, CHECKING)
+        checked = CheckedClass(lines=options.lines, seed=options.seed, version=version)
 
         def renew() -> None:
             nonlocal zygote
             zygote = living(zygote, assignment, options.level)
 
-        found = check_class(
-            entries,
-            names,
-            made_with,
-            output,
-            lambda entry, known: check_entry(entry, known, options.release, sample, assignment, zygote),
-            renew,
-            options.jobs,
-            sys.stderr.isatty(),
-        )
+        with hold(output / KEPT):
+            kept = KeptAnswers(output / KEPT, Checked, f"{checked.model_dump_json()} {options.level}", seeds)
+            contents, unreadable = contents_of(entries, options.release, assignment, options.jobs)
+            found = kept.up_to_date(entries, contents)
+            found |= {entry.key: unchecked(entry, Outcome.NOTHING, reason) for entry, reason in unreadable.items()}
+            submissions = check_class(
+                entries,
+                roll.names(),
+                found,
+                kept,
+                lambda entry: check_entry(entry, options.release, sample, assignment, zygote),
+                renew,
+                options.jobs,
+                sys.stderr.isatty(),
+            )
     finally:
         zygote.close()
-    page = write_translated_page(found, assignment, output)
+    checked = checked.changed(submissions=submissions)
+    write_json(output / FILE, checked.model_dump(mode="json"))
+    page = write_translated_page(checked, assignment, output)
     if options.json:
-        print(json.dumps(found.model_dump(mode="json"), indent=2, ensure_ascii=False))
+        print(json.dumps(checked.model_dump(mode="json"), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(as_text(found)))
+        print("\n".join(as_text(checked)))
         print(f"\nlook at the lines side by side in a browser: {page}")
-    return int(any(one.outcome.needs_a_look for one in found.submissions))
+    return int(any(one.outcome.needs_a_look for one in checked.submissions))
 
 
 def as_text(found: CheckedClass) -> list[str]:

@@ -7,7 +7,7 @@ weighed anew. Reports, class pages and the command line are left out: a change t
 import hashlib
 import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -26,7 +26,7 @@ KINDS = (".py", ".ini", ".json", ".toml")
 PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors")
 
 
-def grader_version(assignment: Assignment, release: Path, references: Path) -> str:
+def grader_version(assignment: Assignment, release: Path, references: Path, also: Sequence[str] = ()) -> str:
     """Sixteen hex digits for the grader, its tests, the limits in force, these paths, Python and the packages.
 
     Points, thresholds and titles are left out; see `weighting_of`.
@@ -35,11 +35,12 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
         assignment: as it is used; its limits may differ from its file's.
         release: the skeleton's folder.
         references: of the test split; they may be missing.
+        also: further rooms, or files, of the kit that decide what is found out.
 
     Raises:
         FileNotFoundError: where a room of the grader has moved.
     """
-    deciding = facts_of(assignment)
+    deciding = facts_of(assignment, also)
     for path in sorted(release.rglob("*.py")):
         deciding[f"release {path.relative_to(release).as_posix()}"] = _hash_of(path)
     deciding["references"] = _hash_of(references)
@@ -49,17 +50,18 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
     return digest.hexdigest()[:16]
 
 
-def facts_of(assignment: Assignment) -> dict[str, str]:
+def facts_of(assignment: Assignment, also: Sequence[str] = ()) -> dict[str, str]:
     """What decides outcomes on a machine, but the release and the references: a hash or a version for each name.
 
     Args:
         assignment: as it is used.
+        also: see `grader_version`.
 
     Raises:
         FileNotFoundError: where a room of the grader has moved.
     """
     facts = {"Python": platform.python_version(), **{package: _version(package) for package in PACKAGES}}
-    for path in _deciding_files(ROOT):
+    for path in _deciding_files(ROOT, (*ROOMS, *also)):
         facts[path.relative_to(ROOT).as_posix()] = _hash_of(path)
     if assignment.folder != ASSIGNMENT:
         for path in _deciding_files_in(assignment.folder):
@@ -81,8 +83,8 @@ def weighting_of(assignment: Assignment) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def _deciding_files(root: Path) -> Iterator[Path]:
-    for room in ROOMS:
+def _deciding_files(root: Path, rooms: Sequence[str]) -> Iterator[Path]:
+    for room in rooms:
         found = _deciding_files_in(root / room)
         if not found:
             raise FileNotFoundError(f"{root / room}: no such room of the grader")
@@ -90,7 +92,8 @@ def _deciding_files(root: Path) -> Iterator[Path]:
 
 
 def _deciding_files_in(folder: Path) -> list[Path]:
-    found = sorted(path for path in folder.rglob("*") if path.suffix in KINDS)
+    paths = [folder] if folder.is_file() else folder.rglob("*")
+    found = sorted(path for path in paths if path.suffix in KINDS)
     return [path for path in found if path.name != ASSIGNMENT_FILE.name]  # whose content is told apart
 
 

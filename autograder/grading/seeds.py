@@ -54,8 +54,11 @@ class Seeds:
 
     def _code_of(self, record: Record) -> str:
         """The message authentication code of all of a record but the seal."""
-        content = record.changed(seal="").model_dump_json().encode()
-        return hmac.digest(self.secret, b"record\n" + content, hashlib.sha256).hex()
+        return self.code_of("record", record.changed(seal="").model_dump_json())
+
+    def code_of(self, kind: str, content: str) -> str:
+        """The message authentication code of a text of some kind, in hexadecimal."""
+        return hmac.digest(self.secret, f"{kind}\n{content}".encode(), hashlib.sha256).hex()
 
 
 def seeds_of_term(root: Path, fixed: int | None = None) -> Seeds:

@@ -1,29 +1,28 @@
-"""The checkpoints of a class translate again, each in a child of this process; what was found is kept for the next run.
+"""The checkpoints of a class translate again, each in a child of this process.
 
 Workers of all submissions are forked from one zygote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from foundation.assignment_file import Assignment
+from foundation.child_processes import Ended
 
-from ...grading.record import Model, write_json
+from ...grading.record import Model
 from ...grading.seeds import content_hash
-from ...intake import TRANSLATIONS, Intake, IntakeError, take_in
+from ...intake import TRANSLATIONS, Intake, take_in
 from ...intake.size_limits import CHECKPOINT
 from ...sandbox.containment.zygote import Zygote
 from ...scoring import ScoringError
-from ..entries import Entry, in_children
+from ..entries import Entry
+from ..kept_answers import KeptAnswers
 from ..roll import Line
 from .translating_again import Agreement, Sample, translate_again
 
-FILE = "translated-again.json"
 SECONDS = 900.0
 """Wall time of one submission, before it is given up: a safety net, since the sandbox has its own limits."""
 MOST_DIFFERING = 10
@@ -59,7 +58,6 @@ class Checked(Model):
         key: of the submission.
         name: of its students.
         entry: its name in the download.
-        content: a hash of its files; "" where it is to be tried again.
         outcome: what was found.
         reason: why nothing was translated, or "".
         sampled: how many lines were translated.
@@ -71,7 +69,6 @@ class Checked(Model):
     key: str
     name: Line = ""
     entry: Line
-    content: str = ""
     outcome: Outcome
     reason: Line = ""
     sampled: int = 0
@@ -81,7 +78,7 @@ class Checked(Model):
 
 
 class CheckedClass(Model):
-    """A class, and with what it was checked.
+    """A class, and with what it was checked, as `translated-again.json` has it.
 
     Attributes:
         lines: size of the sample.
@@ -103,96 +100,74 @@ class CheckedClass(Model):
 def check_class(
     entries: Sequence[Entry],
     names: Mapping[str, str],
-    made_with: CheckedClass,
-    output: Path,
-    check: Callable[[Entry, Checked | None], Checked],
+    found: Mapping[str, Checked],
+    kept: KeptAnswers[Checked],
+    check: Callable[[Entry], tuple[str, Checked]],
     renew: Callable[[], None] = lambda: None,
     n_children: int = 1,
     show_progress: bool = False,
-) -> CheckedClass:
-    """Checks a class, and writes `translated-again.json` after each submission.
+) -> tuple[Checked, ...]:
+    """Checks those of a class that have not been checked.
 
     Args:
         entries: the submissions.
         names: of their students, by key.
-        made_with: without submissions: how this class is checked.
-        output: an existing folder; what it has of an earlier run with the same settings is not done again.
-        check: called in a child, with what is known of the entry.
+        found: what is known already, likewise.
+        kept: where to keep what is found.
+        check: called in a child: a hash of the submission's files, and what was found.
         renew: called where a child has ended early.
         n_children: how many run at a time.
         show_progress: shows a progress bar.
 
+    Returns:
+        All of them, in the order of the entries.
+
     Raises:
-        NotWrittenError: where the file cannot be written; what it had stays.
+        NotWrittenError: where something cannot be kept; what was kept before stays.
     """
-    known = known_in(output / FILE, made_with)
-    found = {entry.key: known[entry.key] for entry in entries if entry.key in known}
-    answered = set()
-
-    def store() -> CheckedClass:
-        present = [found[entry.key].changed(name=names[entry.key]) for entry in entries if entry.key in found]
-        whole = made_with.changed(submissions=tuple(present))
-        write_json(output / FILE, whole.model_dump(mode="json"))
-        return whole
-
-    def work(entry: Entry) -> Iterator[Checked]:
-        yield check(entry, known.get(entry.key))
-
-    for entry, message in in_children(entries, work, SECONDS, n_children, show_progress):
-        if isinstance(message, Checked):
-            answered.add(entry.key)
-            if found.get(entry.key) != message:
-                found[entry.key] = message
-                store()
-        elif entry.key not in answered:
-            reason = f"the grader failed: {message.reason}"
-            made = Checked(key=entry.key, entry=entry.entry, outcome=Outcome.NOT_TRANSLATED, reason=reason)
-            found[entry.key] = made
+    every = dict(found)
+    left = [entry for entry in entries if entry.key not in every]
+    for entry, answer in kept.find_out(left, check, SECONDS, n_children, show_progress):
+        if isinstance(answer, Ended):
+            every[entry.key] = unchecked(entry, Outcome.NOT_TRANSLATED, f"the grader failed: {answer.reason}")
             renew()
-    return store()
+        else:
+            every[entry.key] = answer
+    return tuple(every[entry.key].changed(name=names[entry.key]) for entry in entries)
 
 
-def known_in(path: Path, made_with: CheckedClass) -> dict[str, Checked]:
-    """What an earlier run with the same settings has found, by the submission's key; nothing where there was none."""
-    try:
-        earlier = CheckedClass.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
-        return {}
-    same = earlier.changed(submissions=()) == made_with
-    return {one.key: one for one in earlier.submissions if one.content} if same else {}
+def unchecked(entry: Entry, outcome: Outcome, reason: str) -> Checked:
+    """A submission of which nothing was translated, and why."""
+    return Checked(key=entry.key, entry=entry.entry, outcome=outcome, reason=reason)
 
 
 def check_entry(
-    entry: Entry, known: Checked | None, release: Path, sample: Sample, assignment: Assignment, zygote: Zygote
-) -> Checked:
-    """Checks one submission, unless it is as it was.
+    entry: Entry, release: Path, sample: Sample, assignment: Assignment, zygote: Zygote
+) -> tuple[str, Checked]:
+    """Checks one submission.
 
     Args:
         entry: the submission.
-        known: what was found of it before.
         release: the skeleton that was handed out.
         sample: which lines.
         assignment: its code that translates, and its limits.
         zygote: that the sandbox's workers are forked from.
 
+    Returns:
+        A hash of the submission's files, and what was found.
+
     Raises:
+        IntakeError: where it cannot be read.
         SandboxUnavailableError: where the sandbox fails.
     """
-    try:
-        intake = take_in(entry.source, release, assignment)
-    except IntakeError as error:
-        reason = getattr(error, "reason", str(error))
-        return Checked(key=entry.key, entry=entry.entry, outcome=Outcome.NOTHING, reason=reason)
+    intake = take_in(entry.source, release, assignment)
     content = content_hash(intake.hashes)
-    if known is not None and known.content == content:
-        return known
-    made = Checked(key=entry.key, entry=entry.entry, content=content, outcome=Outcome.NOTHING)
     if reason := lacking(intake):
-        return made.changed(reason=reason)
+        return content, unchecked(entry, Outcome.NOTHING, reason)
     try:
-        return with_agreement(made, translate_again(intake, None, sample, assignment, zygote))
+        return content, with_agreement(entry, translate_again(intake, None, sample, assignment, zygote))
     except ScoringError as error:  # of the translations
-        return made.changed(reason=str(error).removeprefix(f"{intake.name}: "))
+        return content, unchecked(entry, Outcome.NOTHING, str(error).removeprefix(f"{intake.name}: "))
 
 
 def lacking(intake: Intake) -> str:
@@ -204,11 +179,13 @@ def lacking(intake: Intake) -> str:
     return "; ".join(without)
 
 
-def with_agreement(made: Checked, found: Agreement) -> Checked:
+def with_agreement(entry: Entry, found: Agreement) -> Checked:
     """A submission with what translating again has shown."""
     if found.problem:
-        return made.changed(outcome=Outcome.NOT_TRANSLATED, reason=found.problem)
-    return made.changed(
+        return unchecked(entry, Outcome.NOT_TRANSLATED, found.problem)
+    return Checked(
+        key=entry.key,
+        entry=entry.entry,
         outcome=Outcome.AGREES if found.agrees else Outcome.DIFFERS,
         sampled=found.sampled,
         same=found.sampled - len(found.differing),

@@ -12,7 +12,7 @@ from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.keeping import keep_newest
-from autograder.classroom.records import hold
+from autograder.classroom.records import RECORDS, hold
 from autograder.classroom.staleness import Conditions
 from autograder.classroom.store import Database, Results, received_of, url_of
 from autograder.classroom.store.tables import Kept, Result, Submission
@@ -135,7 +135,7 @@ def run(
 @contextmanager
 def opened(output, seeds=SEEDS) -> Iterator[Results]:
     """The results of a class."""
-    with hold(output), Database(url_of(None, output), ASSIGNMENT.name) as database:
+    with hold(output, RECORDS), Database(url_of(None, output), ASSIGNMENT.name) as database:
         yield Results(database, seeds)
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from autograder.__main__ import main
+from autograder.classroom.similarity import translating_class
 from reference.running.building import build_model
 from reference.running.checkpoint import Checkpoint
 from reference.running.config import Config
@@ -95,3 +96,28 @@ def test_the_submissions_own_checkpoint_counts_where_none_is_named(handed_in, ca
     assert "no best.pt in it; name the file with --checkpoint" in capsys.readouterr().err
     shutil.copy(handed_in / "best.pt", handed_in / "anna")
     assert main(command) == 0
+
+
+@pytest.mark.slow
+def test_a_class_is_checked_once(handed_in, monkeypatch, capsys):
+    shutil.copy(handed_in / "best.pt", handed_in / "anna")
+    (handed_in / "class").mkdir()
+    shutil.move(handed_in / "anna", handed_in / "class" / "anna")
+    marks = handed_in / "marks"
+    paths = ["--output", str(marks), "--references", str(handed_in / "test.bpe")]
+    command = ["translate-again", str(handed_in / "class"), "--class", "--jobs", "1", *paths]
+    assert main(command) == 0
+    before = (marks / "translated-again.json").read_bytes()
+    [found] = json.loads(before)["submissions"]
+    assert (found["outcome"], found["same"], found["name"]) == ("agrees", N, "anna")
+    with monkeypatch.context() as patch:
+        patch.setattr(translating_class, "check_entry", None)
+        assert main(command) == 0
+    assert "note: 1 of 1 submissions are kept from an earlier run" in capsys.readouterr().err
+    assert (marks / "translated-again.json").read_bytes() == before and (marks / "translated-again.html").is_file()
+    kept = marks / "translated-again" / "anna.json"
+    kept.write_text(kept.read_text().replace('"agrees"', '"differs"'))
+    assert main(command) == 0 and (marks / "translated-again.json").read_bytes() == before
+    assert "has not sealed what was kept of anna: done again" in capsys.readouterr().err
+    assert main([*command, "--lines", "3"]) == 0
+    assert json.loads((marks / "translated-again.json").read_text())["submissions"][0]["sampled"] == 3

@@ -1,6 +1,5 @@
-"""A class is checked once, what is new again, and a page says whom to look at."""
+"""A class is checked, and a page says whom to look at."""
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -9,10 +8,10 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.entries import Entry
+from autograder.classroom.kept_answers import KeptAnswers
 from autograder.classroom.similarity import translating_class
 from autograder.classroom.similarity.translating_again import Agreement, Differing, draw_sample
 from autograder.classroom.similarity.translating_class import (
-    FILE,
     Checked,
     CheckedClass,
     Outcome,
@@ -20,6 +19,7 @@ from autograder.classroom.similarity.translating_class import (
     check_entry,
     lacking,
 )
+from autograder.grading.seeds import Seeds
 from autograder.intake import Intake
 from autograder.reports.pages.translated_page import write_translated_page
 from autograder.scoring import ScoringError
@@ -33,82 +33,38 @@ MARKUP = "<script>alert(1)</script>"
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
 
 
-def agrees(entry, known=None):
-    return Checked(key=entry.key, entry=entry.entry, content="1", outcome=Outcome.AGREES, sampled=3, same=3)
+def agrees(entry):
+    return "1", Checked(key=entry.key, entry=entry.entry, outcome=Outcome.AGREES, sampled=3, same=3)
 
 
-def check(folder, work=agrees, made=MADE, entries=ENTRIES):
-    return check_class(entries, NAMES, made, folder, work)
+def check(folder, work=agrees, known=(), entries=ENTRIES, renew=lambda: None):
+    kept = KeptAnswers(folder, Checked, "as always", Seeds(b"a secret"))
+    return check_class(entries, NAMES, {one.key: one for one in known}, kept, work, renew)
 
 
-def test_what_is_known_is_handed_on_and_kept(tmp_path):
+def test_what_is_known_is_not_done_again(tmp_path):
     first = check(tmp_path)
-    assert [one.name for one in first.submissions] == ["Anna", "Bob", "Carl"]
-    assert CheckedClass.model_validate_json((tmp_path / FILE).read_bytes()) == first
+    assert [one.name for one in first] == ["Anna", "Bob", "Carl"]
 
-    def unchanged(entry, known):
-        assert known is not None and known.content == "1"
-        return known
-
-    assert check(tmp_path, unchanged) == first
-
-
-@pytest.mark.parametrize("change", [{"lines": 4}, {"seed": 1}, {"version": "2"}])
-def test_other_settings_begin_anew(tmp_path, change):
-    check(tmp_path)
-
-    def new(entry, known):
-        assert known is None
+    def only_bob(entry):
+        assert entry.key == "bob"
         return agrees(entry)
 
-    found = check(tmp_path, new, MADE.changed(**change))
-    assert found.count(Outcome.AGREES) == 3
+    assert check(tmp_path, only_bob, known=(first[0], first[2])) == first
+    assert check(tmp_path, None, known=first, entries=ENTRIES[1:]) == first[1:], "who has left the class is left out"
 
 
-def test_a_file_of_something_else_is_no_obstacle(tmp_path):
-    (tmp_path / FILE).write_text("[]")
-    assert check(tmp_path).count(Outcome.AGREES) == 3
-
-
-def test_what_is_found_is_stored_at_once(tmp_path):
-    """A run that is interrupted loses at most what it is doing."""
-
-    def interrupted():
-        raise KeyboardInterrupt
-
-    def work(entry, known):
-        if entry.key == "bob":
-            os._exit(9)
-        return agrees(entry)
-
-    with pytest.raises(KeyboardInterrupt):
-        check_class(ENTRIES, NAMES, MADE, tmp_path, work, interrupted)
-    content = json.loads((tmp_path / FILE).read_text())
-    assert [one["key"] for one in content["submissions"]] == ["anna"]
-
-
-def test_a_child_that_dies_stops_no_other_and_is_tried_again(tmp_path):
+def test_a_child_that_dies_stops_no_other(tmp_path):
     renewed = []
 
-    def work(entry, known):
+    def work(entry):
         if entry.key == "bob":
             os._exit(9)
         return agrees(entry)
 
-    found = check_class(ENTRIES, NAMES, MADE, tmp_path, work, lambda: renewed.append(1))
-    assert [one.outcome for one in found.submissions] == [Outcome.AGREES, Outcome.NOT_TRANSLATED, Outcome.AGREES]
-    assert "the grader failed: ended with status 9" in found.submissions[1].reason and len(renewed) == 1
-
-    def knows(entry, known):
-        assert (known is None) == (entry.key == "bob")
-        return agrees(entry)
-
-    assert check(tmp_path, knows).count(Outcome.AGREES) == 3
-
-
-def test_who_has_left_the_class_is_in_no_result(tmp_path):
-    check(tmp_path)
-    assert len(check(tmp_path, entries=ENTRIES[1:]).submissions) == 2
+    found = check(tmp_path, work, renew=lambda: renewed.append(1))
+    assert [one.outcome for one in found] == [Outcome.AGREES, Outcome.NOT_TRANSLATED, Outcome.AGREES]
+    assert "the grader failed: ended with status 9" in found[1].reason and len(renewed) == 1
 
 
 @pytest.mark.parametrize(
@@ -138,8 +94,8 @@ def handed_in(tmp_path):
     sample = draw_sample(tmp_path / "test.bpe", 2, 0)
     entry = Entry("anna", "anna", folder, tmp_path / "anna.json")
 
-    def checked(known=None):
-        return check_entry(entry, known, SKELETON, sample, read_assignment(), None)
+    def checked():
+        return check_entry(entry, SKELETON, sample, read_assignment(), None)
 
     return folder, checked
 
@@ -154,17 +110,16 @@ def test_an_answer_becomes_an_outcome(handed_in, monkeypatch):
     }
     for outcome, answer in answers.items():
         monkeypatch.setattr(translating_class, "translate_again", lambda *rest, answer=answer: answer)
-        found = checked()
-        assert found.outcome is outcome and found.content
+        content, found = checked()
+        assert found.outcome is outcome and content
     monkeypatch.setattr(translating_class, "translate_again", lambda *rest: answers[Outcome.DIFFERS])
-    found = checked()
+    found = checked()[1]
     assert (found.same, found.sampled, found.beam_size, len(found.differing)) == (20, 50, 4, 10)
     assert len(found.differing[0].submitted) <= 200
 
     monkeypatch.setattr(translating_class, "translate_again", None)
-    assert checked(found) is found, "what is as it was is not translated again"
     (folder / "best.pt").unlink()
-    assert checked(found).reason == "no best.pt"
+    assert checked()[1].reason == "no best.pt" and checked()[0] != content
 
 
 def test_translations_that_cannot_be_read_are_nothing_to_check(handed_in, monkeypatch):
@@ -172,7 +127,7 @@ def test_translations_that_cannot_be_read_are_nothing_to_check(handed_in, monkey
         raise ScoringError(f"{intake.name}: translations.txt: 2 lines; expected 3")
 
     monkeypatch.setattr(translating_class, "translate_again", broken)
-    found = handed_in[1]()
+    found = handed_in[1]()[1]
     assert found.outcome is Outcome.NOTHING and found.reason == "translations.txt: 2 lines; expected 3"
 
 
