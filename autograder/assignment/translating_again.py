@@ -1,6 +1,9 @@
 """Translates with a submitted checkpoint. Becomes a module of the submission, in the sandbox: this process never does.
 
-What was handed out loads the checkpoint, with `weights_only=True`, builds the student's model and decodes.
+What was handed out loads the checkpoint, with `weights_only=True`, builds the student's model and decodes: only so do
+the lines come out as the student's own command gave them, with its settings and its beam search. That takes a worker of
+its own, with the whole package and more time than grading allows. `learned_model.py` needs none of it: it asks one more
+thing of the worker that has just been graded, which has the graded modules alone, within what is left of its budgets.
 """
 
 import io
