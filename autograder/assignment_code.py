@@ -7,7 +7,7 @@
     translating_again.py  run in the worker beside a submission: translates with its checkpoint
     learned_model.py   what the model does whose checkpoint was handed in
     understanding/     questions to students about their own code
-    proof/conditions.py  under which known faults are tried
+    proof/conditions/  under which known faults are tried
 
 All else that an assignment has is data: `foundation.assignment_file`, and files below `Assignment.folder`.
 """
@@ -137,7 +137,7 @@ class LearnedModel(Protocol):
 
 
 class Conditions(Protocol):
-    """What `proof/conditions.py` offers.
+    """What `proof/conditions/` offers.
 
     Attributes:
         CONDITIONS: by what holds; each has a kind, the names of the components that it makes sense for, and `holds`.

@@ -10,6 +10,7 @@ from foundation.places import ROOT
 PACKAGES = [
     "autograder",
     "autograder/assignment",
+    "autograder/assignment/proof/conditions",
     "autograder/assignment/understanding",
     "autograder/classroom",
     "autograder/classroom/store",

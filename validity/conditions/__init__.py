@@ -1,7 +1,7 @@
 """Faults that show only under a condition: every fault of the catalogue under every condition of the assignment.
 
-The faults are those of the catalogue; the conditions are the assignment's (`conditions.py` in its folder). A component
-behaves right unless its condition holds, and then as the fault does.
+The faults are those of the catalogue; the conditions are the assignment's (`proof/conditions/` in its folder). A
+component behaves right unless its condition holds, and then as the fault does.
 
     command.py   `python -m validity prove --conditions`
     versions.py  puts a fault under a condition, as text; draws a sample of all pairs

@@ -27,7 +27,7 @@ def prove_conditions(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     conditions = conditions_of(assignment)
     if conditions is None:
-        raise CatalogueError(f"{assignment.folder}: it has no conditions.py")
+        raise CatalogueError(f"{assignment.folder}: it has no proof/conditions/")
     wanted = options.condition or ""
     chosen = {name: condition for name, condition in conditions.CONDITIONS.items() if wanted in name}
     pairs = all_pairs(choose_faults(options, assignment), chosen)
