@@ -139,6 +139,20 @@ def opened(output, seeds=SEEDS) -> Iterator[Results]:
         yield Results(database, seeds)
 
 
+def kept(folder, output) -> dict[str, Record]:
+    """The records that count, by entry."""
+    roll, entries = take_class(folder, output, ASSIGNMENT)
+    received = received_of(roll, entries)
+    with opened(output) as results:
+        results.enrol(received.values())
+        return {entry.entry: results.kept(received[entry.key]).record for entry in entries}
+
+
+def states_of(record: Record) -> set[str]:
+    """The states of all parts."""
+    return {part.state for part in record.judgement.parts}
+
+
 def put(output, key: str, record: Record) -> None:
     """Puts a record into the database as it is, in the place of the one that counts."""
     with opened(output) as results:
