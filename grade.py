@@ -5,14 +5,13 @@ A thin command line on `autograder.scoring`; `python grade.py --help` shows how 
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 try:
     from autograder import scoring
-    from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+    from foundation.command_line import INTERRUPTED, Parser, discard_output, print_anywhere
 except ModuleNotFoundError as missing:
     if missing.name not in ("numpy", "sacrebleu"):
         raise
@@ -124,10 +123,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def write(text: str) -> None:
     """Prints the report; a reader that has gone away, as `| head -1` does, is not an error."""
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        print(text, end="", flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python fails once more as it ends
+        discard_output()
         if not isinstance(error, BrokenPipeError):
             raise scoring.ScoringError(f"the report cannot be written ({error.strerror})") from None
 

@@ -1,13 +1,12 @@
-"""The command line of the autograder."""
+"""Grades submissions in a sandbox, and takes a class from its download to marks."""
 
 import argparse
 import errno
 import json
-import os
 import sys
 
 from foundation.assignment_file import AssignmentError
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
 from foundation.term_secret import SecretError
 from foundation.whole_files import OutputError
 
@@ -43,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     print_anywhere()
     options = make_parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        return with_output(lambda: int(options.run(options)))
     except USER_ERRORS as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
@@ -61,18 +60,24 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("autograder: stopped; finished results are kept", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has seen enough; the results are written
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
-    parser = Parser(prog="python -m autograder", description=__doc__)
+    parser = Parser(
+        prog="python -m autograder",
+        description=__doc__,
+        epilog="example: python -m autograder grade-class submissions --roster roster.csv --output marks",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in (grade, list_class, grade_class, similar, translate_again, by_hand, export_marks, ask, replay):
         command.add_command(commands)
-    schema = commands.add_parser("record-schema", help="print the JSON schema of records")
+    schema = commands.add_parser(
+        "record-schema",
+        help="print the JSON schema of records",
+        description="Print the JSON schema of records, as `grade --record` and `grade-class` write them.",
+        epilog="example: python -m autograder record-schema > record-schema.json",
+    )
     schema.set_defaults(run=print_schema)
     return parser
 

@@ -1,4 +1,4 @@
-"""The command line of the measurements."""
+"""Measures how fast the kit is, how well it judges, and what the reference reaches."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from autograder.sandbox.errors import SandboxUnavailableError
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
 from foundation.printable_text import printable
 from reference.data import DataError
 from reference.running.checkpoint import CheckpointError
@@ -208,7 +208,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:
-        return int(options.run(options))
+        return with_output(lambda: int(options.run(options)))
     except (DataError, ConfigError, CheckpointError, SandboxUnavailableError) as error:
         print(f"benchmarks: {printable(str(error), limit=500)}", file=sys.stderr)
         return 2

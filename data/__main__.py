@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
 
 from .fetching.commands import add_fetch_command
 from .files import CorpusError
@@ -30,29 +29,16 @@ def main(arguments: list[str] | None = None) -> int:
     print_anywhere()
     options = _parser().parse_args(arguments)
     try:
-        status = int(options.run(options))
-        if sys.stdout is not None:
-            sys.stdout.flush()  # here, so that a full disk too is reported in one line
-        return status
+        return with_output(lambda: int(options.run(options)))
     except (LexiconError, SettingsError, CorpusError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped; nothing was written", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has gone away, as `| head` does
-        _discard_output()
-        return 0
     except OSError as problem:  # not of a file of the corpus: those have a message of their own
-        if problem.filename is None:
-            _discard_output()
         print(f"error: {problem.filename or 'standard output'}: {problem.strerror or problem}", file=sys.stderr)
         return 2
-
-
-def _discard_output() -> None:
-    """Discards the rest of the output; otherwise Python would fail once more as it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

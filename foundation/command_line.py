@@ -1,8 +1,10 @@
-"""What all command lines of the kit share: error messages, exit statuses, output."""
+"""What all command lines of the kit share: help, error messages, exit statuses, output."""
 
 import argparse
+import os
 import sys
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from .printable_text import printable
 
@@ -10,8 +12,19 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as in shells: 128 plus the signal's number."""
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """Wraps descriptions, but no example: a command that is broken in two cannot be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("example") else super()._fill_text(text, width, indent)
+
+
 class Parser(argparse.ArgumentParser):
     """An argparse parser that answers a wrong command line with one line that is safe to print."""
+
+    def __init__(self, **options: Any) -> None:
+        """Takes what argparse takes."""
+        super().__init__(**{"formatter_class": HelpFormatter, **options})
 
     def error(self, message: str) -> NoReturn:
         """Prints what is wrong and ends the process with status 2."""
@@ -23,3 +36,31 @@ def print_anywhere() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def with_output(command: Callable[[], int]) -> int:
+    """Runs a command and writes out what it has printed, here, where it can still be said that this fails.
+
+    Returns:
+        The command's exit status; 0 where its reader has gone away, as `| head` does: it has seen enough.
+
+    Raises:
+        OSError: where the command, or what it has printed, meets one.
+    """
+    try:
+        status = command()
+        if sys.stdout is not None:  # the process may have been started without one
+            sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        discard_output()
+        return 0
+    except OSError as error:
+        if error.filename is None:
+            discard_output()
+        raise
+
+
+def discard_output() -> None:
+    """Discards what was not written yet and all that follows; otherwise Python would fail once more as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

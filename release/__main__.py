@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
 from foundation.places import ROOT
 from foundation.term_secret import SecretError
 
@@ -29,8 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     reference, output = options.reference or options.root / "reference", options.output or options.root
     project = Project(options.root, reference, output, options.torch_index)
     try:
-        status: int = options.run(options, project)
-        return status
+        return with_output(lambda: int(options.run(options, project)))
     except ReleaseError as error:
         print(error, file=sys.stderr)
         count = len(error.problems)
@@ -43,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"release: {error}", file=sys.stderr)
         return BAD_INPUT
     except OSError as error:
-        print(f"release: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        print(f"release: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("\nrelease: stopped; nothing was written", file=sys.stderr)

@@ -7,7 +7,7 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.scoring import ScoringError
 from autograder.testing.errors import CollectionError
 from foundation.assignment_file import AssignmentError
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
 from foundation.whole_files import OutputError, check_file, check_folder
 
 from .calibration.command import add_calibrate
@@ -22,13 +22,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     try:
         check_output(options)
-        return int(options.run(options))
+        return with_output(lambda: int(options.run(options)))
     except (AssignmentError, OutputError, ScoringError) as error:
         print(f"validity: {error}", file=sys.stderr)
         return 2
     except (CollectionError, SandboxUnavailableError) as error:
         print(f"validity: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"validity: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("validity: stopped", file=sys.stderr)
         return INTERRUPTED
@@ -36,7 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
-    parser = Parser(prog="python -m validity", description=__doc__)
+    example = "example: python -m validity prove --seeds 2"
+    parser = Parser(prog="python -m validity", description=__doc__, epilog=example)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (add_prove, add_mutate, add_prove_diagnosis, add_calibrate):
         add(commands)

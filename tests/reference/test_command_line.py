@@ -4,6 +4,7 @@ import io
 import json
 import os
 import shlex
+import subprocess
 import sys
 
 import pytest
@@ -93,6 +94,7 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
     [
         (["train", "--train", "nowhere"], "nowhere: No such file"),
         (["train", "--d-model", "30"], "d_model = 30 is not a multiple of n_heads = 4"),
+        (["train", "--d-model", "1" + "0" * 12], "out of memory; a smaller model or --batch-size takes less"),
         (["train", "--dropout", "7"], "dropout = 7.0: expected between 0.0 and 1.0"),
         (
             ["train", "--resume", "--dropout", "0.3"],
@@ -122,6 +124,9 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
         (["attention", "--sentence", "je " * 600], "--sentence: a source of 600 tokens, expected at most 512"),
         (["attention", "--sentence", "je", "--target", "i " * 512], "--target: a target of 512 tokens, expected at"),
         (["attention", "--sentence", "je", "--output", "a.foo"], "a.foo: expected a name that ends in .png, .svg"),
+        (["attention", "--sentence", "je", "--head", "2"], "--head 2 has no effect without --matrices"),
+        (["attention", "--through-time", "{folder}/out", "--target", "i"], "no effect with --through-time"),
+        (["align", "--line", "3"], "--line 3 has no effect without --output"),
         (["compare", "nowhere"], "nowhere/last.pt: No such file or directory; `train` writes it"),
         (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file or directory; `train` writes it"),
     ],
@@ -141,6 +146,34 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained,
     printed = capsys.readouterr().err
     assert message.format(folder=trained) in printed
     assert printed.count("\n") == 1
+
+
+def test_a_run_that_cannot_begin_leaves_nothing_behind(trained, tmp_path, capsys):
+    place = ["--dev", str(trained / "dev"), "--output", str(tmp_path / "run")]
+    test = ["--test-file", str(trained / "dev"), "--out-file", str(tmp_path / "out" / "t.txt")]
+    assert main(["train", "--train", str(tmp_path / "nowhere"), *place, *test]) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_runs_that_have_saved_nothing_are_left_out(trained, tmp_path, capsys):
+    (tmp_path / "begun").mkdir()
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "begun"), str(trained / "out")]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("\n") == 3 and str(trained / "out") in printed.out
+    assert printed.err == f"note: {tmp_path / 'begun'}: no last.pt, so there is no run to compare\n"
+
+
+@pytest.mark.parametrize("stream, status, message", [(None, 0, ""), ("/dev/full", 2, "No space left on device")])
+def test_output_that_nobody_reads_or_nothing_takes(trained, stream, status, message):
+    command = [sys.executable, "-m", "reference", "compare", str(trained / "out")]
+    read, write = os.pipe()
+    os.close(read)
+    target = write if stream is None else os.open(stream, os.O_WRONLY)
+    done = subprocess.run(command, stdout=target, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    for descriptor in {write, target}:
+        os.close(descriptor)
+    assert (done.returncode, done.stderr) == (status, f"reference: {message}\n" if message else "")
 
 
 @pytest.mark.parametrize("command", ["train", "compare", "translate", "attention"])

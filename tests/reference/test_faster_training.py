@@ -96,5 +96,5 @@ def test_a_package_without_extras_says_so(monkeypatch):
     ):
         monkeypatch.setitem(__import__("sys").modules, f"reference.running.extras.{module}", None)
         [setting] = settings
-        with pytest.raises(ConfigError, match=rf"{setting}: this package has no extras/{module}.py; only the ref"):
+        with pytest.raises(ConfigError, match=rf"{setting}: it needs extras/{module}.py, which only the ref"):
             Experiment(replace(SMALL, **settings), PAIRS, PAIRS[:4])

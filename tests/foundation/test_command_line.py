@@ -1,0 +1,52 @@
+"""What all command lines of the kit share, tried with commands of several packages."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.__main__ import make_parser
+from foundation.command_line import Parser
+
+COMMANDS = ["autograder record-schema", "data fetch"]
+
+
+def run(command: str, output: int) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", *command.split()]
+    return subprocess.run(words, stdout=output, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_reader_that_goes_away_is_no_error(command):
+    read, write = os.pipe()
+    os.close(read)
+    done = run(command, write)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_output_without_room_is_said_in_one_line(command):
+    with Path("/dev/full").open("wb") as full:
+        done = run(command, full.fileno())
+    assert done.returncode in (1, 2)
+    assert "No space left on device" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_an_example_stays_on_its_line(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    parser = Parser(prog="kit", description="word " * 30, epilog="example: " + "kit --flag value " * 6)
+    parser.print_help()
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1] == "example: " + "kit --flag value " * 6
+    assert max(map(len, printed[:-1])) <= 60, "the rest is wrapped"
+
+
+@pytest.mark.parametrize("command", ["grade", "list-class", "override", "record-schema"])
+def test_each_command_shows_an_example(command, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        make_parser().parse_args([command, "--help"])
+    assert f"\nexample: python -m autograder {command}" in capsys.readouterr().out
