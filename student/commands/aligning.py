@@ -30,7 +30,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--step", choices=("write", "read"), default="write", help=text)
     parser.add_argument("--output", type=Path, help="a picture: .png, .svg or .pdf (default: none)")
-    parser.add_argument("--line", type=int, default=1, help="the pair whose map is drawn (default: 1)")
+    parser.add_argument("--line", type=int, help="the pair whose map is drawn (default: 1)")
     parser.add_argument("--json", action="store_true", help="print all figures, for programs")
 
 
@@ -38,6 +38,9 @@ def run(options: argparse.Namespace) -> int:
     """Prints the table and draws the picture; returns the exit status."""
     if options.output:
         check_format(options.output, "--output")
+    elif options.line is not None:
+        raise DataError(f"--line {options.line} has no effect without --output, which names the picture")
+    options.line = 1 if options.line is None else options.line
     pairs = read_pairs(options.pairs)
     gold = read_alignments(options.alignments, pairs)
     pairs = pairs[: len(gold)]

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -17,7 +18,12 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the table; returns the exit status."""
-    runs = [read_run(folder) for folder in options.runs]
+    folders = [folder for folder in options.runs if (folder / "last.pt").is_file()]
+    if folders:  # of `runs/*` some may have saved nothing yet
+        for folder in options.runs:
+            if folder not in folders:
+                print(f"note: {folder}: no last.pt, so there is no run to compare", file=sys.stderr)
+    runs = [read_run(folder) for folder in folders or options.runs]
     print(json.dumps(runs, indent=2) if options.json else as_table(runs))
     return 0
 

@@ -33,7 +33,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", help="target, in subwords; default: the model's own translation")
     parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
     parser.add_argument("--layer", default="-1", help="1 is the first, `all` one page of all; default: the last")
-    parser.add_argument("--head", type=int, default=1, help="for --matrices (default: 1)")
+    parser.add_argument("--head", type=int, help="for --matrices (default: 1)")
     text = "draw Q, K, V, scores, weights and context of one head instead of the maps of all"
     parser.add_argument("--matrices", action="store_true", help=text)
     parser.add_argument(
@@ -55,6 +55,10 @@ def run(options: argparse.Namespace) -> int:
     """Draws the maps; returns the exit status."""
     output = options.output or Path("attention.png")
     check_format(output, "attention", is_animated=bool(options.through_time))
+    if options.through_time and (options.matrices or options.target is not None):
+        raise ConfigError("--matrices and --target have no effect with --through-time, which draws what was recorded")
+    if options.head is not None and not options.matrices:
+        raise ConfigError(f"--head {options.head} has no effect without --matrices: maps show all heads")
     if options.through_time:
         return draw_through_time(options, output)
     from ..pictures.saving import save_figure
@@ -98,14 +102,15 @@ def draw_matrices(options: argparse.Namespace, maps: Maps) -> "Figure":
     from ..pictures.matrices import plot_matrices
 
     layer = find_layer(options.layer, len(maps.weights))
-    if not 1 <= options.head <= (n_heads := maps.weights[0].size(0)):
-        raise ConfigError(f"--head {options.head}: expected 1 to {n_heads}")
+    head = 1 if options.head is None else options.head
+    if not 1 <= head <= (n_heads := maps.weights[0].size(0)):
+        raise ConfigError(f"--head {head}: expected 1 to {n_heads}")
     if not maps.caught or maps.caught[layer - 1].weights.shape[1:] != maps.weights[layer - 1].shape:
         raise ConfigError(
             "--matrices: this works only if MultiHeadedAttention calls scaled_dot_product_attention with each head"
         )
-    title = f"{options.kind} attention, layer {layer}, head {options.head}"
-    return plot_matrices(maps.caught[layer - 1].of_head(options.head - 1), maps.queries, maps.keys, title)
+    title = f"{options.kind} attention, layer {layer}, head {head}"
+    return plot_matrices(maps.caught[layer - 1].of_head(head - 1), maps.queries, maps.keys, title)
 
 
 def draw_through_time(options: argparse.Namespace, output: Path) -> int:

@@ -1,11 +1,14 @@
 """The parser of the command line, and the errors of its users."""
 
 import argparse
+import os
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
+
+import torch
 
 from ..data import DataError
 from ..running.checkpoint import CheckpointError
@@ -44,9 +47,14 @@ def main(arguments: list[str] | None = None) -> int:
         if asked == "auto":
             print(f"device: {describe_device(options.device)}")
         status: int = options.run(options)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where a full disk can be reported
     except (DataError, TextError, ConfigError, CheckpointError) as error:
         print(f"{PACKAGE}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader has gone away, as `| head` does: it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         prefix = f"{error.filename}: " if error.filename else ""
         print(f"{PACKAGE}: {prefix}{error.strerror or error}", file=sys.stderr)
@@ -56,6 +64,11 @@ def main(arguments: list[str] | None = None) -> int:
         where = f"{Path(place.filename).name}, line {place.lineno}"
         print(f"{PACKAGE}: this part is not written yet: {error} ({where})", file=sys.stderr)
         return 1
+    except RuntimeError as error:
+        if "allocate memory" not in str(error) and not isinstance(error, torch.OutOfMemoryError):
+            raise
+        print(f"{PACKAGE}: out of memory; a smaller model or --batch-size takes less", file=sys.stderr)
+        return 2
     except KeyboardInterrupt as stop:
         print(f"\n{PACKAGE}: stopped{stop}", file=sys.stderr)
         return 130

@@ -9,7 +9,11 @@ from ..running.config import PRESETS, Config
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
     """Adds `--preset`, `--settings` and a flag for each setting (`d_model` -> `--d-model`)."""
-    parser.add_argument("--preset", choices=PRESETS, help="settings to start from (default: course)")
+    parser.add_argument(
+        "--preset",
+        choices=PRESETS,
+        help="settings to start from; `quick` and `best` need the reference (default: course)",
+    )
     text = "more settings, in TOML; a run writes its own to settings.toml in its folder"
     parser.add_argument("--settings", type=Path, metavar="FILE", help=text)
     group = parser.add_argument_group("settings that differ from the preset and the file")

@@ -90,7 +90,6 @@ def run(options: argparse.Namespace) -> int:
     if options.test_file:
         read_sources(options.test_file)  # what is wrong with it should not show after the training
         options.out_file = options.out_file or options.output / "translations.txt"
-        make_folder(options.out_file.parent)
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return train(options, None)
     several_processes = extra("several_processes", "torchrun")
@@ -116,8 +115,10 @@ def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
         config = Checkpoint.load(start).config
     else:
         config = config_from_flags(options)
-        make_folder(options.output)
     train_pairs, dev_pairs = (read_split(path, config) for path in (options.train, options.dev))
+    for folder in (options.output, options.out_file and options.out_file.parent):
+        if folder:
+            make_folder(folder)  # where that fails, it should not show after the training
     if options.resume:
         longer = {name: getattr(options, name) for name in LENGTHS if getattr(options, name) is not None}
         experiment = Experiment.resume(start, train_pairs, dev_pairs, options.device, longer, group)

@@ -58,7 +58,7 @@ def extra(module: str, setting: str) -> Any:
     try:
         return import_module(f".extras.{module}", __package__)
     except ModuleNotFoundError:
-        raise ConfigError(f"{setting}: this package has no extras/{module}.py; only the reference does") from None
+        raise ConfigError(f"{setting}: it needs extras/{module}.py, which only the reference has") from None
 
 
 def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Adam:
