@@ -11,6 +11,7 @@ from functools import wraps
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import FrameType
 from typing import cast
 
 import torch
@@ -161,7 +162,7 @@ class Unfindable(MetaPathFinder):
 
 def importer() -> str:
     """The name of the module whose import statement is being carried out; "" where there is none."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame and (frame.f_code.co_filename == __file__ or "importlib" in frame.f_code.co_filename):
         frame = frame.f_back
     return str(frame.f_globals.get("__name__", "")) if frame else ""

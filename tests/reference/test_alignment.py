@@ -112,7 +112,7 @@ def test_the_command(tmp_path, capsys):
     out = capsys.readouterr().out
     assert out.startswith("layer  head") and "line 2, layer" in out and " *\n" in out
     assert (tmp_path / "a.png").stat().st_size > 5000
-    assert main([*command, "--line", "5"]) == 2
+    assert main([*command, "--output", str(tmp_path / "a.png"), "--line", "5"]) == 2
     assert main([*command, "--output", "a.txt"]) == 2
     errors = capsys.readouterr().err
     assert "--line 5: " in errors and "has 4 lines" in errors and "expected a name that ends in .png" in errors
