@@ -65,7 +65,9 @@ def grade_class(
     changes: list[Held] = []
     to_grade = list(entries)
     if not again:
-        contents, _ = contents_of(entries, conditions.release, conditions.assignment, conditions.n_children)
+        contents, _ = contents_of(
+            entries, conditions.release, conditions.assignment, conditions.n_children, conditions.show_progress
+        )
         to_grade = []
         for entry in entries:
             done = _done(entry, received[entry.key], contents, conditions, results)

@@ -96,7 +96,7 @@ class KeptAnswers(Generic[Answer]):
             what = f"this term's grader has not sealed what was kept of {', '.join(forged[:MOST_NAMES])}{more}"
             print(f"note: {what}: done again", file=sys.stderr)
         if found:
-            print(f"note: {len(found)} of {len(entries)} submissions are kept from an earlier run", file=sys.stderr)
+            print(f"note: kept from an earlier run: {len(found)} of {len(entries)} submissions", file=sys.stderr)
         return found
 
     def find_out(

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 
+from tqdm import tqdm
+
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, ask_forked
 
@@ -74,7 +76,7 @@ def need_of(stored: Sequence[Stored], conditions: Conditions) -> tuple[Need, Sto
 
 
 def contents_of(
-    entries: Sequence[Entry], release: Path, assignment: Assignment, n_children: int
+    entries: Sequence[Entry], release: Path, assignment: Assignment, n_children: int, show_progress: bool = False
 ) -> tuple[dict[Entry, str], dict[Entry, str]]:
     """A hash over the files of each submission that can be read, and why others cannot.
 
@@ -86,6 +88,7 @@ def contents_of(
         release: the skeleton.
         assignment: whose files are read.
         n_children: how many read at a time.
+        show_progress: shows a progress bar.
     """
 
     def look(entry: Entry) -> tuple[str, str]:
@@ -95,7 +98,10 @@ def contents_of(
             return "", getattr(error, "reason", str(error))
 
     contents, unreadable = {}, {}
-    for entry, answer in ask_forked(entries, look, INTAKE_SECONDS, n_children):
+    tqdm.monitor_interval = 0  # its thread would be forked along
+    answers = ask_forked(entries, look, INTAKE_SECONDS, n_children)
+    total = len(entries)
+    for entry, answer in tqdm(answers, "reading", total, unit="submission", leave=False, disable=not show_progress):
         if not isinstance(answer, Ended):
             content, reason = answer
             if content:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -112,28 +113,42 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
     failed: list[str] = []
     with hold(options.output, SHEETS):
         kept = KeptAnswers(options.output / SHEETS, Sheet, made_with(options, assignment, seeds), seeds)
-        contents, unreadable = contents_of(entries, options.release, assignment, options.jobs)
+        contents, unreadable = contents_of(entries, options.release, assignment, options.jobs, sys.stderr.isatty())
         found = kept.up_to_date(entries, contents)
         found |= {entry.key: Sheet(entry.key, "", reason=reason) for entry, reason in unreadable.items()}
         left = [entry for entry in entries if entry.key not in found]
-        if left:
-            with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
-                from ..understanding.drawing import open_examiner
-
-                with open_examiner(grader, seeds) as examiner:
-
-                    def work(entry: Entry) -> tuple[str, Sheet]:
-                        intake = take_in(entry.source, options.release, assignment)
-                        return content_hash(intake.hashes), examiner.sheet(entry.key, "", intake)
-
-                    for entry, answer in kept.find_out(left, work, SECONDS, options.jobs, sys.stderr.isatty()):
-                        if isinstance(answer, Ended):
-                            failed.append(f"{printable(entry.entry)}: no questions were drawn: {answer.reason}")
-                            grader.renew()
-                        else:
-                            found[entry.key] = answer
+        for entry, answer in draw_sheets(left, kept, options, assignment, seeds):
+            if isinstance(answer, Ended):
+                failed.append(f"{printable(entry.entry)}: no questions were drawn: {answer.reason}")
+            else:
+                found[entry.key] = answer
     sheets = [replace(found[entry.key], name=names[entry.key]) for entry in entries if entry.key in found]
     return sheets, failed
+
+
+def draw_sheets(
+    entries: Sequence[Entry],
+    kept: KeptAnswers[Sheet],
+    options: argparse.Namespace,
+    assignment: Assignment,
+    seeds: Seeds,
+) -> Iterator[tuple[Entry, Sheet | Ended]]:
+    """Draws sheets and keeps them; see `KeptAnswers.find_out`. Where there is nothing to draw, no grader is started."""
+    if not entries:
+        return
+    with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
+        from ..understanding.drawing import open_examiner
+
+        with open_examiner(grader, seeds) as examiner:
+
+            def work(entry: Entry) -> tuple[str, Sheet]:
+                intake = take_in(entry.source, options.release, assignment)
+                return content_hash(intake.hashes), examiner.sheet(entry.key, "", intake)
+
+            for entry, answer in kept.find_out(entries, work, SECONDS, options.jobs, sys.stderr.isatty()):
+                if isinstance(answer, Ended):
+                    grader.renew()
+                yield entry, answer
 
 
 def made_with(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> str:

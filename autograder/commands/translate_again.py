@@ -120,7 +120,7 @@ def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
     """Checks a class; the exit status."""
     output = options.output or Path("marks")
     check_folder(output)
-    seeds = seeds_of_term(ROOT)
+    seeds, shows = seeds_of_term(ROOT), sys.stderr.isatty()
     roll, entries = take_class(options.submission, output, assignment, options.roster, options.layout)
     zygote = Zygote(assignment, options.level)  # before PyTorch is imported here
     try:
@@ -145,7 +145,7 @@ def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
 
         with hold(output / KEPT):
             kept = KeptAnswers(output / KEPT, Checked, f"{checked.model_dump_json()} {options.level}", seeds)
-            contents, unreadable = contents_of(entries, options.release, assignment, options.jobs)
+            contents, unreadable = contents_of(entries, options.release, assignment, options.jobs, shows)
             found = kept.up_to_date(entries, contents)
             found |= {entry.key: unchecked(entry, Outcome.NOTHING, reason) for entry, reason in unreadable.items()}
             submissions = check_class(
@@ -156,7 +156,7 @@ def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
                 lambda entry: check_entry(entry, options.release, sample, assignment, zygote),
                 renew,
                 options.jobs,
-                sys.stderr.isatty(),
+                shows,
             )
     finally:
         zygote.close()

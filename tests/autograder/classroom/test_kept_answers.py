@@ -45,7 +45,7 @@ def test_answers_come_back_as_they_were(tmp_path, capsys):
     found = find_out(tmp_path)
     assert found == {name: Found(f"about {name}") for name in ("anna", "bob", "carl")}
     assert kept_in(tmp_path).up_to_date(ENTRIES, CONTENTS) == found
-    assert capsys.readouterr().err == "note: 3 of 3 submissions are kept from an earlier run\n"
+    assert capsys.readouterr().err == "note: kept from an earlier run: 3 of 3 submissions\n"
 
 
 def test_each_is_kept_before_the_next_is_known(tmp_path):

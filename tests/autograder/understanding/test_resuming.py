@@ -94,7 +94,7 @@ def test_only_what_is_new_is_drawn(use, ask, folder, tmp_path, capsys):
     before = pages(tmp_path / "oral")
     capsys.readouterr()
     assert ask() == 0 and stub.drawn() == [] and pages(tmp_path / "oral") == before
-    assert "note: 3 of 3 submissions are kept from an earlier run\n" in capsys.readouterr().err
+    assert "note: kept from an earlier run: 3 of 3 submissions\n" in capsys.readouterr().err
     (folder / "ben" / "layers.py").write_text("# changed\n")
     assert ask() == 0 and stub.drawn() == ["ben"]
     (folder / "dora").mkdir()
@@ -171,7 +171,7 @@ def test_an_interrupt_is_one_line_and_keeps_what_is_drawn(use, ask, tmp_path, ca
     undisturbed.drawn()
     use()
     assert ask() == 0 and undisturbed.drawn() == ["ben", "carl"]
-    assert "note: 1 of 3 submissions are kept from an earlier run\n" in capsys.readouterr().err
+    assert "note: kept from an earlier run: 1 of 3 submissions\n" in capsys.readouterr().err
     assert pages(tmp_path / "oral") == pages(tmp_path / "undisturbed")
 
 
@@ -250,7 +250,7 @@ def test_a_class_that_is_stopped_twice_is_as_if_it_had_not_been(tmp_path):
     def stopped(signal_, n_sheets):
         """Sends a signal to all of its processes, as a terminal does, as soon as there are so many sheets."""
         with started("oral") as process:
-            while len(list((tmp_path / "oral").glob("sheets/*.json"))) < n_sheets:
+            while len(list((tmp_path / "oral").glob("sheets/[!.]*.json"))) < n_sheets:
                 assert process.poll() is None, process.stderr.read()
                 time.sleep(0.02)
             os.killpg(process.pid, signal_)
@@ -260,14 +260,14 @@ def test_a_class_that_is_stopped_twice_is_as_if_it_had_not_been(tmp_path):
     anna = tmp_path / "oral" / "sheets" / "anna.json"
     drawn = anna.stat()
     errors, status = stopped(signal.SIGKILL, 2)
-    assert status == -signal.SIGKILL and errors == "note: 1 of 3 submissions are kept from an earlier run\n"
+    assert status == -signal.SIGKILL and errors == "note: kept from an earlier run: 1 of 3 submissions\n"
     assert not (tmp_path / "oral" / "questions.html").exists()
     results = {}
     for output in ("oral", "undisturbed"):
         with started(output) as process:
             results[output] = process.communicate(timeout=240)
             assert process.returncode == 0
-    assert results["oral"][1] == "note: 2 of 3 submissions are kept from an earlier run\n"
+    assert results["oral"][1] == "note: kept from an earlier run: 2 of 3 submissions\n"
     assert results["oral"][0].replace("oral", "undisturbed") == results["undisturbed"][0]
     assert (anna.stat().st_ino, anna.stat().st_mtime_ns) == (drawn.st_ino, drawn.st_mtime_ns), "drawn once"
     assert pages(tmp_path / "oral") == pages(tmp_path / "undisturbed") and len(pages(tmp_path / "oral")) == 8

@@ -113,7 +113,7 @@ def test_a_class_is_checked_once(handed_in, monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setattr(translating_class, "check_entry", None)
         assert main(command) == 0
-    assert "note: 1 of 1 submissions are kept from an earlier run" in capsys.readouterr().err
+    assert "note: kept from an earlier run: 1 of 1 submissions" in capsys.readouterr().err
     assert (marks / "translated-again.json").read_bytes() == before and (marks / "translated-again.html").is_file()
     kept = marks / "translated-again" / "anna.json"
     kept.write_text(kept.read_text().replace('"agrees"', '"differs"'))
