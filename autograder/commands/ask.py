@@ -70,15 +70,16 @@ def run(options: argparse.Namespace) -> int:
     else:
         if options.roster or options.layout:
             raise ClassError("--roster and --layout are of a class: add --class, or leave them out")
-        sheets, failed = [sheet_of_one(options, assignment, seeds)], []
-    from ..understanding.pages import write_sheets
+        sheets, failed = [sheet_of_one(options, assignment, seeds)], {}
+    from ..understanding.pages import remove_pages, write_sheets
 
+    remove_pages(failed, options.output)
     pages = write_sheets(sheets, assignment.title, options.output, options.is_class)
     if options.json:
         print(json.dumps([asdict(sheet) for sheet in sheets], indent=2, ensure_ascii=False))
     else:
         print("\n".join([*lines_of(sheets), "", *(f"{path.stem}: {path}" for path in pages)]))
-    for line in failed:
+    for line in failed.values():
         print(f"autograder: {line}", file=sys.stderr)
     return int(bool(failed))
 
@@ -101,8 +102,10 @@ def sheet_of_one(options: argparse.Namespace, assignment: Assignment, seeds: See
             return examiner.sheet(name, printable(name), intake, sys.stderr.isatty())
 
 
-def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], list[str]]:
-    """The sheets of a class, and whose could not be drawn, a line each.
+def sheets_of_class(
+    options: argparse.Namespace, assignment: Assignment, seeds: Seeds
+) -> tuple[list[Sheet], dict[str, str]]:
+    """The sheets of a class, and why others could not be drawn, by the submission's key.
 
     Each is drawn in a child of this process, and kept for the next run.
     """
@@ -110,7 +113,7 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
         raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     roll, entries = take_class(options.submission, options.output, assignment, options.roster, options.layout)
     names = roll.names()
-    failed: list[str] = []
+    failed: dict[str, str] = {}
     with hold(options.output, SHEETS):
         kept = KeptAnswers(options.output / SHEETS, Sheet, made_with(options, assignment, seeds), seeds)
         contents, unreadable = contents_of(entries, options.release, assignment, options.jobs, sys.stderr.isatty())
@@ -119,7 +122,7 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
         left = [entry for entry in entries if entry.key not in found]
         for entry, answer in draw_sheets(left, kept, options, assignment, seeds):
             if isinstance(answer, Ended):
-                failed.append(f"{printable(entry.entry)}: no questions were drawn: {answer.reason}")
+                failed[entry.key] = f"{printable(entry.entry)}: no questions were drawn: {answer.reason}"
             else:
                 found[entry.key] = answer
     sheets = [replace(found[entry.key], name=names[entry.key]) for entry in entries if entry.key in found]

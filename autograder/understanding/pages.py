@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from markupsafe import Markup, escape
@@ -40,6 +40,13 @@ def write_sheets(sheets: Sequence[Sheet], title: str, output: Path, is_class: bo
                 text = template.render(sheets=[sheet], title=title, with_answers=with_answers)
                 write_whole(output / name / f"{sheet.key}.html", text)
     return written
+
+
+def remove_pages(keys: Iterable[str], output: Path) -> None:
+    """Removes the files of students whose sheets are out of date and could not be drawn again."""
+    for key in keys:
+        for name in (QUESTIONS, ANSWERS):
+            (output / name / f"{key}.html").unlink(missing_ok=True)
 
 
 def with_code_spans(text: str) -> Markup:

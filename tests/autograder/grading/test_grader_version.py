@@ -22,10 +22,10 @@ def copy(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def version(root: Path, **limits: float) -> str:
+def version(root: Path, also: tuple[str, ...] = (), **limits: float) -> str:
     assignment = read_assignment()
     assignment = replace(assignment, limits=replace(assignment.limits, **limits))
-    return grader_version(assignment, root / "student", root / "references.bpe")
+    return grader_version(assignment, root / "student", root / "references.bpe", also)
 
 
 DECIDING = (
@@ -55,6 +55,19 @@ def test_pages_and_commands_do_not_change_it(copy):
     for path in ("reports/class_summary.py", "classroom/grading.py", "commands/grade.py"):
         (copy / "autograder" / path).write_text("")
         assert version(copy) == before, path
+
+
+def test_further_rooms_and_files_change_it_where_they_are_named(copy):
+    also = ("autograder/commands", "autograder/reports/excerpts.py")
+    before, plain = version(copy, also), version(copy)
+    for path in ("commands/grade.py", "reports/excerpts.py"):
+        (copy / "autograder" / path).write_text("")
+        assert version(copy, also) != before, path
+        before = version(copy, also)
+    (copy / "autograder" / "reports" / "class_summary.py").write_text("")
+    assert version(copy, also) == before and version(copy) == plain
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.py"):
+        version(copy, ("autograder/nowhere.py",))
 
 
 def test_limits_references_moves_and_packages_change_it(copy, monkeypatch):

@@ -175,17 +175,23 @@ def test_an_interrupt_is_one_line_and_keeps_what_is_drawn(use, ask, tmp_path, ca
     assert pages(tmp_path / "oral") == pages(tmp_path / "undisturbed")
 
 
-def test_a_child_that_dies_is_tried_by_the_next_run(use, ask, tmp_path, capsys):
+def test_a_child_that_dies_is_tried_by_the_next_run(use, ask, folder, tmp_path, capsys):
     class Dying(StubExaminer):
         def before(self, key):
             if key == "ben":
                 os._exit(9)
 
+    def files():
+        return {path.name for path in tmp_path.glob("oral/*/ben.html")}
+
     stub = use(Dying)
-    assert ask() == 1 and stub.drawn() == NAMES
+    assert ask() == 1 and stub.drawn() == NAMES and not files()
     assert "autograder: ben: no questions were drawn: ended with status 9\n" in capsys.readouterr().err
     stub = use()
-    assert ask() == 0 and stub.drawn() == ["ben"]
+    assert ask() == 0 and stub.drawn() == ["ben"] and files()
+    (folder / "ben" / "layers.py").write_text("# changed\n")
+    use(Dying)
+    assert ask() == 1 and not files(), "no questions about code that was replaced"
 
 
 def test_a_folder_that_vanishes_is_one_line(use, ask, tmp_path, capsys):
