@@ -22,6 +22,7 @@ from .situations import (
     AFTER_MASKS,
     AGAIN,
     ALIKE,
+    AS_TRAINED,
     FREE,
     GRADIENTS,
     LAYOUTS,
@@ -33,7 +34,6 @@ from .situations import (
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
-    RELOADED,
     REMARKABLE,
     SHAPES,
     SILENT,
@@ -72,7 +72,7 @@ EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "flo
 SITUATIONS = {
     ("EncoderLayer", False): Covering(
         FACTORS,
-        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + SILENT + AFTER_MASKS + [RELOADED[0], ALIKE],
+        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + SILENT + AFTER_MASKS + AS_TRAINED + [ALIKE],
     ),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
@@ -87,7 +87,7 @@ SITUATIONS = {
             *NOTHING_LEFT,
             *REMARKABLE,
             *SILENT,
-            RELOADED[0],
+            *AS_TRAINED,
         ],
     ),
     ("EncoderLayer", True): Occurring(

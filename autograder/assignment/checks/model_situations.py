@@ -18,13 +18,13 @@ from .models import DECODE, ENCODE
 from .situations import (
     AGAIN,
     ALIKE,
+    AS_TRAINED,
     FREE,
     LENGTHS,
     MANY_KEYS,
     MASKS,
     NOTHING_LEFT,
     OTHERS,
-    RELOADED,
     SHAPES,
     Kind,
     Situation,
@@ -34,6 +34,7 @@ from .situations import (
     draw_mask,
     draw_shape,
     lay_out,
+    lay_out_mask,
     learning_with,
     masks_before,
     size_of,
@@ -54,7 +55,7 @@ SITUATIONS = Covering(
         *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
         FREE | {"method": "decode"},
         *(ALIKE | {"method": method} for method in ("encode", "decode")),
-        *(RELOADED[0] | {"method": method} for method in ("encode", "decode")),
+        *(row | {"method": method} for row in AS_TRAINED for method in ("encode", "decode")),
         *(row | {"method": "decode"} for row in (OTHERS, MANY_KEYS)),
         *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
         *(row | {"method": "decode"} for row in learning_with(shape=SHAPES, src_mask=MASKS)),
@@ -208,12 +209,13 @@ def model_situation(
     if t > 1:  # or the last one would not be missed
         ids[:, -2] = torch.where(ids[:, -2] == ids[:, -1], (ids[:, -1] + 1) % vocabulary, ids[:, -2])
     ids = lay_out(ids, row["layout"])
-    mask = draw_mask(case, row["mask"], b, n_heads, t, t)
+    mask = lay_out_mask(draw_mask(case, row["mask"], b, n_heads, t, t), row["layout"])
     inputs: tuple[Tensor | None, ...] = (ids, mask)
     if is_decoder:
         s = draw_length(case, row["s"], t)
         memory = lay_out(case.normal(b, s, d_model).to(dtype), row["layout"])
-        inputs = (ids, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask)
+        src_mask = lay_out_mask(draw_mask(case, row["src_mask"], b, n_heads, t, s), row["layout"])
+        inputs = (ids, memory, src_mask, mask)
     training = row["training"] and dropout == 0
     earlier = masks_before(case, row, inputs)
     return Situation(inputs, row, counted_of(inputs), row["method"], training, earlier)

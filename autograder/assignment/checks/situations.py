@@ -62,8 +62,12 @@ WITHOUT_KEYS = PLAIN | FEW | {"mask": "a query without keys", "src_mask": "a sen
 """Levels with masks that leave nothing to a query, or to all queries of a sentence; other sentences must not suffer."""
 MANY_KEYS = PLAIN | {"k": "many", "s": "many", "mask": "(q, k)", "src_mask": "(q, k)"}
 """Levels with many keys and a mask for all sentences."""
+FROZEN = PLAIN | FEW | {"gradients": "frozen", "history": "nothing"}
+"""A call of an object whose parameters are not learned."""
 RELOADED = [PLAIN | FEW | {"history": "state dict", "gradients": mode} for mode in ("no_grad", "inference_mode")]
 """Calls in eval mode of an object that had other weights when it was called before."""
+AS_TRAINED = [RELOADED[0], FROZEN]
+"""Calls of an object whose weights were loaded, or are not learned any more."""
 SILENT = [
     PLAIN | {"training": True, "shape": shape, "s": s, "history": "nothing"}
     for shape, s in (("one sentence", "many"), ("one position", "few"), ("coinciding", "t"))
@@ -74,6 +78,11 @@ REMARKABLE = [PLAIN | {"values": values} | ROWS_OF_THEIR_OWN for values in ("lar
 """Levels with values that conditions look for, and masks; float32 has no large values."""
 VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 
+GRADIENTS_IN_WORDS = {
+    "no_grad": "under torch.no_grad()",
+    "inference_mode": "under torch.inference_mode()",
+    "frozen": "with parameters that need no gradient",
+}
 HISTORY_IN_WORDS = {
     "same objects": "after a call with the same tensors, which held other values then",
     "same shapes": "after a call with other tensors of the same shapes",
@@ -147,8 +156,8 @@ class Situation:
                 kind = "" if tensor.dtype in (torch.bool, torch.float64, torch.int64) else " float32"
                 gaps = "" if tensor.is_contiguous() else " not contiguous"
                 parts.append(f"{name} {tuple(tensor.shape)}{kind}{gaps}")
-        if not self.gradients.startswith("of"):
-            parts.append(f"under torch.{self.gradients}()")
+        if self.gradients in GRADIENTS_IN_WORDS:
+            parts.append(GRADIENTS_IN_WORDS[self.gradients])
         if self.training:
             parts.append("in train mode")
         if self.row.get("values", "normal") != "normal":
@@ -225,6 +234,20 @@ def masks_before(case: Case, row: Mapping[str, Any], inputs: Sequence[Tensor | N
     return [mask_before(case, row, b, t, k) if tensor is None else None for tensor, k in zip(inputs, keys, strict=True)]
 
 
+def lay_out_mask(mask: Tensor | None, layout: str) -> Tensor | None:
+    """The mask, as it may lie in memory beside tensors of this layout.
+
+    Where these have gaps, the mask of the first sentence serves for all of them, if it leaves something to each query.
+    Where they repeat a sentence, the masks differ, and so must the results.
+    """
+    if mask is None or layout in ("contiguous", "expanded"):
+        return mask
+    if layout == "transposed":
+        return mask.mT.contiguous().mT
+    is_for_all = mask.dim() == 4 and bool(mask.any(dim=-1).all())
+    return lay_out(mask, "expanded" if is_for_all and mask.size(0) > 1 else layout)
+
+
 def lay_out(tensor: Tensor, layout: str) -> Tensor:
     """The tensor, as it may lie in memory; `expanded` repeats its first sentence."""
     if layout == "transposed" and tensor.dim() > 1:
@@ -268,13 +291,14 @@ def draw_layer_inputs(
     b, t = draw_shape(case, row["shape"], d_model)
     dtype = DTYPES[row["dtype"]]
     x = lay_out(draw_values(case, row["values"], dtype, b, t, d_model), row["layout"])
-    mask = draw_mask(case, row["mask"], b, n_heads, t, t)
+    mask = lay_out_mask(draw_mask(case, row["mask"], b, n_heads, t, t), row["layout"])
     if not is_decoder:
         return x, mask
     s = draw_length(case, row["s"], t)
     memory = lay_out(draw_values(case, row["values"], dtype, b, s, d_model), row["layout"])
     memory = x if row["s"] == "x itself" else memory
-    return x, memory, draw_mask(case, row["src_mask"], b, n_heads, t, s), mask
+    src_mask = lay_out_mask(draw_mask(case, row["src_mask"], b, n_heads, t, s), row["layout"])
+    return x, memory, src_mask, mask
 
 
 def size_of(level: str | Size, sizes: Mapping[str, Size]) -> Size:

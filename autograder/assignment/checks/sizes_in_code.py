@@ -16,6 +16,8 @@ NUMBERS = 3
 """At most so many small sizes that stand in a component's code are tried, as many large ones, and one of a tensor."""
 BUILT = 2
 """For at most so many of them objects are made."""
+MOST_CALLS = 50
+"""An object is called so often at most because a number in its code may count its calls."""
 MANY_HEADS, WIDEST = 64, 260
 """The most heads, and the most features of what has attention: with more, a grading would take seconds."""
 
@@ -24,6 +26,8 @@ def led_by_numbers(
     submission: SubmissionUnderTest, case: Case, component: str, features: int, **levels: Any
 ) -> list[dict[str, Any]]:
     """Rows with the sizes that stand in a component's code, and one more, so that a condition is met either way.
+
+    A condition may also be about how often the object was called: there are more rows than one such number says.
 
     Args:
         submission: with this code.
@@ -40,7 +44,9 @@ def led_by_numbers(
     calls += [call for size in large for call in ((1, size, 3), (1, 2, size))]
     calls += [(size, 40, 3) for size in whole]
     named = [{"shape": (b, q), "b": b, "q": q, "k": k, "s": k} for b, q, k in calls]
-    return in_all_modes([LEARNING | FEW | levels | row for row in named])
+    further = next((size + 1 for size in small if size <= MOST_CALLS), 0)
+    again = [LEARNING | FEW | levels | {"gradients": "no_grad"}] * further
+    return again + in_all_modes([LEARNING | FEW | levels | row for row in named])
 
 
 def built_by_numbers(

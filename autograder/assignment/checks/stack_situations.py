@@ -20,6 +20,7 @@ from .situations import (
     AFTER_MASKS,
     AGAIN,
     ALIKE,
+    AS_TRAINED,
     FREE,
     GRADIENTS,
     LAYOUTS,
@@ -31,7 +32,6 @@ from .situations import (
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
-    RELOADED,
     REMARKABLE,
     SHAPES,
     SILENT,
@@ -69,7 +69,7 @@ EXTREME: list[dict[str, Any]] = [
 SITUATIONS = {
     ("Encoder", False): Covering(
         FACTORS,
-        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + AFTER_MASKS + [RELOADED[0], ALIKE, SILENT[0]],
+        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + AFTER_MASKS + AS_TRAINED + [ALIKE, SILENT[0]],
     ),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY,
@@ -83,7 +83,7 @@ SITUATIONS = {
             MANY_KEYS,
             *NOTHING_LEFT,
             *REMARKABLE,
-            RELOADED[0],
+            *AS_TRAINED,
             SILENT[0],
         ],
     ),

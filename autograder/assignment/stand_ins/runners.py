@@ -4,8 +4,8 @@ Tests reach these functions by `submission.apply`.
 """
 
 import copy
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -14,11 +14,27 @@ from torch import Tensor, nn
 from .arguments import Batch, Oracle, TinyTranslator
 from .components import watched
 
-GRADIENTS: dict[str, Callable[[], AbstractContextManager[object]]] = {
+
+@contextmanager
+def frozen(subject: Any) -> Iterator[None]:
+    """No parameter of a module needs a gradient inside."""
+    learned = [p for p in subject.parameters() if p.requires_grad] if isinstance(subject, nn.Module) else []
+    for parameter in learned:
+        parameter.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for parameter in learned:
+            parameter.requires_grad_()
+
+
+GRADIENTS: dict[str, Callable[[Any], AbstractContextManager[object]]] = {
     "on": nullcontext,
-    "no_grad": torch.no_grad,
-    "inference_mode": torch.inference_mode,
+    "frozen": frozen,
+    "no_grad": lambda _: torch.no_grad(),
+    "inference_mode": lambda _: torch.inference_mode(),
 }
+"""Modes in which a module, or a function, is called."""
 
 HISTORIES = ("nothing", "same objects", "same shapes", "deep copy", "state dict")
 """What came before a call: nothing; a call with the same tensor objects, which had other contents then; a call with
@@ -233,7 +249,7 @@ class Caller:
                 kept = self.prepare_copy(history, method, inputs)
         function = subject if method == "forward" else getattr(subject, method)
         try:
-            with GRADIENTS[gradients]():
+            with GRADIENTS[gradients](subject):
                 if history in ("same objects", "same shapes"):
                     others = [other_contents(one) for one in inputs]
                     function(*(earlier[i] if one is None and earlier else one for i, one in enumerate(others)))

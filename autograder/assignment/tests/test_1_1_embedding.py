@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from autograder.assignment.checks import unreadable
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
+    FROZEN,
     GRADIENTS,
     LAYOUTS,
     OF_MODULES,
@@ -173,7 +174,7 @@ SITUATIONS = Covering(
         "layout": LAYOUTS,
         "training": (False, True),
     },
-    [*learning_with(made=MADE), {"made": ("many", "float64"), "ids": "the last"}, *RELOADED],
+    [*learning_with(made=MADE), {"made": ("many", "float64"), "ids": "the last"}, *RELOADED, FROZEN],
 )
 
 

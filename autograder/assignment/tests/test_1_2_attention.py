@@ -21,6 +21,7 @@ from autograder.assignment.checks.situations import (
     draw_mask,
     draw_values,
     lay_out,
+    lay_out_mask,
     made_the_same,
     mask_before,
     size_of,
@@ -279,7 +280,7 @@ def situation_of(case: Case, row: dict[str, Any]) -> Situation:
         draw_values(case, "normal" if row["values"] == "large" else row["values"], dtype, b, h, n, d) for n in (q, k)
     )
     value = draw_values(case, row["values"], dtype, b, h, k, d)
-    mask = draw_mask(case, row["mask"], b, h, q, k)
+    mask = lay_out_mask(draw_mask(case, row["mask"], b, h, q, k), row["layout"])
     query, key, value = (lay_out(tensor, row["layout"]) for tensor in (query, key, value))
     inputs = *made_the_same(row["k"], query, key, value), mask
     seen = None if mask is None else mask.any(dim=-1, keepdim=True).expand(*([b, h, q, 1][-mask.dim() :]))

@@ -17,6 +17,7 @@ from autograder.assignment.checks.situations import (
     AGAIN,
     DTYPES,
     FEW,
+    FROZEN,
     LAYOUTS,
     LEARNING,
     MANY_KEYS,
@@ -34,6 +35,7 @@ from autograder.assignment.checks.situations import (
     draw_mask,
     draw_values,
     lay_out,
+    lay_out_mask,
     learning_with,
     made_the_same,
     mask_before,
@@ -305,10 +307,12 @@ def test_keyword_arguments_and_float32(submission: SubmissionUnderTest, case: Ca
     module = submission.build(COMPONENT, d_model=12, n_heads=3)
     make_input = partial(case.normal, 2, 5, 12, dtype=torch.float32)
     scattered = make_input().transpose(0, 1).contiguous().transpose(0, 1)
-    parts = expect_parts(module(query=make_input(), key=scattered, value=make_input(), mask=None), PARTS, "the result")
-    for name, part in zip(PARTS, parts, strict=True):
+    inputs = make_input(), scattered, make_input(), case.mask(5, 5)
+    parts = expect_parts(module(**dict(zip(NAMES, inputs, strict=True))), PARTS, "the result")
+    for name, part, same in zip(PARTS, parts, module(*inputs), strict=True):
         got = getattr(part, "dtype", describe(part))
         expect(got == torch.float32, f"dtype of {name}", "float32, like the inputs", str(got))
+        expect_close(part, same.detach(), f"{name} of a call by keyword", "as without keywords")
 
 
 MADE = (
@@ -340,6 +344,7 @@ SITUATIONS = Covering(
         *(LEARNING | FEW | {"q": "h", "k": k, "mask": "(q, k)"} for k in ("few", "q")),
         LEARNING | {"b": "q", "q": "h", "k": "q", "mask": "(b, 1, q, k)"},
         *RELOADED,
+        FROZEN,
     ],
 )
 HEADS: dict[str, Sizes] = {
@@ -414,7 +419,7 @@ def situation_of(case: Case, row: dict[str, Any], d_model: int, n_heads: int) ->
     is_alone = row["k"] not in SAME
     value = lay_out(draw_values(case, row["values"] if is_alone else calm, dtype, b, k, d_model), row["layout"])
     query, key, value = made_the_same(row["k"], query, key, value)
-    mask = draw_mask(case, row["mask"], b, n_heads, q, k)
+    mask = lay_out_mask(draw_mask(case, row["mask"], b, n_heads, q, k), row["layout"])
     counts = served(mask)
     counted = counts, None if counts is None else counts[..., None]
     earlier = None, None, None, mask_before(case, row, b, q, k)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from autograder.assignment.checks.judging import Judged, in_turn, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
     DTYPES,
+    FROZEN,
     GRADIENTS,
     LAYOUTS,
     LEARNING,
@@ -237,6 +238,8 @@ MADE = (
     Either(("epsilon", "float64"), ("one feature", "float64")),
     ("many", "float32"),
 )
+AS_AT_FIRST = {"gains of 1": 1, "shifts of 0": 0}
+"""Objects of which some parameters keep their first values."""
 SITUATIONS = Covering(
     {
         "made": MADE,
@@ -253,7 +256,8 @@ SITUATIONS = Covering(
         {"made": ("many", "float32"), "values": "one outlier"},
         *REMARKABLE,
         LEARNING | {"gradients": "no_grad", "history": "same shapes", "shape": "few"},
-        *(row | {"made": ("epsilon", "float64")} for row in RELOADED),
+        *(row | {"made": ("epsilon", "float64")} for row in (*RELOADED, FROZEN)),
+        *(LEARNING | {"made": (kind, "float64")} for kind in AS_AT_FIRST),
     ],
 )
 
@@ -269,7 +273,9 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         options: dict[str, Any] = {} if epsilon == 1e-6 else {"epsilon": epsilon}
         module = submission.build(COMPONENT, d_model, dtype=dtype, **options).eval()
         check_first_values(module, case, d_model)
-        case.randomise(module.parameters(), scale=20.0 if kind in ("epsilon", "one feature") else 0.5)
+        kept = AS_AT_FIRST.get(str(kind))
+        others = [parameter for parameter in module.parameters() if kept is None or bool((parameter != kept).any())]
+        case.randomise(others, scale=20.0 if kind in ("epsilon", "one feature") else 0.5)
         situations = [features_as(case, row, d_model, epsilon) for row in rows]
         parameters = learned(module)
         leaves = leaves_of(parameters)

@@ -11,6 +11,7 @@ from autograder.assignment.checks import unreadable
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
     DTYPES,
+    FROZEN,
     GRADIENTS,
     LAYOUTS,
     OF_MODULES,
@@ -168,7 +169,7 @@ SITUATIONS = Covering(
         "values": VALUES,
         "training": (False, True),
     },
-    [*learning_with(made=MADE), *RELOADED],
+    [*learning_with(made=MADE), *RELOADED, FROZEN],
 )
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from autograder.assignment.checks.sizes_in_code import numbers_tried
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect, expect_parts, fail
 from autograder.testing.covering import Covering, Either
@@ -15,6 +16,8 @@ from autograder.testing.under_test import SubmissionUnderTest
 pytestmark = pytest.mark.task_e_3
 
 COMPONENT = "decode.beam_decode"
+MOST_TOKENS = 60
+"""Of translations whose length a number in the code may be about."""
 VOCAB, PAD, BOS, EOS = 16, 4, 1, 3  # other ids than the assignment's, which a search might have hard-coded
 ALMOST_NEVER = -30.0  # the log-probability of all that a table does not name
 
@@ -256,8 +259,8 @@ SITUATIONS = Covering(
     {
         "beam_size": (1, 3, 20),
         "length_penalty": (0.0, 0.6, 1.0),
-        "sentences": ([2], [1, 2, 1], [2, 0, 1], [3, 2]),
-        "max_length": (1, 7),
+        "sentences": ([2], [1, 2, 1], [2, 0, 1], [3, 2], [4, 1, 0]),
+        "max_length": (1, 7, 12),
         "length": (1, 3),
         "is_training": (True, False),
         "is_mixed": (False, True),
@@ -270,14 +273,17 @@ SITUATIONS = Covering(
         USUAL | {"length": 3, "encoder_mask": "(1, 1, s, s)", "special": (0, 9, 2)},
         USUAL | {"beam_size": 20},
         USUAL | {"sentences": [3, 2], "beam_size": 20},
+        USUAL | {"sentences": [0, 4, 2], "max_length": 12},
     ],
 )
 
 
 @pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    for row in SITUATIONS.rows(case):
-        tables = Tables(4, special=row["special"])
+    longest = numbers_tried(submission, case, COMPONENT, most=MOST_TOKENS)
+    led = [USUAL | {"sentences": [0, 4, 2], "max_length": number + 2} for number in longest]
+    for row in SITUATIONS.rows(case, led):
+        tables = Tables(5, special=row["special"])
         garden_path(tables, 0)
         tables.say(1, 0, tables.bos, eos=1.0)
         tables.say(2, 0, tables.bos, w5=1.0)
@@ -285,12 +291,16 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
             tables.say(2, position, tables.words[before], **{f"w{before + 1}": 1.0})
         tables.say(2, 6, tables.words[10], eos=1.0)
         wide_path(tables, 3)
+        tables.say(4, 0, tables.bos, w5=1.0)
+        for position in range(1, 8):  # the last of them counts for all later ones
+            for before in range(5, 12):
+                tables.say(4, position, tables.words[before], **{f"w{5 + (before - 4) % 7}": 1.0})
         length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
-        masks = case.padding_mask(4, length)
+        masks = case.padding_mask(5, length)
         shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
         encoder_masks = {
-            "(b, 1, s, s)": case.mask(4, 1, length, length),
-            "(b, 1, 1, s)": case.mask(4, 1, 1, length),
+            "(b, 1, s, s)": case.mask(5, 1, length, length),
+            "(b, 1, 1, s)": case.mask(5, 1, 1, length),
             "(1, 1, s, s)": shared[None, None],
             "(s, s)": shared,
         }.get(row["encoder_mask"])
@@ -299,6 +309,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
         whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
         whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
+        whole[4] = tables.ids(*(5 + number % 7 for number in range(max_length)))
         wanted = [whole[sentence][:max_length] for sentence in sentences]
         named = {name: value for name, value in row.items() if name not in ("special", "sentences")}
         what = f"{len(sentences)} sentences with " + ", ".join(f"{name} = {value}" for name, value in named.items())
