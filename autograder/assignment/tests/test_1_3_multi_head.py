@@ -304,7 +304,7 @@ def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case)
 
 
 def test_keyword_arguments_and_float32(submission: SubmissionUnderTest, case: Case) -> None:
-    module = submission.build(COMPONENT, d_model=12, n_heads=3)
+    module = submission.build(COMPONENT, d_model=12, n_heads=3).eval()
     make_input = partial(case.normal, 2, 5, 12, dtype=torch.float32)
     scattered = make_input().transpose(0, 1).contiguous().transpose(0, 1)
     inputs = make_input(), scattered, make_input(), case.mask(5, 5)
