@@ -119,6 +119,15 @@ def wide_path(tables: Tables, sentence: int) -> None:
         tables.say(sentence, 2, tables.words[word], eos=1.0)
 
 
+def endless(tables: Tables, sentence: int, refrain: list[int]) -> None:
+    """The words of a refrain, by their ids, follow each other for ever."""
+    names = [f"w{tables.words.index(token)}" for token in refrain]
+    tables.say(sentence, 0, tables.bos, **{names[0]: 1.0})
+    for position in range(1, tables.table.size(1)):  # the last of them counts for all later ones
+        for number, token in enumerate(refrain):
+            tables.say(sentence, position, token, **{names[(number + 1) % len(names)]: 1.0})
+
+
 @pytest.mark.core
 def test_finds_what_greedy_search_misses(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
@@ -273,7 +282,7 @@ SITUATIONS = Covering(
         USUAL | {"length": 3, "encoder_mask": "(1, 1, s, s)", "special": (0, 9, 2)},
         USUAL | {"beam_size": 20},
         USUAL | {"sentences": [3, 2], "beam_size": 20},
-        USUAL | {"sentences": [0, 4, 2], "max_length": 12},
+        *(USUAL | {"sentences": [0, 5, 4], "max_length": m, "special": (PAD, BOS, EOS)} for m in (10, 11, 12)),
     ],
 )
 
@@ -283,7 +292,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     longest = numbers_tried(submission, case, COMPONENT, most=MOST_TOKENS)
     led = [USUAL | {"sentences": [0, 4, 2], "max_length": number + 2} for number in longest]
     for row in SITUATIONS.rows(case, led):
-        tables = Tables(5, special=row["special"])
+        tables = Tables(6, special=row["special"])
         garden_path(tables, 0)
         tables.say(1, 0, tables.bos, eos=1.0)
         tables.say(2, 0, tables.bos, w5=1.0)
@@ -291,16 +300,16 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
             tables.say(2, position, tables.words[before], **{f"w{before + 1}": 1.0})
         tables.say(2, 6, tables.words[10], eos=1.0)
         wide_path(tables, 3)
-        tables.say(4, 0, tables.bos, w5=1.0)
-        for position in range(1, 8):  # the last of them counts for all later ones
-            for before in range(5, 12):
-                tables.say(4, position, tables.words[before], **{f"w{5 + (before - 4) % 7}": 1.0})
+        # Some of these translations end with a word whose id is as small as an index, or as large as max_length.
+        refrains = {4: sorted(tables.words)[:3], 5: [10, 11, 12]}
+        for sentence, refrain in refrains.items():
+            endless(tables, sentence, refrain)
         length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
-        masks = case.padding_mask(5, length)
+        masks = case.padding_mask(6, length)
         shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
         encoder_masks = {
-            "(b, 1, s, s)": case.mask(5, 1, length, length),
-            "(b, 1, 1, s)": case.mask(5, 1, 1, length),
+            "(b, 1, s, s)": case.mask(6, 1, length, length),
+            "(b, 1, 1, s)": case.mask(6, 1, 1, length),
             "(1, 1, s, s)": shared[None, None],
             "(s, s)": shared,
         }.get(row["encoder_mask"])
@@ -309,7 +318,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
         whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
         whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
-        whole[4] = tables.ids(*(5 + number % 7 for number in range(max_length)))
+        whole |= {sentence: refrain * max_length for sentence, refrain in refrains.items()}
         wanted = [whole[sentence][:max_length] for sentence in sentences]
         named = {name: value for name, value in row.items() if name not in ("special", "sentences")}
         what = f"{len(sentences)} sentences with " + ", ".join(f"{name} = {value}" for name, value in named.items())
