@@ -118,8 +118,8 @@ def write_class(folder: Path, count: int, seed: int) -> Counter[str]:
     sources = [*good_or_faulty()]
     first = sources[0]
     good, faulty = ([one for one in sources[1:] if (kind_of(one[0]) == "good") == is_good] for is_good in (True, False))
-    chosen = [first, *chance.sample(good, min(len(good), (count - n_broken) // 2 - 1))]
-    chosen += chance.sample(faulty, count - n_broken - len(chosen))
+    chosen = [first, *chance.sample(good, min(len(good), max(0, (count - n_broken) // 2 - 1)))]
+    chosen += chance.sample(faulty, max(0, count - n_broken - len(chosen)))
     for name, modules in chosen:
         write(folder / name, modules)
     broken = [*broken_or_hostile(first[1])]

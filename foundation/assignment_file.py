@@ -114,6 +114,9 @@ def _parsed(text: str, path: Path) -> Assignment:
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     words = ["title", "name", "due", "contact", "package"]
     _table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
+    for word in ("title", "contact", "package"):  # `due` may be a date
+        if not isinstance(content.get(word, ""), str):
+            raise AssignmentError(f"{word} = {content[word]!r}: expected text in quotes")
     own_name = content.get("name", "assignment")
     if not isinstance(own_name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", own_name):
         raise AssignmentError(f"name = {own_name!r}: expected letters, digits, - and _ only, such as 'transformer'")

@@ -31,6 +31,13 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {printable(message)} (--help shows an example)\n")
 
 
+def positive(text: str) -> int:
+    """An option's whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number of at least 1")
+    return int(text)
+
+
 def print_anywhere() -> None:
     """Makes stdout and stderr print characters that their encoding lacks as escapes, instead of failing."""
     for stream in (sys.stdout, sys.stderr):

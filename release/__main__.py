@@ -75,10 +75,13 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: python -m release check",
     )
     check.set_defaults(run=run_check, torch_index="")
-    for command in (build, check, add_update(commands)):
+    update = add_update(commands)
+    update.set_defaults(output=None)  # it writes into the student's folder alone
+    for command in (build, check, update):
         command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
         command.add_argument("--reference", type=Path, help="the marked solution (default: ROOT/reference)")
-        command.add_argument("--output", type=Path, help="gets student/ and dist/ (default: ROOT)")
+    build.add_argument("--output", type=Path, help="gets student/ and dist/ (default: ROOT)")
+    check.add_argument("--output", type=Path, help="has student/ (default: ROOT)")
     return parser
 
 

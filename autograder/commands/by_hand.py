@@ -84,7 +84,15 @@ def _parser(commands: Commands, name: str, summary: str, more: str, example: str
 
 
 def _add_why(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--why", required=True, metavar="TEXT", help="the reason, which the student may read")
+    text = "the reason, which the student may read"
+    parser.add_argument("--why", type=reason, required=True, metavar="TEXT", help=text)
+
+
+def reason(text: str) -> str:
+    """What a decision is for: not nothing."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; say why, in a few words")
+    return text
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
             what = "name its list of students with --roster" if not options.roster else WITHOUT_ID
             tell(f"not known to {name}; {what}", one.unknown)
         if one.without_feedback:
-            tell(f"no feedback file for {name}", one.without_feedback)
+            tell(f"no feedback file for {name}, which knows only its own download", one.without_feedback)
     return int(any(one.unknown for one in exports.values()))
 
 

@@ -44,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
     """Grades again and compares; the exit status."""
     check_references(options.references)
     assignment = read_assignment(options.assignment)
+    if not options.record.exists():
+        raise ReplayError(f"{options.record}: No such file or directory; expected a record")
     old = read_record(options.record)
     if old is None:
         raise ReplayError(f"{options.record}: not a record; expected a file that `grade --record` has written")

@@ -11,6 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from foundation.child_processes import Ended, run_forked
+from foundation.command_line import positive
 from foundation.whole_files import write_whole
 from reference.running.config import Config, ConfigError
 from reference.whole_files import make_folder
@@ -27,8 +28,10 @@ def add_flags(sub: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     sub.add_argument("--tables", type=int, nargs="+", choices=TABLES, default=[*TABLES], help="default: all three")
     sub.add_argument("--only", nargs="+", metavar="TEXT", help="only columns whose name contains one of these texts")
-    sub.add_argument("--seeds", type=int, default=3, help="runs of each column (default: 3)")
-    sub.add_argument("--jobs", type=int, default=1, help="runs at a time, each in a process of its own (default: 1)")
+    sub.add_argument("--seeds", type=positive, default=3, help="runs of each column (default: 3)")
+    sub.add_argument(
+        "--jobs", type=positive, default=1, help="runs at a time, each in a process of its own (default: 1)"
+    )
     sub.add_argument("--train", type=Path, default=CORPUS / "fren.train.bpe", help="`source|||target` lines")
     sub.add_argument("--dev", type=Path, default=CORPUS / "fren.dev.bpe", help="likewise")
     sub.add_argument("--test", type=Path, help="likewise; without it the tables have no test BLEU")

@@ -99,7 +99,9 @@ def download(url: str, part: Path, retries: int, progress: Progress, tell: Calla
             failures += 1
             if failures > retries:
                 resume = "; the same command resumes" if _size(part) else ""
-                raise CorpusError(f"{url}: {failure}; gave up after {failures} attempts{resume}") from None
+                raise CorpusError(
+                    f"{url}: {failure}; gave up after {failures} {'attempt' if failures == 1 else 'attempts'}{resume}"
+                ) from None
             seconds = min(LONGEST_PAUSE, max(failure.wait, 2 ** (failures - 1)))
             tell(f"{url}: {failure}; next attempt in {seconds} s")
             pause(seconds)

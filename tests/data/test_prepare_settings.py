@@ -108,7 +108,7 @@ def test_columns_with_another_separator(tmp_path: Path, capsys: pytest.CaptureFi
     assert run("prepare", *where, "--output", tmp_path / "out") == 0
     assert "7 train, 2 dev" in capsys.readouterr().out
     assert run("prepare", "--pairs", path, "--output", tmp_path / "other") == 2
-    assert "raw.txt:1: 1 columns, separated by tabs; expected at least 2" in capsys.readouterr().err
+    assert "raw.txt:1: 1 column, separated by tabs; expected at least 2" in capsys.readouterr().err
 
 
 def test_encodings_are_used_again(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ def test_the_default_assignment_adds_up():
 @pytest.mark.parametrize(
     "old, new, message",
     [
+        ('title = "Transformer for machine translation"', "title = 7", "title = 7: expected text in quotes"),
         ("[limits]", "[limts]", "unknown key 'limts'; did you mean 'limits'?"),
         ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
         ("output_kb = 64", "", "[limits]: expected every limit; missing: output_kb"),

@@ -36,6 +36,13 @@ def test_output_without_room_is_said_in_one_line(command):
     assert "No space left on device" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("why", ["", " "])
+def test_a_decision_needs_a_reason(why, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        make_parser().parse_args(["override", "anna", "--task", "1.3", "--points", "4", "--why", why])
+    assert "--why: it is empty; say why, in a few words" in capsys.readouterr().err
+
+
 def test_an_example_stays_on_its_line(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "60")
     parser = Parser(prog="kit", description="word " * 30, epilog="example: " + "kit --flag value " * 6)

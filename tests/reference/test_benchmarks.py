@@ -55,6 +55,23 @@ def test_mistakes_get_one_line(small, capsys):
     assert capsys.readouterr().err == "benchmarks: nowhere.pt: No such file or directory; `train` writes it\n"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["speed", "--batches", "0"],
+        ["grading", "--count", "-1"],
+        ["attention", "--rounds", "0"],
+        ["tables", "--jobs", "0"],
+    ],
+)
+def test_nothing_to_measure_is_told_in_one_line(arguments, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    printed = capsys.readouterr().err
+    assert f"{arguments[1]}: '{arguments[2]}': expected a whole number of at least 1" in printed
+    assert printed.count("\n") == 1
+
+
 def test_speed_compares_all_ways_on_the_same_batches(small, capsys):
     assert main(["speed", "--train", "dev", "--presets", "course", "--batches", "2"]) == 0
     out = capsys.readouterr().out

@@ -7,11 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
-from foundation.command_line import Parser
+from foundation.command_line import Parser, positive
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
-
-from ..options import positive
 
 
 def add_prove_diagnosis(commands: "argparse._SubParsersAction[Parser]") -> None:

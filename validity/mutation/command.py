@@ -6,11 +6,9 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import DEFAULT_PATH
-from foundation.command_line import Parser
+from foundation.command_line import Parser, positive
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
-
-from ..options import positive
 
 
 def add_mutate(commands: "argparse._SubParsersAction[Parser]") -> None:

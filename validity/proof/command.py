@@ -6,10 +6,8 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import DEFAULT_PATH
-from foundation.command_line import Parser
+from foundation.command_line import Parser, positive
 from foundation.places import REFERENCE
-
-from ..options import positive
 
 
 def add_prove(commands: "argparse._SubParsersAction[Parser]") -> None:

@@ -123,7 +123,7 @@ def as_text(checked: Checked) -> str:
     elif missed:
         lines += [
             "",
-            explain(missed, total),
+            explain(missed, total).removeprefix(f"{total - len(missed)} of {total} tests pass.\n"),
             "",
             f'to repeat with the same inputs: check("{task.number}", seed={seed})',
         ]

@@ -110,6 +110,7 @@ def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, cap
         return printed
 
     assert "not a record" in refused(str(folder / "attention.py"), str(folder))
+    assert "nowhere.json: No such file or directory" in refused("nowhere.json", str(folder))
     assert "another seed" in refused(str(path), str(folder), "--seed", "7")
     judgement = record.judgement.changed(seed_id="0" * 12)
     write_record(tmp_path / "other.json", record.changed(judgement=judgement))

@@ -200,7 +200,10 @@ def test_students_whom_a_platform_cannot_find_are_named(marks, run, capsys):
     assert run("moodle", "canvas") == 1
     printed = capsys.readouterr().err
     assert "not known to moodle; name its list of students with --roster: Anna Smith (x)" in printed
-    assert "not known to canvas" in printed and "no feedback file for canvas: Anna Smith (x)" in printed
+    assert (
+        "not known to canvas" in printed
+        and "no feedback file for canvas, which knows only its own download: Anna Smith (x)" in printed
+    )
     assert len(rows(marks / "export" / "moodle.csv")) == 1
 
 

@@ -24,6 +24,7 @@ from foundation.assignment_file import read_assignment
 ASSIGNMENT = read_assignment()
 CATALOGUE = {fault.id: fault for fault in read_catalogue()}
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
+SIGNATURE = "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:none|smooth:exp|version:2.6.0"
 MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
 
 
@@ -47,7 +48,7 @@ def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", *
         judgement = judgement.changed(parts=tuple(parts))
     if bleu:
         low, value, high = bleu
-        judgement = judgement.changed(bleu=Bleu(value=value, low=low, high=high, sentences=9, signature="nrefs:1"))
+        judgement = judgement.changed(bleu=Bleu(value=value, low=low, high=high, sentences=9, signature=SIGNATURE))
     record = record.changed(judgement=judgement.changed(**changes))
     return shown(record, key, name or key)
 
@@ -273,4 +274,6 @@ def test_in_a_browser(tmp_path, pages, scheme):
         for link in {*Balanced(found["class.html"]).links}:
             page.goto((tmp_path / link).as_uri())
             assert not Axe().run(page).response["violations"]
+            page.set_viewport_size({"width": 360, "height": 640})
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360, f"{link} is too wide for a telephone"
         assert not problems
