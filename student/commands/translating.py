@@ -31,8 +31,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tokens",
         action="store_true",
-        help="the input is no raw text but tokens, or `source|||target` lines; this goes without saying for files that "
-        "end in .bpe or .words, and if the run has no tokenizer",
+        help="the input is tokens, or `source|||target` lines, not raw text; assumed of files that end in .bpe or "
+        ".words, and where the run has no tokenizer",
     )
     parser.add_argument("--beam-size", type=int, help="1 = greedy search (default: the run's setting, or --n-best)")
     parser.add_argument(
