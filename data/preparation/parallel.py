@@ -49,8 +49,9 @@ def read_columns(path: Path, columns: tuple[int, int], separator: str = "\t") ->
             continue
         cells = line.split(separator)
         if len(cells) < max(columns):
+            found = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
             raise CorpusError(
-                f"{path}:{number}: {len(cells)} {'column' if len(cells) == 1 else 'columns'}, separated by {name}; expected at least {max(columns)} "
+                f"{path}:{number}: {found}, separated by {name}; expected at least {max(columns)} "
                 "(--columns names source and target)"
             )
         yield cells[columns[0] - 1], cells[columns[1] - 1]
