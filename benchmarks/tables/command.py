@@ -43,8 +43,6 @@ def add_flags(sub: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Trains what is missing, writes tables.md, tables.json and a picture for each table; returns the exit status."""
-    if options.seeds < 1 or options.jobs < 1:
-        raise ConfigError("expected --seeds and --jobs of 1 or more")
     columns = {number: choose_columns(number, options.only) for number in options.tables}
     if not any(columns.values()):
         raise ConfigError(f"--only {' '.join(options.only)}: no column of these tables is named like that")

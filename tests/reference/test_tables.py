@@ -156,9 +156,8 @@ def test_mistakes_get_one_line(small, capsys):
     )
     assert run("--only", "huge") == 2
     assert capsys.readouterr().err == "benchmarks: --only huge: no column of these tables is named like that\n"
-    assert run("--seeds", "0") == 2
     assert run("--train", "nowhere") == 2
-    assert capsys.readouterr().err.count("\n") == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_the_difference_of_masks_by_hand():
