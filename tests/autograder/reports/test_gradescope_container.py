@@ -85,7 +85,7 @@ class DecoderLayer(nn.Module):
 '''
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def reference() -> dict[str, str]:
     """What a student who has solved everything hands in."""
     return {f"{name}.py": (ROOT / "reference" / f"{name}.py").read_text() for name in MODULES}
@@ -120,6 +120,18 @@ def test_a_good_submission_earns_all_and_its_circumstances_are_passed_on(grade, 
     assert results["leaderboard"] == [{"name": "BLEU", "value": 1.0, "order": "desc"}]
     assert results["output"].startswith("handed in 2 h 5 min after the due date\nattempt 2; points before: 40.5")
     assert results["extra_data"]["handed_in"]["late_seconds"] == 7500
+
+
+def test_numbers_in_right_code_lead_to_larger_inputs_that_still_fit(grade, reference) -> None:
+    for name in ("embedding", "attention", "layers", "model"):
+        start = "super().__init__()\n"
+        assert start in reference[name + ".py"]
+        numbers = start + "        self.limits = [16384, 512, 260, 20000 - 1]\n"
+        reference[name + ".py"] = reference[name + ".py"].replace(start, numbers)
+    results, _ = grade(reference)
+    assert results["score"] == 90
+    lost = {number for number, state in states(results).items() if state != "passed"}
+    assert lost == {"4.1", "4.2"}
 
 
 def test_a_broken_file_costs_its_own_tasks_each_time_the_same(grade, reference) -> None:
