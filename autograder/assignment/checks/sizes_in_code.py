@@ -12,7 +12,7 @@ from .situations import FEW, LEARNING, NO_MASKS, ROWS_OF_THEIR_OWN, Sizes
 
 LONG, LONGEST = 150, 520
 """Positions: of those beyond the first number one sentence is enough; the model is made for 512."""
-NUMBERS, LONG_ONES = 3, 1
+NUMBERS, LONG_ONES = 3, 2
 """At most so many small sizes that stand in a component's code are tried, so many larger ones, and one of a tensor."""
 BUILT = 2
 """For at most so many of them objects are made."""
@@ -38,7 +38,8 @@ def led_by_numbers(
     """
     sizes = case.shuffle(numbers_of(submission.sources, submission.contract.modules, component))
     small = [size for size in sizes if size <= LONG][:NUMBERS]
-    long = [more for size in sizes if LONG < size <= LONGEST for more in (size, size + 1)][: 2 * LONG_ONES]
+    chosen = [size for size in sizes if LONG < size <= LONGEST][:LONG_ONES]
+    long = sorted({more for size in chosen for more in (size, size + 1)}, reverse=True)
     whole = [size // (4 * features) + 1 for size in sizes if size > LONGEST][:1]
     calls = [call for size in small for call in ((2, size, size + 1), (2, size + 1, size), (size + 1, 2, 3))]
     calls += [(1, 2, size) for size in long] + [(size, 4, 3) for size in whole]
@@ -86,13 +87,13 @@ def in_all_modes(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def sparingly(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each row in both modes, with masks or without; only the second with gradients, as graphs take much memory.
+    """Each row in both modes, with masks or without; only the first with gradients, as graphs take much memory.
 
     In Gradescope's container there is little, and a right solution must not run out of it.
     """
     masks = itertools.cycle((NO_MASKS, ROWS_OF_THEIR_OWN, ROWS_OF_THEIR_OWN, NO_MASKS))
     calm = [row | {"gradients": "no_grad", "training": mode} for row in rows for mode in (False, True)]
-    return [row | next(masks) for row in (*rows[1:2], *calm)]
+    return [row | next(masks) for row in (*rows[:1], *calm)]
 
 
 def numbers_tried(

@@ -126,7 +126,7 @@ def test_numbers_in_right_code_lead_to_larger_inputs_that_still_fit(grade, refer
     for name in ("embedding", "attention", "layers", "model"):
         start = "super().__init__()\n"
         assert start in reference[name + ".py"]
-        numbers = start + "        self.limits = [16384, 512, 260, 20000 - 1]\n"
+        numbers = start + "        self.limits = [16384, 512, 400, 260, 20000 - 1]\n"
         reference[name + ".py"] = reference[name + ".py"].replace(start, numbers)
     results, _ = grade(reference)
     assert results["score"] == 90
