@@ -95,7 +95,7 @@ def contents_of(
         try:
             return content_hash(take_in(entry.source, release, assignment).hashes), ""
         except IntakeError as error:
-            return "", getattr(error, "reason", str(error))
+            return "", error.reason
 
     contents, unreadable = {}, {}
     tqdm.monitor_interval = 0  # its thread would be forked along

@@ -85,3 +85,9 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
 def test_wrong_numbers_are_refused(capsys):
     assert main(["calibrate", "--seeds", "1"]) == 2
     assert "--seeds" in capsys.readouterr().err
+
+
+def test_a_preset_that_there_is_not(capsys, tmp_path):
+    assert main(["calibrate", "--preset", "huge", "--output", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1 and "'huge'" in said and "'fast'" in said

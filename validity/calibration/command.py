@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         return 2
     except CalibrationError as error:
         print(f"calibrate: {error}", file=sys.stderr)
-        return 1
+        return 2 if error.status == 2 else 1
     spread = spread_of(scores)
     content = {"arguments": arguments, "scores": [vars(score) for score in scores]}
     content |= propose(spread, thresholds, SHARES)

@@ -19,7 +19,16 @@ from .spread import SeedScore
 
 
 class CalibrationError(RuntimeError):
-    """A run failed; the message has its last line."""
+    """A run failed; the message has its last line.
+
+    Attributes:
+        status: of the command that failed; 2 where it was given something wrong.
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        """Takes what the command said and its exit status."""
+        super().__init__(message)
+        self.status = status
 
 
 def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[SeedScore]:
@@ -69,4 +78,4 @@ def _reference(arguments: Sequence[str]) -> None:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)  # noqa: S603  our own
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise CalibrationError(f"`python -m reference {' '.join(arguments)}` failed: {last}")
+        raise CalibrationError(f"`python -m reference {' '.join(arguments)}` failed: {last}", done.returncode)

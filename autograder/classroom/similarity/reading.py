@@ -144,7 +144,7 @@ def read_entry(
     try:
         intake = take_in(entry.source, release, assignment)
     except IntakeError as error:
-        return Written(problem=str(error))
+        return Written(problem=error.reason)
     try:
         written = written_in(intake, assignment.contract, given)
     except RecursionError:

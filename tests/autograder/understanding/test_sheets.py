@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -141,3 +142,18 @@ def test_in_a_browser(tmp_path, scheme):
             page.goto((tmp_path / f"{name}.html").as_uri())
             assert not Axe().run(page).response["violations"]
         assert not problems
+
+
+@pytest.mark.slow
+def test_long_names_fit_on_a_telephone(tmp_path):
+    from playwright.sync_api import sync_playwright
+
+    long_name = "test_" + "_".join(["in", "many", "situations"] * 8)
+    asked = question(long_name)
+    asked = replace(asked, text=(f"Which test fails? `{long_name}`",), why=(f"`{long_name}` fails.", long_name))
+    write_sheets([Sheet("a", long_name, (asked,), long_name)], "A title", tmp_path)
+    with sync_playwright() as playwright, playwright.chromium.launch(**BROWSER) as browser:
+        page = browser.new_page(viewport={"width": 360, "height": 800})
+        for name in ("questions", "answers"):
+            page.goto((tmp_path / f"{name}.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360
