@@ -35,6 +35,7 @@ ARGUMENTS: dict[str, Condition] = (
         a_mask_for_each_head_and_all_queries=lambda m: any(
             mask.dim() == 4 and mask.size(2) == 1 < mask.size(1) for mask in m.given_masks
         ),
+        a_mask_that_is_not_contiguous=lambda m: any(not mask.is_contiguous() for mask in m.given_masks),
         a_mask_of_two_axes_and_gradients=lambda m: (
             torch.is_grad_enabled() and any(mask.dim() == 2 for mask in m.given_masks)
         ),

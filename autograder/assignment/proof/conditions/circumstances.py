@@ -18,6 +18,12 @@ def same_shape(moment: Moment) -> bool:
     return alike and any(not torch.equal(new[name], old[name]) for name in old)
 
 
+def is_frozen(moment: Moment) -> bool:
+    """Whether the object has parameters, and none is learned."""
+    parameters = [] if moment.module is None else list(moment.module.parameters())
+    return bool(parameters) and not any(parameter.requires_grad for parameter in parameters)
+
+
 CIRCUMSTANCES: dict[str, Condition] = (
     under(
         "mode and precision",
@@ -35,6 +41,7 @@ CIRCUMSTANCES: dict[str, Condition] = (
         inputs_that_need_no_gradient=lambda m: torch.is_grad_enabled() and not any(t.requires_grad for t in m.floats),
     )
     | under("mode and precision", NN, train_mode=lambda m: m.module is not None and m.module.training)
+    | under("mode and precision", NN, parameters_that_need_no_gradient=is_frozen)
     | under("mode and precision", NN, eval_mode=lambda m: m.module is not None and not m.module.training)
     | under(
         "mode and precision",
@@ -70,6 +77,7 @@ CIRCUMSTANCES: dict[str, Condition] = (
         ),
     )
     | under("time", ANY, the_second_call=lambda m: m.calls > 0)
+    | under("time", NN, after_ten_calls=lambda m: m.calls > 9)
     | under("time", ON_TENSORS, other_arguments_of_the_same_shapes=same_shape)
     | under(
         "time",
