@@ -17,6 +17,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -113,9 +114,10 @@ def run_forked(
                 job = jobs.popleft()
                 receiver, sender = context.Pipe(duplex=False)
                 process = context.Process(target=_child, args=(work, job, sender, os.getpid()))
-                process.start()
-                sender.close()  # so that the pipe ends with the child
-                running[receiver] = _Child(job, process, seconds, time.monotonic() + seconds)
+                with interrupts_held():  # until it is known that there is a child to be ended
+                    process.start()
+                    sender.close()  # so that the pipe ends with the child
+                    running[receiver] = _Child(job, process, seconds, time.monotonic() + seconds)
             ready = _ready(running, inbox)
             if inbox and inbox in ready:
                 try:
@@ -207,10 +209,24 @@ def end_with_parent(parent: int) -> None:
         os._exit(FAILED)
 
 
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Lets Ctrl-C wait until the end of the block.
+
+    Around a fork Python runs functions of its modules, ignores what they raise, and so would forget the interrupt.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _child(work: Callable[[Job], Iterable[Message]], job: Job, sender: Connection, parent: int) -> None:
     end_with_parent(parent)
     gc.freeze()  # or the collector would look at all that is shared with the parent, and so copy it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     status = FAILED
     try:
         for message in work(job):

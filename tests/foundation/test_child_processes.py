@@ -2,10 +2,13 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Iterator
 
 from foundation.child_processes import FAILED, TOGETHER, Ended, ask_forked, run_forked
+from foundation.places import ROOT
 
 
 def test_jobs_run_side_by_side_and_are_ended_in_time():
@@ -61,3 +64,22 @@ def test_one_child_answers_for_several_and_what_ends_it_stops_no_other():
 def test_a_message_that_cannot_be_sent_is_the_childs_failure(capfd):
     [(_, ended)] = run_forked(deque([1]), lambda job: [lambda: job], 20)
     assert isinstance(ended, Ended) and ended.status == FAILED and "Traceback" in capfd.readouterr().err
+
+
+INTERRUPTED_WHILE_FORKING = """
+import os, signal
+from collections import deque
+from foundation.child_processes import run_forked
+
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
+try:
+    print(list(run_forked(deque([1, 2]), lambda job: [job], 60, 1)))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_during_a_fork_is_not_forgotten():
+    command = [sys.executable, "-c", INTERRUPTED_WHILE_FORKING]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")

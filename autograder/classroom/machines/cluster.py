@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
-from foundation.child_processes import Ended, ask_forked, end_with_parent
+from foundation.child_processes import Ended, ask_forked, end_with_parent, interrupts_held
 from foundation.printable_text import printable
 
 from ...grading.record import Record
@@ -72,7 +72,8 @@ class Reader:
         self._jobs, self._left = jobs, len(jobs)
         self._receiver, sender = context.Pipe(duplex=False)
         self._process = context.Process(target=_read_all, args=(jobs, sender, conditions.n_children, _own_id()))
-        self._process.start()
+        with interrupts_held():
+            self._process.start()
         sender.close()
 
     def __iter__(self) -> Iterator[Sent]:
