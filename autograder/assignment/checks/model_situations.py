@@ -164,17 +164,17 @@ def predictions_of(weight: Tensor, bias: Tensor) -> Any:
 
 
 def closest(found: Sequence[Any], situations: Sequence[Situation], results: Sequence[Any]) -> Any:
-    """What explains the first parts of most results."""
+    """What explains the first parts of most results; of those that explain as many, what comes nearest to them."""
 
-    def explained(expected: Any) -> int:
-        count = 0
+    def explained(expected: Any) -> tuple[int, float]:
+        distances = []
         for situation, result in zip(situations, results, strict=True):
             inputs = tuple(t.double() if t is not None and t.is_floating_point() else t for t in situation.inputs)
             with torch.no_grad():
                 wanted = expected(situation, inputs)[0]
             first = result[0] if isinstance(result, (tuple, list)) and result else None
-            count += distance(first, wanted) < 1e-3
-        return count
+            distances.append(min(1.0, distance(first, wanted)))
+        return sum(one < 1e-3 for one in distances), -sum(distances)
 
     return found[0] if len(found) == 1 else max(found, key=explained)
 
