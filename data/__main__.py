@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
+from foundation.whole_files import OutputError
 
 from .fetching.commands import add_fetch_command
 from .files import CorpusError
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return with_output(lambda: int(options.run(options)))
-    except (LexiconError, SettingsError, CorpusError) as problem:
+    except (LexiconError, SettingsError, CorpusError, OutputError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -79,4 +79,4 @@ def check_still_there(folder: Path) -> None:
         NotWrittenError: where it is gone.
     """
     if not folder.is_dir():
-        raise NotWrittenError(folder, FileNotFoundError("it was there when grading began, and is gone"))
+        raise NotWrittenError(folder, FileNotFoundError("it was there at the beginning, and is gone"))

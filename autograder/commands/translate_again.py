@@ -143,7 +143,7 @@ def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
             nonlocal zygote
             zygote = living(zygote, assignment, options.level)
 
-        with hold(output / KEPT):
+        with hold(output / KEPT):  # not all of the output: a class may be graded meanwhile
             kept = KeptAnswers(output / KEPT, Checked, f"{checked.model_dump_json()} {options.level}", seeds)
             contents, unreadable = contents_of(entries, options.release, assignment, options.jobs, shows)
             found = kept.up_to_date(entries, contents)

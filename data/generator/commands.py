@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from foundation.whole_files import check_folder
+
 from ..arguments import Commands, output_folder
 from ..files import write_files
 from .build import DEFAULT_SEED, Corpus, build
@@ -45,6 +47,7 @@ def add_generator_commands(commands: Commands, epilog: str) -> None:
 
 def generate(options: argparse.Namespace) -> int:
     """Draws a corpus and writes it; for the default corpus, compares it with the committed manifest."""
+    check_folder(options.output)  # before the work, not after it
     recorded = read_manifest() if MANIFEST.exists() else None
     seed, test_seed = _seeds(options, recorded)
     corpus = _build(read_settings(), seed, test_seed)

@@ -1,6 +1,6 @@
 """Has a submission translate a sentence with the weights of its own checkpoint, and returns where it looked.
 
-A checkpoint is opened here alone, in the worker, and with `weights_only`: nothing in it is run.
+The checkpoint is opened in the worker, with `weights_only`: nothing in it is run.
 """
 
 import io

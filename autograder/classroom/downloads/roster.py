@@ -67,8 +67,9 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     rows = rows_of(path)
     columns = columns_of(rows[0] if rows else [])
     if not {"name", "first", "last"} & columns.keys() and not {*IDS, "id"} & columns.keys():
-        shown = ", ".join(printable(name, 30) for name in (rows[0] if rows else [])[:6]) or "nothing"
-        raise DownloadError(f"{path}:1: no column with names or ids; expected id, name, email, …, not {shown}")
+        shown = ", ".join(printable(name, 30) for name in (rows[0] if rows else [])[:6])
+        instead = f"not {shown}" if shown else "but there is no heading"
+        raise DownloadError(f"{path}:1: no column with names or ids; expected id, name, email, …, {instead}")
     students: dict[str, Student] = {}
     for number, row in enumerate(rows[1:], 2):
         cells = {kind: row[at].strip() for kind, at in columns.items() if at < len(row)}

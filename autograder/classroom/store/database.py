@@ -69,7 +69,7 @@ class Database:
             NotWrittenError: where it cannot be done; nothing of it is in the database then.
         """
         if self._file and not self._file.exists():  # SQLite would go on in a file without a name
-            raise NotWrittenError(self._file, FileNotFoundError("it was there when grading began, and is gone"))
+            raise NotWrittenError(self._file, FileNotFoundError("it was there at the beginning, and is gone"))
         for wait in WAITS:
             if wait:
                 time.sleep(wait)

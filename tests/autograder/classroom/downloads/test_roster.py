@@ -180,7 +180,7 @@ def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "1: no column with names or ids; expected id, name, email, …, not nothing"),
+        ("", "1: no column with names or ids; expected id, name, email, …, but there is no heading"),
         ("a,b\n1,2\n", "1: no column with names or ids; expected id, name, email, …, not a, b"),
         ("id,name\n", "no students in it"),
         ("id,name\n1,Anna\n1,Bob\n", "3: 1 is there twice; keep one line"),
