@@ -95,9 +95,9 @@ calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=
 
 ##@ Prove that the marks are right
 
-prove: $(READY)  ## every known fault is found, every variant accepted; under conditions: make prove CONDITIONS=1, 2000, all
+prove: $(READY)  ## every known fault is found, every variant accepted; under conditions: make prove CONDITIONS=1 (300 of them), 2000, all
 	$(PY) -m validity prove --jobs $(JOBS) $(if $(SEEDS),--seeds $(SEEDS)) \
-		$(if $(CONDITIONS),--conditions $(CONDITIONS:1=300))
+		$(if $(CONDITIONS),--conditions $(if $(filter 1,$(CONDITIONS)),300,$(CONDITIONS)))
 
 mutate: $(READY)  ## mutants of the solutions are found: a tenth, or all: make mutate EVERY=1
 	$(PY) -m validity mutate --jobs $(JOBS) --every $(EVERY)

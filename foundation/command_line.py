@@ -49,23 +49,23 @@ def with_output(command: Callable[[], int]) -> int:
     """Runs a command and writes out what it has printed, here, where it can still be said that this fails.
 
     Returns:
-        The command's exit status; 0 where its reader has gone away, as `| head` does: it has seen enough.
+        The command's exit status; 0 where its reader goes away before it has one, as `| head` does: it has seen enough.
 
     Raises:
         OSError: where the command, or what it has printed, meets one.
     """
+    status = 0
     try:
         status = command()
         if sys.stdout is not None:  # the process may have been started without one
             sys.stdout.flush()
-        return status
     except BrokenPipeError:
         discard_output()
-        return 0
     except OSError as error:
         if error.filename is None:
             discard_output()
         raise
+    return status
 
 
 def discard_output() -> None:

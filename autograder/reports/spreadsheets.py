@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 Cell = str | float | None
 
 BYTE_ORDER_MARK = "\ufeff"
-FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
+FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
 """The place before what a spreadsheet would compute: at the beginning, or after what may separate cells."""
 
 

@@ -15,7 +15,7 @@ from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.gradescope.__main__ import main
 from autograder.reports.gradescope.metadata import MetadataError, read_metadata
-from autograder.reports.gradescope.results import as_markdown, in_full
+from autograder.reports.gradescope.results import as_markdown, as_results, in_full
 from foundation.assignment_file import read_assignment
 
 CREATED = "2026-11-21T10:30:00.000000+01:00"
@@ -119,19 +119,32 @@ def test_a_message_cannot_leave_its_fence(message: str) -> None:
     assert max((len(run) for run in re.findall("`+", message)), default=0) < len(closing)
 
 
-def record_of(state: str) -> Record:
+def record_of(state: str, number: str = "1.1") -> Record:
     assignment = read_assignment()
-    passed = [TaskResult(task, State.PASSED, task.points, "") for task in assignment.tasks]
-    results = (TaskResult(assignment.tasks[0], State(state), 0.0, "why"), *passed[1:])
+    results = tuple(
+        TaskResult(task, State(state), 0.0, "why")
+        if task.number == number
+        else TaskResult(task, State.PASSED, task.points, "")
+        for task in assignment.tasks
+    )
     return Recorder("anna", assignment, "0" * 16).add(TasksJudged(results))
 
 
 @pytest.mark.parametrize("state", ["grader error", "pending"])
-def test_what_was_not_judged_has_no_marks_and_no_total(read, state) -> None:
+def test_what_was_not_judged_has_no_marks_and_no_total(state) -> None:
     results = in_full(record_of(state), None, ["a note"])
     first, second = results["tests"][:2]
-    assert "score" not in results and "score" not in first and first["extra_data"] == {"state": state}
+    assert "score" not in results and not {"score", "status"} & first.keys()
+    assert first["extra_data"] == {"state": state}
     assert second["score"] == 14 and results["output"] == "a note"
+    plain = as_results(record_of(state))
+    assert "score" not in plain and not {"score", "status"} & plain["tests"][0].keys()
+
+
+def test_what_is_worth_nothing_leaves_the_total_alone() -> None:
+    results = in_full(record_of("needs a reader", "E.2"), None, [])
+    [extension] = [test for test in results["tests"] if test["number"] == "E.2"]
+    assert results["score"] == 100 and "score" not in extension
 
 
 def test_results_are_complete(read) -> None:

@@ -18,7 +18,7 @@ from .handed_in import HandedIn, Person, Stray
 from .listing import Listing
 from .repeated_uploads import LooseFile, gather
 
-OWNER = r"(?:(?P<name>(?!LATE_|anon_)(?:\w|[^\x00-\x7f])+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
+OWNER = r"(?:(?P<name>(?!LATE_|anon_)(?:[0-9A-Za-z_]|[^\x00-\x7f])+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
 FILE = re.compile(OWNER + r"_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL)
 TEXT = re.compile(OWNER + r"_(?P<kind>text|link)\.html")
 

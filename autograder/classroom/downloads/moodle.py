@@ -22,8 +22,9 @@ ENTRY = re.compile(
 
 
 def recognises(listing: Listing, contract: Contract) -> bool:
-    """Whether any entry is named as Moodle names submissions; no student chooses such a name."""
-    return any(ENTRY.fullmatch(name) for name in (*listing.folders, *listing.files))
+    """Whether most of the entries are named as Moodle names them."""
+    names = (*listing.folders, *listing.files)
+    return 2 * sum(ENTRY.fullmatch(name) is not None for name in names) > len(names)
 
 
 def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Stray]]:

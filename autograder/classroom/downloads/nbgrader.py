@@ -17,13 +17,14 @@ MOST_BYTES = 100
 
 
 def recognises(listing: Listing, contract: Contract) -> bool:
-    """Whether all folders hold one folder of the same name and nothing else, and a time is noted in some."""
+    """Whether all folders hold one folder of the same name and nothing else, and a time is noted in most."""
     inner = [peek(listing.path / folder) for folder in listing.folders]
     names = {name for inside in inner for name in inside.folders}
     if len(names) != 1 or any(inside.files for inside in inner):
         return False
     (assignment,) = names
-    return listing.path.name == "submitted" or any(time_of(inside.path / assignment / TIMESTAMP) for inside in inner)
+    n_times = sum(time_of(inside.path / assignment / TIMESTAMP) is not None for inside in inner)
+    return listing.path.name == "submitted" or 2 * n_times > sum(bool(inside.folders) for inside in inner)
 
 
 def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Stray]]:

@@ -30,13 +30,17 @@ class Layout(Protocol):
 
 LAYOUTS: Mapping[str, Layout] = {
     "gradescope": gradescope,
-    "moodle": moodle,
     "canvas": canvas,
+    "moodle": moodle,
     "github": github,
     "nbgrader": nbgrader,
     "plain": plain,
 }
-"""By name, in the order in which they are tried."""
+"""By name, in the order in which they are tried.
+
+Students choose parts of names, and one of them must not decide for the class: each platform's layout is that of most
+entries. Numbers that Canvas puts before a student's file name are surer than what Moodle does.
+"""
 
 PLATFORM_NAMES = {
     "canvas": "Canvas",

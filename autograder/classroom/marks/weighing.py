@@ -40,7 +40,7 @@ def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> 
         part = part.changed(state=state, message=explain(verdict, measured))
     if part.state is State.PASSED:
         return part.changed(score=task.points)
-    if not part.tests or part.state is State.REFUSED or not part.state.has_mark:
+    if not part.tests or part.state is State.REFUSED:
         return part
     missed = [test for test in part.tests if test.state is not State.PASSED]
     misses_core = any(test.core for test in missed)

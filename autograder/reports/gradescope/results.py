@@ -13,11 +13,15 @@ from .metadata import SubmissionMetadata
 
 
 def as_results(record: Record) -> dict[str, Any]:
-    """Gradescope's results.json; what else we know is in `extra_data`."""
+    """Gradescope's results.json; what else we know is in `extra_data`.
+
+    While a part with points has no mark there is no total: Gradescope takes results without a score for a failed run of
+    the autograder, and not for a zero.
+    """
     judgement, run = record.judgement, record.run
     bleu = judgement.bleu
     return {
-        "score": judgement.score,
+        **({} if judgement.mark is None else {"score": judgement.mark}),
         "execution_time": run.seconds,
         "output": "\n".join(printable(note, MAX_TEXT) for note in notes_of(record)),
         "output_format": "text",
@@ -42,13 +46,13 @@ def as_results(record: Record) -> dict[str, Any]:
 
 
 def as_test(part: Part) -> dict[str, Any]:
-    """One entry of `tests`: a task."""
+    """One entry of `tests`: a task; one without a mark has neither score nor status."""
+    mark = {"score": part.score, "status": "passed" if part.state == State.PASSED else "failed"}
     return {
         "name": f"{part.number} {part.title}",
         "number": part.number,
-        "score": part.score,
+        **(mark if part.state.has_mark else {}),
         "max_score": part.points,
-        "status": "passed" if part.state == State.PASSED else "failed",
         "output": "\n".join(printable_lines(text_of(part) or part.state.value)),
         "output_format": "text",
         "visibility": "visible",
@@ -57,18 +61,11 @@ def as_test(part: Part) -> dict[str, Any]:
 
 
 def in_full(record: Record, metadata: SubmissionMetadata | None, notes: list[str]) -> dict[str, Any]:
-    """The results with what only Gradescope uses: visibility, Markdown, the leaderboard, the metadata.
-
-    While a part has no mark there is no total: Gradescope takes results without a score for a failed run of the
-    autograder, and not for a zero.
-    """
+    """The results with what only Gradescope uses: visibility, Markdown, the leaderboard, the metadata."""
     results = as_results(record)
     for entry, part in zip(results["tests"], record.judgement.parts, strict=True):
         entry |= {"output": as_markdown(part.state, entry["output"]), "output_format": "md", "name_format": "text"}
         entry |= {"visibility": part.visibility, "extra_data": {"state": part.state.value}}
-        if not part.state.has_mark:
-            del entry["score"], entry["status"]
-            results.pop("score", None)
     for place in results["leaderboard"]:
         place["order"] = "desc"
     if not all(part.visibility == "visible" for part in record.judgement.parts if not part.components):

@@ -1,11 +1,12 @@
 """Downloads of each platform, laid out as its own source code or documentation has it."""
 
+import time
 import zipfile
 from datetime import UTC, datetime
 
 import pytest
 
-from autograder.classroom.downloads import LAYOUTS, DownloadError, read_download
+from autograder.classroom.downloads import LAYOUTS, DownloadError, canvas, moodle, read_download
 from autograder.intake import LooseFiles, take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
@@ -84,6 +85,49 @@ def test_canvas_keeps_letters_of_any_script(lay, name):
     download = read(lay(f"{name}_LATE_12350_678919_layers.py", f"{name}_12351_text.html"))
     assert [(one.people[0].name, one.is_late) for one in download.submissions] == [(name, True)]
     assert [stray.people[0].name for stray in download.strays] == [name]
+
+
+@pytest.mark.parametrize("read_name", [canvas.FILE.fullmatch, canvas.TEXT.fullmatch, moodle.ENTRY.fullmatch])
+@pytest.mark.parametrize("letter", ["a", "α", "1_", "_", " "])
+def test_long_names_are_read_at_once(read_name, letter):
+    """A pattern that tries each letter in two ways would take years for this one."""
+    start = time.process_time()
+    read_name(letter * 120 + "_text.htm")
+    assert time.process_time() - start < 1
+
+
+PLATFORMS = {
+    "canvas": [f"{name}_10{number}_200{number}_layers.py" for number, name in enumerate(("anna", "ben", "carl"))],
+    "moodle": [f"{name}_10{number}_assignsubmission_file_layers.py" for number, name in enumerate(("Anna B", "Carl"))],
+    "github": [f"hw-{name}/{file}" for name in ("anna", "ben", "carl") for file in ("layers.py", ".git/HEAD")],
+    "plain": ["anna/student/layers.py", "ben.zip", "carl/student/layers.py"],
+}
+
+
+@pytest.mark.parametrize(
+    ("layout", "intruder"),
+    [
+        ("canvas", "eve_104_2004_x_assignsubmission_file_a.zip"),
+        ("canvas", "eve_assignsubmission_file_/layers.py"),
+        ("canvas", "submission_metadata.yml"),
+        ("moodle", "Eve_104_assignsubmission_file_1_2_layers.py"),
+        ("github", "eve_assignsubmission_file_a.zip"),
+        ("github", "submission_metadata.yml"),
+        ("plain", "eve_assignsubmission_file_/layers.py"),
+        ("plain", "eve_assignsubmission_file_a.zip"),
+        ("plain", "eve_1_2_layers.zip"),
+        ("plain", "submission_metadata.yml"),
+        ("plain", "carl/student/timestamp.txt"),
+        ("plain", "hw-eve/.git/HEAD"),
+    ],
+)
+def test_no_student_decides_on_the_layout(lay, layout, intruder):
+    """Names that a student chooses may look like another platform's; the others' work counts as before."""
+    names = PLATFORMS[layout]
+    before = read(lay(*names))
+    after = read(lay(intruder, **{"carl/student/timestamp.txt": "2026-11-02 15:58:23.948203 UTC"}))
+    assert (before.layout, after.layout) == (layout, layout)
+    assert {*entries(before)} <= {*entries(after)}
 
 
 def test_canvas_anonymous_grading(lay):
@@ -173,10 +217,11 @@ def test_odd_gradescope_metadata_are_one_line(lay, text):
 
 
 def test_nbgrader(lay):
-    stamp = {"anna/hw/timestamp.txt": "2026-11-02 15:58:23.948203 UTC"}
-    download = read(lay("anna/hw/1.ipynb", "anna/hw/timestamp.txt", "bob/hw/1.ipynb", "carl/.keep", **stamp))
-    assert download.layout == "nbgrader" and entries(download) == ["anna", "bob"]
-    anna, bob = download.submissions
+    times = [f"{student}/hw/timestamp.txt" for student in ("anna", "dora")]
+    stamps = dict.fromkeys(times, "2026-11-02 15:58:23.948203 UTC")
+    download = read(lay("anna/hw/1.ipynb", "bob/hw/1.ipynb", "carl/.keep", "dora/hw/1.ipynb", *times, **stamps))
+    assert download.layout == "nbgrader" and entries(download) == ["anna", "bob", "dora"]
+    anna, bob, _ = download.submissions
     assert anna.source == download.folder / "anna" / "hw" and dict(anna.people[0].ids) == {"login": "anna"}
     assert anna.submitted == datetime(2026, 11, 2, 15, 58, 23, 948203, tzinfo=UTC) and bob.submitted is None
     assert strays(download) == {"carl": "no assignment's folder in it, or not readable"}
