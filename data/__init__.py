@@ -6,5 +6,5 @@
     bpe.py         byte-pair encoding                files.py       files written whole or not at all
     arguments.py   values on the command line        __main__.py    the command line
 
-Begin with `README.md`, then `generator/draw/sentences.py`. Reading a corpus into batches is the model's business.
+Begin with `README.md`, then `generator/draw/sentences.py`. `reference/data.py` reads a corpus into batches.
 """

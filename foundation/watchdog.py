@@ -1,4 +1,7 @@
-"""Limits the time of trusted code that submitted or faulty code may have led astray."""
+"""Limits the time of trusted code that submitted or faulty code may have led astray.
+
+Windows lacks the timers. Students may test their own code there: nothing limits its time then.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ from collections.abc import Iterator
 AGAIN_SECONDS = 1.0
 """The exception is raised again at this interval, in case the block caught it."""
 
-WALL, CPU = (signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_PROF, signal.SIGPROF)
+HAS_TIMERS = hasattr(signal, "setitimer")
+WALL, CPU = (
+    ((signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_PROF, signal.SIGPROF)) if HAS_TIMERS else ((0, 0), (1, 1))
+)
 
 
 def check_main_thread() -> None:
@@ -39,6 +45,9 @@ def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[f
     """
     check_main_thread()
     struck: list[float] = []
+    if not HAS_TIMERS:
+        yield struck
+        return
 
     def stop(*_: object) -> None:
         struck.append(seconds)

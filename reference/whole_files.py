@@ -54,7 +54,7 @@ def in_one_piece(path: Path) -> Iterator[Path]:
     try:
         unfinished.touch()
         yield unfinished
-        with unfinished.open("rb") as file:
+        with unfinished.open("rb+") as file:  # Windows syncs what may be written
             os.fsync(file.fileno())
         unfinished.replace(target)
     except OSError as error:

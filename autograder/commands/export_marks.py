@@ -23,7 +23,7 @@ from ..reports.exports.marks import About
 from .arguments import Commands, add_assignment, add_database, open_store
 
 MOST_NAMES = 8
-WITHOUT_ID = "in the roster nobody, or more than one, has these ids or names, so enter these marks by hand"
+WITHOUT_ID = "no student in the roster, or more than one, has these ids or names, so enter these marks by hand"
 
 
 def add_command(commands: Commands) -> None:
@@ -33,7 +33,7 @@ def add_command(commands: Commands) -> None:
         help="write marks in a form that a learning platform imports",
         description="Write the marks of a class as a table that a platform imports, and each student's page into an "
         "archive that Canvas and Moodle take as feedback. Nothing is graded: the results of `grade-class` count, with "
-        "points by hand and late days. Who has no score gets none there. The exit status is 1 if the platform could "
+        "points by hand and late days. Students without a score get none there. The exit status is 1 if the platform could "
         "not find a student.",
         epilog="example: python -m autograder export-marks marks --for canvas --roster gradebook.csv",
     )

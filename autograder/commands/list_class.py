@@ -33,7 +33,7 @@ def add_command(commands: Commands) -> None:
         help="list the submissions in a platform's download",
         description="List the submissions in a download of Canvas, Moodle, Gradescope, nbgrader or GitHub Classroom, "
         "or in a folder with one entry per submission: who handed in what, what came late, who is missing, and which "
-        "entries are no submissions. Nothing is graded. The exit status is 1 if a person has to decide something.",
+        "entries are not submissions. Nothing is graded. The exit status is 1 if a person has to decide something.",
         epilog="example: python -m autograder list-class submissions --roster roster.csv",
     )
     parser.set_defaults(run=run)

@@ -54,7 +54,7 @@ def add_command(commands: Commands) -> None:
         "compare with the submission's translations.txt. All of it runs in the sandbox. With --class, do so for every "
         "submission with a best.pt, and write translated-again.html and translated-again.json; stopped and started "
         "again, or after a few have handed in again, it translates only what is new. What differs is for a person to "
-        "judge; no mark depends on it. The exit status is 1 if it does not agree, with --class if some does not.",
+        "judge; no mark depends on it. The exit status is 1 if it does not agree (with --class: if any does not).",
         epilog="example: python -m autograder translate-again submissions --class --roster roster.csv --output marks",
     )
     parser.set_defaults(run=run)

@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Callable
 
+from foundation.opening_flags import opening_flags
 from foundation.printable_text import printable
 
 from .errors import ScoringError
@@ -124,15 +125,11 @@ def read_bounded_text(path: str | os.PathLike[str], name: str) -> str:
 
 def _read_bytes(path: str | os.PathLike[str], name: str, *, follow_links: bool) -> bytes:
     """All bytes of a regular file of at most `MAX_BYTES`."""
-    flags = os.O_RDONLY
-    for flag in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):  # some systems lack some
-        flags |= getattr(os, flag, 0)
-    if not follow_links:
-        if os.path.islink(path):  # noqa: PTH114  never raises, however odd the name
-            raise ScoringError(f"{name}: is a symbolic link; name the file itself")
-        flags |= getattr(os, "O_NOFOLLOW", 0)
+    if not follow_links and os.path.islink(path):  # noqa: PTH114  never raises, however odd the name
+        raise ScoringError(f"{name}: is a symbolic link; name the file itself")
+    flags = ("O_NONBLOCK", "O_NOCTTY", *([] if follow_links else ["O_NOFOLLOW"]))
     try:
-        descriptor = os.open(path, flags)
+        descriptor = os.open(path, opening_flags(*flags))
     except OSError as error:
         is_folder = os.path.isdir(path)  # noqa: PTH112  never raises, however odd the name
         reason = "is a directory; name a text file" if is_folder else _reason(error)

@@ -87,10 +87,14 @@ def test_every_command_and_flag_exists(name):
     """A flag is looked for in the sources of its package: a check that costs no start of any command."""
     for code in code_in(text_of(name)):
         code = without_comment(code)
-        for package, rest in re.findall(r"python(?:3[.\d]*)? -m (\w+)([^|;&#]*)", code):
+        for module, rest in re.findall(r"python(?:3[.\d]*)? -m ([\w.]+)([^|;&#]*)", code):
+            package, _, inner = module.partition(".")
             folder = ROOT / package
             if not folder.is_dir():
                 continue
+            if inner:
+                path = ROOT / module.replace(".", "/")
+                assert '__name__ == "__main__"' in text_of(f"{path}.py") or (path / "__main__.py").is_file(), code
             sources = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
             words = rest.split()
             if words and re.fullmatch(r"[a-z]+(-[a-z]+)*", words[0]):

@@ -28,7 +28,11 @@ def write_pages(proof: Proof, folder: Path) -> None:
 
 def proof_page(proof: Proof) -> str:
     """The proof's result as a page."""
-    parts = ["# Proof of the component tests", "Written by `make proof`; `make prove` repeats the proof with one seed."]
+    written = (
+        "Written by `make proof`, or with fewer seeds by `python -m validity prove --output docs/proof`; "
+        "`make prove` repeats the proof with one seed."
+    )
+    parts = ["# Proof of the component tests", written]
     if proof.verdicts:
         parts += faults_part(proof)
     if proof.variants:

@@ -1,4 +1,4 @@
-"""What a download holds: submissions with the people whom the LMS names, and files that are no submissions."""
+"""What a download holds: submissions with the people whom the LMS names, and files that are not submissions."""
 
 from __future__ import annotations
 

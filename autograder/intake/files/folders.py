@@ -10,12 +10,14 @@ import stat
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from foundation.opening_flags import opening_flags
+
 from ..errors import IntakeError, RefusedError, quote
 from ..size_limits import MAX_LISTED, limit_of
 from .path_checks import is_clutter
 from .tree import kind_of, read_file
 
-FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FOLDER_FLAGS = opening_flags("O_DIRECTORY", "O_NOFOLLOW")
 
 
 class Folder:

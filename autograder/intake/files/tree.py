@@ -5,6 +5,8 @@ import stat
 from pathlib import Path
 from typing import Protocol
 
+from foundation.opening_flags import opening_flags
+
 from ..errors import IntakeError, RefusedError
 
 
@@ -26,7 +28,7 @@ class Tree(Protocol):
         ...
 
     def read(self, name: str) -> bytes:
-        """The content of a file of at most `bounds.limit_of(name)` bytes.
+        """The content of a file of at most `size_limits.limit_of(name)` bytes.
 
         Raises:
             RefusedError: where it is larger or cannot be read; the reason does not name the file.
@@ -46,9 +48,8 @@ def read_file(path: str | Path, limit: int, folder: int | None = None) -> bytes:
         RefusedError: where it is not an ordinary file, or larger.
         IntakeError: where the system does not let us read it.
     """
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     try:
-        descriptor = os.open(path, flags, dir_fd=folder)
+        descriptor = os.open(path, opening_flags("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY"), dir_fd=folder)
     except OSError as error:
         raise _unreadable(path, folder, error) from None
     with os.fdopen(descriptor, "rb") as file:

@@ -1,4 +1,4 @@
-"""A submission in a sandboxed worker, with the same methods as the one in this process (`autograder.in_process`)."""
+"""A submission in a sandboxed worker, with the same methods as the one in this process (`autograder.testing.in_process`)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sandbox:
         sources: module name -> path, source text; the submission's merged with the release's.
         assignment: its contract and its limits.
         limits: of this submission, where they are not the assignment's.
-        level: of containment, where no zygote is given; see `containment.LEVELS`.
+        level: of containment, where no zygote is given; see `containment.layers.LEVELS`.
         zygote: to fork from; without it one is started, and ended with this object.
         tape: records what is asked and answered.
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".

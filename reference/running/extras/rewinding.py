@@ -32,7 +32,7 @@ def rewind(folder: Path, path: Path) -> None:
     """
     start = Checkpoint.load(path)
     make_folder(folder)
-    lines = (folder / "history.jsonl").read_text().splitlines() if (folder / "history.jsonl").is_file() else []
+    lines = (folder / "history.jsonl").read_text("utf-8").splitlines() if (folder / "history.jsonl").is_file() else []
     later = [json.loads(line) for line in lines[len(start.history) :]]
     best = path.with_name(kept_name(max(start.history, key=lambda line: line["dev_bleu"])))
     for name, source in (("best.pt", best if best.is_file() else path), ("last.pt", path)):

@@ -116,7 +116,7 @@ def test_a_machine_without_a_compiled_filter_has_none(monkeypatch):
 
 def test_the_compiled_filters_are_those_of_the_policy():
     filters = seccomp.read_filters()
-    assert filters["policy"] == policy_digest(), "run python -m autograder.sandbox.seccomp_policy"
+    assert filters["policy"] == policy_digest(), "run python -m autograder.sandbox.containment.seccomp_policy"
     for machine in ("X86_64", "AARCH64"):
         assert len(bytes.fromhex(filters[machine])) % 8 == 0 < len(filters[machine])
 

@@ -64,7 +64,16 @@ def heavier(task: str, points: float) -> Assignment:
     return replace(BEFORE, tasks=tuple(replace(t, points=points) if t.number == task else t for t in BEFORE.tasks))
 
 
-MIXED = {"1.1": "PppF", "1.2": "Pppf", "1.3": "Pptn", "1.4": "Gpp", "1.5": "Pf", "2.1": "nnn", "2.2": "PPpn", "2.3": "Ppg"}
+MIXED = {
+    "1.1": "PppF",
+    "1.2": "Pppf",
+    "1.3": "Pptn",
+    "1.4": "Gpp",
+    "1.5": "Pf",
+    "2.1": "nnn",
+    "2.2": "PPpn",
+    "2.3": "Ppg",
+}
 AFTERWARDS = {
     "points": heavier("1.2", 20.0),
     "a bonus": heavier("E.1", 3.0),

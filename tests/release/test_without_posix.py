@@ -1,0 +1,45 @@
+"""What students get works without what Windows lacks."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from release.archives.student import collect_kit, read_requirements
+from release.skeleton.build import make_skeleton, read_folder
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory) -> Path:
+    """The students' folder, with every task solved."""
+    solved, assignment = read_folder(ROOT / "reference"), read_assignment()
+    skeleton = make_skeleton(solved, assignment, "reference").files
+    folder = tmp_path_factory.mktemp("kit")
+    files = collect_kit(ROOT, assignment, skeleton, b"", read_requirements(ROOT))
+    for path, content in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(solved.get(path.removeprefix(f"{ARCHIVE_FOLDER}/{assignment.package}/"), content))
+    return folder / ARCHIVE_FOLDER
+
+
+def run(kit: Path, *command: str) -> str:
+    path = Path(__file__).with_name("without_posix")
+    environment = {**os.environ, "PYTHONPATH": str(path), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, *command], cwd=kit, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_students_test_train_and_translate(kit):
+    assert " passed" in run(kit, "-m", "pytest", "-q")
+    short = ("--preset", "fast", "--max-steps", "2", "--samples", "0", "--max-length", "3")
+    run(kit, "-m", "student", "train", *short, "--output", "runs/short")
+    run(kit, "-m", "student", "translate", "--checkpoint", "runs/short/best.pt", "--output", "translations.txt")
+    assert len((kit / "translations.txt").read_text("utf-8").splitlines()) == 971
+    run(kit, "grade.py", "--help")
