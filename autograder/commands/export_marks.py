@@ -33,8 +33,8 @@ def add_command(commands: Commands) -> None:
         help="write marks in a form that a learning platform imports",
         description="Write the marks of a class as a table that a platform imports, and each student's page into an "
         "archive that Canvas and Moodle take as feedback. Nothing is graded: the results of `grade-class` count, with "
-        "points by hand and late days. Students without a score get none there. The exit status is 1 if the platform could "
-        "not find a student.",
+        "points by hand and late days. Students without a score get none there. The exit status is 1 if the platform "
+        "could not find a student.",
         epilog="example: python -m autograder export-marks marks --for canvas --roster gradebook.csv",
     )
     parser.set_defaults(run=run)
