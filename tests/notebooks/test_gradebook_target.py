@@ -50,6 +50,8 @@ def test_every_graded_cell_is_found() -> None:
 @pytest.mark.parametrize(
     "arguments, said",
     [
+        (["--student", "a"], "--student is whose marks nbgrader gets: add --to-nbgrader, or leave it out"),
+        (["--to-nbgrader", "", "--student", "a"], "--to-nbgrader: is not an nbgrader course"),
         (["--to-nbgrader", "nowhere"], "--to-nbgrader also needs --student ID"),
         (["--to-nbgrader", "nowhere", "--student", "a"], "nowhere: is not an nbgrader course (it has no"),
         (["--to-nbgrader", "postgresql:/me:s3cret@host/a", "--student", "a"], "--to-nbgrader: is not an nbgrader cou"),

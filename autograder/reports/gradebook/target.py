@@ -73,7 +73,7 @@ def find_target(text: str) -> Target:
             raise GradebookError(f"--to-nbgrader: {error}; {expected}") from None
     folder = Path(text)
     if not (folder / "nbgrader_config.py").is_file():
-        named = "--to-nbgrader" if ":" in text else text  # a URL with a slip in it may have a password
+        named = text if text and ":" not in text else "--to-nbgrader"  # a URL with a slip may have a password
         raise GradebookError(f"{named}: is not an nbgrader course (it has no nbgrader_config.py); {expected}")
     return Target(f"sqlite:///{(folder / 'gradebook.db').resolve()}", folder)
 
