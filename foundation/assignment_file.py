@@ -2,9 +2,11 @@
 
 import difflib
 import re
+import sys
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -114,13 +116,13 @@ def _parsed(text: str, path: Path) -> Assignment:
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     words = ["title", "name", "due", "contact", "package"]
     _table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
-    for word in ("title", "contact", "package"):  # `due` may be a date
-        if not isinstance(content.get(word, ""), str):
-            raise AssignmentError(f"{word} = {content[word]!r}: expected text in quotes")
+    due = content.get("due", "")
+    if not isinstance(due, (str, date)):
+        raise AssignmentError(f"due = {due!r}: expected text in quotes, or a date")
     own_name = content.get("name", "assignment")
     if not isinstance(own_name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", own_name):
         raise AssignmentError(f"name = {own_name!r}: expected letters, digits, - and _ only, such as 'transformer'")
-    thresholds = content.get("thresholds", {})
+    thresholds = _table(content.get("thresholds", {}), None, "[thresholds]")
     for name, value in thresholds.items():
         if not _is_number(value) or not 0 <= value <= 1:
             raise AssignmentError(f"[thresholds] {name} = {value!r}: expected a number between 0 and 1")
@@ -133,7 +135,10 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     if credit not in CREDITS:
         raise AssignmentError(f"credit = {credit!r}: expected {' or '.join(map(repr, CREDITS))}")
     contract = _contract(content.get("contract", {}))
-    tasks = tuple(_task(table, thresholds, contract) for table in content.get("tasks", []))
+    tables = content.get("tasks", [])
+    if not isinstance(tables, list):
+        raise AssignmentError("tasks: expected a table [[tasks]] for each of them")
+    tasks = tuple(_task(table, thresholds, contract) for table in tables)
     if not tasks:
         raise AssignmentError("no [[tasks]]: expected at least one")
     for key in ("number", "name"):
@@ -142,18 +147,18 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
             if values.count(value) > 1:
                 raise AssignmentError(f"two tasks have the {key} {value!r}")
     return Assignment(
-        title=str(content.get("title", "Assignment")),
+        title=_text(content.get("title", "Assignment"), "title"),
         name=own_name,
-        package=str(content.get("package", "student")),
+        package=_text(content.get("package", "student"), "package"),
         credit=credit,
         thresholds={name: float(value) for name, value in thresholds.items()},
         limits=limits,
-        instructor_only=tuple(release.get("instructor_only", ())),
+        instructor_only=tuple(_texts(release.get("instructor_only", []), "[release] instructor_only")),
         contract=contract,
         tasks=tasks,
         path=path,
-        due=str(content.get("due", "")),
-        contact=str(content.get("contact", "")),
+        due=str(due),
+        contact=_text(content.get("contact", ""), "contact"),
         late=_late(content["late"]) if "late" in content else None,
     )
 
@@ -213,16 +218,15 @@ def _names(value: object, where: str) -> list[str]:
 def _forbidden(content: object) -> Forbidden:
     keys = [item.name for item in fields(Forbidden)]
     table = _table(content, keys, "[contract.forbidden]")
-    lists = {key: table.get(key, []) for key in keys}
+    lists = {key: _texts(table.get(key, []), f"[contract.forbidden] {key}") for key in keys}
     for key, texts in lists.items():
-        where = f"[contract.forbidden] {key}"
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise AssignmentError(f"{where} = {texts!r}: expected a list of strings")
         for text in texts:
             try:
                 re.compile(text)
             except re.error as error:
-                raise AssignmentError(f"{where}: {text!r} is not a regular expression: {error}") from None
+                raise AssignmentError(
+                    f"[contract.forbidden] {key}: {text!r} is not a regular expression: {error}"
+                ) from None
     return Forbidden(
         classes="|".join(lists["classes"]),
         functions="|".join(lists["functions"]),
@@ -233,41 +237,60 @@ def _forbidden(content: object) -> Forbidden:
     )
 
 
-def _task(table: dict[str, Any], thresholds: dict[str, float], contract: Contract) -> Task:
-    where = f"task {table.get('number', '?')}"
-    _table(table, [item.name for item in fields(Task)], where)
+def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Task:
+    where = f"task {content.get('number', '?')}" if isinstance(content, dict) else "[[tasks]]"
+    table = _table(content, [item.name for item in fields(Task)], where)
     for key in ("number", "name", "title", "points"):
         if key not in table:
             raise AssignmentError(f"{where}: {key} is missing")
-    if not re.fullmatch(r"(\d+|E)\.\d+", str(table["number"])):
-        raise AssignmentError(f"{where}: number = {table['number']!r}: expected a string like '1.3' or 'E.1'")
-    if not _is_number(table["points"]) or table["points"] < 0:
-        raise AssignmentError(f"{where}: points = {table['points']!r}: expected a number of at least 0")
+    number, points, extension = table["number"], table["points"], table.get("extension", False)
+    if not isinstance(number, str) or not re.fullmatch(r"(\d+|E)\.\d+", number):
+        raise AssignmentError(f"{where}: number = {number!r}: expected a string like '1.3' or 'E.1'")
+    for key in ("name", "title"):
+        _text(table[key], f"{where}: {key}")
+    if not _is_number(points) or points < 0:
+        raise AssignmentError(f"{where}: points = {points!r}: expected a finite number of at least 0")
+    if not isinstance(extension, bool):
+        raise AssignmentError(f"{where}: extension = {extension!r}: expected true or false")
     visibility = table.get("visibility", "visible")
     if visibility not in VISIBILITIES:
         expected = " or ".join(map(repr, VISIBILITIES))
         raise AssignmentError(f"{where}: visibility = {visibility!r}: expected {expected}")
-    components, threshold = tuple(table.get("components", ())), table.get("threshold")
-    if bool(components) == bool(threshold):
+    components = tuple(_texts(table.get("components", []), f"{where}: components"))
+    threshold = _text(table["threshold"], f"{where}: threshold") if "threshold" in table else None
+    if bool(components) == (threshold is not None):
         raise AssignmentError(f"{where}: expected either `components` or `threshold`")
     for component in components:
         if component not in contract.components:
             what = f"unknown component {component!r}{_suggest(component, contract.components)}"
             raise AssignmentError(f"{where}: {what}")
-    if threshold and threshold not in thresholds:
+    if threshold is not None and threshold not in thresholds:
         raise AssignmentError(f"{where}: unknown threshold {threshold!r}{_suggest(threshold, thresholds)}")
-    return Task(**{**table, "components": components, "points": float(table["points"])})
+    return Task(**{**table, "components": components, "points": float(points)})
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise AssignmentError(f"{where} = {value!r}: expected text in quotes")
+    return value
+
+
+def _texts(value: object, where: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise AssignmentError(f"{where} = {value!r}: expected a list of strings")
+    return value
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+    """Whether it is a finite number; TOML also has `inf` and `nan`, and whole numbers of any length."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
-def _table(content: object, known: Iterable[str], where: str) -> dict[str, Any]:
-    """The content, checked to be a table that has no other than the known keys."""
+def _table(content: object, known: Iterable[str] | None, where: str) -> dict[str, Any]:
+    """The content, checked to be a table that has no other than the known keys; None = any."""
     if not isinstance(content, dict):
         raise AssignmentError(f"{where}: expected a table")
-    names = list(known)
+    names = list(content if known is None else known)
     for key in content:
         if key not in names:
             raise AssignmentError(f"{where}: unknown key {key!r}{_suggest(key, names)}")

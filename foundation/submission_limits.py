@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Limits:
     failures_a_component: int
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
-                raise ValueError(f"{name} = {value!r}: expected a number above 0")
+        for item in fields(self):
+            value = getattr(self, item.name)
+            kind, expected = (int, "a whole number") if item.type == "int" else (int | float, "a number")
+            if isinstance(value, bool) or not isinstance(value, kind) or not 0 < value < 1e9:
+                raise ValueError(f"{item.name} = {value!r}: expected {expected} above 0")

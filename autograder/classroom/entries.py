@@ -66,7 +66,7 @@ def take_class(
     counting = {*matched.counting.values()}
     if roster and len(matched.unmatched) == len(download.submissions):
         example = printable(download.submissions[0].entry, 60)
-        what = f"none of the {len(download.submissions)} submissions, such as {example}, fits one student"
+        what = f"none of the submissions, such as {example}, fits one student"
         raise ClassError(f"{roster}: {what}; expected the list that the same platform exports")
     to_grade = [one for one in download.submissions if one in counting]
     if not to_grade:

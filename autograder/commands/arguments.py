@@ -14,6 +14,7 @@ from foundation.printable_text import printable
 from foundation.whole_files import check_file
 
 from ..classroom.downloads import LAYOUTS
+from ..classroom.errors import ClassError
 from ..classroom.store import FILE, Database, StoreError, url_of
 from ..grading.grader_version import grader_version
 from ..grading.record import Record
@@ -89,6 +90,23 @@ def add_gradebook(parser: argparse.ArgumentParser) -> None:
     """Where marks go besides files."""
     text = "write the marks into nbgrader's gradebook too: the folder of its course, or the URL of its database"
     parser.add_argument("--to-nbgrader", metavar="COURSE", help=text)
+
+
+def check_mode(options: argparse.Namespace, of_class: Iterable[str], of_one: Iterable[str]) -> None:
+    """Refuses options that have no say, since they are about a class and only one submission is meant, or vice versa.
+
+    Args:
+        options: with `is_class`; those that were not given are None.
+        of_class: names of options that only a class has.
+        of_one: likewise of one submission.
+
+    Raises:
+        ClassError: naming the first of them.
+    """
+    for name in of_one if options.is_class else of_class:
+        if getattr(options, name) is not None:
+            one = "one submission: leave it out, or leave out --class"
+            raise ClassError(f"--{name} is of {one if options.is_class else 'a class: add --class, or leave it out'}")
 
 
 def check_files(paths: Iterable[Path | None]) -> None:

@@ -24,8 +24,9 @@ from ..grading.grader_version import grader_version
 from ..grading.launcher import open_grader
 from ..grading.seeds import Seeds, content_hash, seeds_of_term
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
+from ..reports.counting import counted
 from ..understanding.question import Sheet
-from .arguments import Commands, add_layout, running_arguments
+from .arguments import Commands, add_layout, check_mode, running_arguments
 from .grade_class import usable_cores
 
 SHEETS = "sheets"
@@ -57,19 +58,20 @@ def add_command(commands: Commands) -> None:
     parser.add_argument("--student", metavar="NAME", help="of one submission: whose it is; default: its file name")
     parser.add_argument("--output", type=Path, default=Path("oral"), help="folder of the pages; default: oral")
     jobs = "with --class: how many submissions at a time; default: one per core"
-    parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
+    parser.add_argument("--jobs", type=int, help=jobs)
 
 
 def run(options: argparse.Namespace) -> int:
     """Writes the sheets; the exit status."""
+    check_mode(options, of_class=("roster", "layout", "jobs"), of_one=("student",))
+    if options.jobs is None:
+        options.jobs = usable_cores()
     check_folder(options.output)
     assignment = read_assignment(options.assignment)
     seeds = seeds_of_term(ROOT, options.seed)
     if options.is_class:
         sheets, failed = sheets_of_class(options, assignment, seeds)
     else:
-        if options.roster or options.layout:
-            raise ClassError("--roster and --layout are of a class: add --class, or leave them out")
         sheets, failed = [sheet_of_one(options, assignment, seeds)], {}
     from ..understanding.pages import remove_pages, write_sheets
 
@@ -164,4 +166,7 @@ def made_with(options: argparse.Namespace, assignment: Assignment, seeds: Seeds)
 def lines_of(sheets: list[Sheet]) -> list[str]:
     """Who gets how many questions, and why there are not five."""
     width = max((len(sheet.name) for sheet in sheets), default=0)
-    return [f"{s.name:<{width}}  {len(s.questions)} questions{f' ({s.reason})' if s.reason else ''}" for s in sheets]
+    return [
+        f"{s.name:<{width}}  {counted(len(s.questions), 'question')}{f' ({s.reason})' if s.reason else ''}"
+        for s in sheets
+    ]

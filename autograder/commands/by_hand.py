@@ -14,6 +14,7 @@ from foundation.printable_text import printable
 
 from ..classroom.store import ByHand, StoreError
 from ..classroom.store.by_hand import WHOLE
+from ..reports.counting import counted
 from .arguments import Commands, add_assignment, add_store, open_store
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
@@ -112,7 +113,7 @@ def override(options: argparse.Namespace) -> int:
         raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
     with deciding(options, assignment) as (by_hand, student):
         by_hand.give_points(student, task.number, points, options.why, who(options.by))
-    given = "the grader's points again" if points is None else f"{points:g} of {task.points:g} points by hand"
+    given = "the grader's points again" if points is None else f"{points:g} of {counted(task.points, 'point')} by hand"
     return _told(student, f"{task.number} {task.title}: {given}")
 
 
@@ -132,7 +133,8 @@ def late(options: argparse.Namespace) -> int:
     days = check_days(options.days)
     with deciding(options, assignment) as (by_hand, student):
         by_hand.set_late_days(student, days, options.why, who(options.by))
-    return _told(student, "late days as the platform says" if days is None else f"{days} late days", assignment)
+    said = "late days as the platform says" if days is None else counted(days, "late day")
+    return _told(student, said, assignment)
 
 
 def waive(options: argparse.Namespace) -> int:
@@ -141,7 +143,8 @@ def waive(options: argparse.Namespace) -> int:
     days = 0 if options.withdraw else check_days(options.days)
     with deciding(options, assignment) as (by_hand, student):
         by_hand.waive(student, days, options.why, who(options.by))
-    return _told(student, "all late days waived" if days is None else f"{days} late days waived", assignment)
+    said = f"{'all late days' if days is None else counted(days, 'late day')} waived"
+    return _told(student, "all late days count again" if options.withdraw else said, assignment)
 
 
 def task_of(number: str, assignment: Assignment) -> Task:

@@ -52,6 +52,8 @@ def add_command(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exports marks; the exit status."""
+    if options.column and "canvas" not in options.platforms:
+        raise ClassError("--column is Canvas's heading: add canvas to --for, or leave it out")
     output = options.output or options.marks / "export"
     check_folder(output)
     roll = read_roll(options.marks)

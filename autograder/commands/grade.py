@@ -52,12 +52,14 @@ def add_command(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Grades one submission; the exit status."""
+    if options.student is not None and options.to_nbgrader is None:
+        raise GradebookError("--student is whose marks nbgrader gets: add --to-nbgrader, or leave it out")
     check_files([options.results, options.record])
     check_references(options.references)
     assignment = read_assignment(options.assignment)
     version = version_of(options, assignment)
     book = None
-    if options.to_nbgrader:
+    if options.to_nbgrader is not None:
         if options.student is None:
             raise GradebookError("--to-nbgrader also needs --student ID: nbgrader's id of the student")
         book = Gradebook.open(options.to_nbgrader, options.student, assignment)

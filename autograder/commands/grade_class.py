@@ -75,9 +75,11 @@ def run(options: argparse.Namespace) -> int:
     check_references(options.references)
     if options.jobs < 1:
         raise ClassError(f"--jobs {options.jobs}: expected at least 1")
+    if options.scheduler == "":
+        raise ClassError("--scheduler: it is empty; expected an address such as tcp://HOST:8786")
     assignment = read_assignment(options.assignment)
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
-    books = open_books(options.to_nbgrader, roll, assignment) if options.to_nbgrader else {}
+    books = open_books(options.to_nbgrader, roll, assignment) if options.to_nbgrader is not None else {}
     conditions = Conditions(
         assignment,
         options.release,

@@ -21,6 +21,7 @@ from ..classroom.downloads import (
     read_download,
     read_roster,
 )
+from ..reports.counting import counted
 from .arguments import Commands, add_class
 
 MOST_NAMES = 5
@@ -57,9 +58,9 @@ def run(options: argparse.Namespace) -> int:
 def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
     """The list for people."""
     submissions = download.submissions
-    lines = [f"{download.folder}: {PLATFORM_NAMES[download.layout]}", f"{len(submissions)} submissions"]
+    lines = [f"{download.folder}: {PLATFORM_NAMES[download.layout]}", counted(len(submissions), "submission")]
     if n_students:
-        lines[-1] += f", from {len(matched.counting)} of {n_students} students"
+        lines[-1] += f", from {len(matched.counting)} of {counted(n_students, 'student')}"
     width = max(len(printable(one.entry, 60)) for one in submissions)
     lines += ["", *(f"  {printable(one.entry, 60):<{width}}  {details(one, matched)}".rstrip() for one in submissions)]
     undecided = [f"{s.name}: {listed(one.entry for one in several)}" for s, several in matched.undecided.items()]

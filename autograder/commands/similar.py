@@ -16,6 +16,7 @@ from ..classroom.entries import take_class
 from ..classroom.errors import ClassError
 from ..classroom.roll import Roll
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
+from ..reports.counting import counted
 from ..reports.pages.similar_page import in_words, share_in_words, similar_json, write_similar_page
 from ..scoring import read_references
 from .arguments import Commands, add_class, check_references
@@ -87,8 +88,8 @@ def as_text(findings: Findings, roll: Roll) -> list[str]:
         return printable(names.get(key, key), 60)
 
     n_pairs = len(findings.pairs)
-    what = f"{n_pairs or 'no'} pair{'s' if n_pairs != 1 else ''} to look at"
-    lines = [f"{len(findings.compared)} submissions compared: {what}"]
+    pairs = counted(n_pairs, "pair") if n_pairs else "no pairs"
+    lines = [f"{counted(len(findings.compared), 'submission')} compared: {pairs} to look at"]
     for pair in findings.pairs[:SHOWN]:
         components = [one.component for one in pair.matches]
         more = f" and {len(components) - SHOWN_COMPONENTS} more" if len(components) > SHOWN_COMPONENTS else ""
@@ -108,7 +109,7 @@ def as_text(findings: Findings, roll: Roll) -> list[str]:
         what = f"{share} of the mistakes are the same, usually {translations.usual:.0%}"
         lines.append(f"  translations of {', '.join(most)} and {last}: {what}")
     if len(translations.groups) > SHOWN:
-        lines.append(f"  … and {len(translations.groups) - SHOWN} more groups of translations")
+        lines.append(f"  … and {counted(len(translations.groups) - SHOWN, 'more group')} of translations")
     if findings.unread:
         lines += ["not compared:", *(f"  {shown(key)}: {printable(why, 160)}" for key, why in findings.unread.items())]
     return lines

@@ -25,7 +25,7 @@ from ..grading.seeds import seeds_of_term
 from ..intake import take_in
 from ..sandbox.containment.layers import LEVELS
 from ..sandbox.containment.zygote import Zygote, living
-from .arguments import Commands, add_assignment, add_layout
+from .arguments import Commands, add_assignment, add_layout, check_mode
 from .grade_class import usable_cores
 
 if TYPE_CHECKING:  # needs PyTorch
@@ -64,7 +64,7 @@ def add_command(commands: Commands) -> None:
     add_layout(parser)
     parser.add_argument("--output", type=Path, help="with --class: where to write; default: marks")
     jobs = "with --class: how many submissions at a time; default: one per core"
-    parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
+    parser.add_argument("--jobs", type=int, help=jobs)
     checkpoint = "of one submission: a file that `train` saved; default: best.pt in the submission"
     parser.add_argument("--checkpoint", type=Path, help=checkpoint)
     parser.add_argument("--lines", type=int, default=LINES, help=f"size of the sample (default: {LINES})")
@@ -79,14 +79,13 @@ def add_command(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Translates again; the exit status."""
+    check_mode(options, of_class=("roster", "layout", "jobs", "output"), of_one=("checkpoint",))
+    if options.jobs is None:
+        options.jobs = usable_cores()
     if options.lines < 1:
         raise ClassError(f"--lines {options.lines}: expected at least 1")
     if options.jobs < 1:
         raise ClassError(f"--jobs {options.jobs}: expected at least 1")
-    if options.is_class and options.checkpoint:
-        raise ClassError("--checkpoint is of one submission: leave it out, or leave out --class")
-    if not options.is_class and (options.roster or options.layout or options.output):
-        raise ClassError("--roster, --layout and --output are of a class: add --class, or leave them out")
     assignment = read_assignment(options.assignment)
     return run_class(options, assignment) if options.is_class else run_one(options, assignment)
 

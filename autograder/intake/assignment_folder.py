@@ -73,7 +73,8 @@ def find_translations(paths: Iterable[str], place: Place | None, package: str, f
         names = [path for path in paths if path.rpartition("/")[2] == file]
         nearest = min((level_of(name.rpartition("/")[0], package) for name in names), default=0)
         names = [name for name in names if level_of(name.rpartition("/")[0], package) == nearest < FAR]
-    found = [name for name in names if name in set(paths)]
+    present = set(paths)
+    found = [name for name in names if name in present]
     if len(found) > 1:
         raise RefusedError(f"there are two {file}, {quote(found[0])} and {quote(found[1])}; hand in one of them")
     return found[0] if found else None

@@ -15,6 +15,7 @@ from ..classroom.results import Result, by_task
 from ..classroom.roll import Roll
 from ..grading.record import Record, write_json, write_result
 from ..grading.states import State
+from .counting import counted
 from .spreadsheets import Cell, as_csv
 from .terminal import containment_of
 
@@ -61,9 +62,13 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
 
 def by_hand_of(mark: Mark) -> list[str]:
     """What people have decided about a mark, a line each."""
-    given = ((f"{one.part.number}: {one.by_hand.value:g} points", one.by_hand) for one in mark.parts if one.by_hand)
+    given = (
+        (f"{one.part.number}: {counted(one.by_hand.value or 0, 'point')}", one.by_hand)
+        for one in mark.parts
+        if one.by_hand
+    )
     late = mark.lateness
-    days = ((f"{late.days} late days", late.by_hand), (f"{late.waived} late days waived", late.waiver))
+    days = ((counted(late.days, "late day"), late.by_hand), (f"{counted(late.waived, 'late day')} waived", late.waiver))
     return [f"{what} by {said.by}, {said.at:%Y-%m-%d}: {_in_line(said.text)}" for what, said in (*given, *days) if said]
 
 
@@ -129,7 +134,7 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
     first = next(iter(records.values())).judgement
     scores = scores_of(results)
     figures = f"mean {mean(scores):.1f}, median {median(scores):.1f}, of {first.max_score:g}" if scores else "no marks"
-    lines = [f"{first.assignment}: {len(records)} submissions, {figures}", ""]
+    lines = [f"{first.assignment}: {counted(len(records), 'submission')}, {figures}", ""]
     parts = parts_of(records.values())
     width = max(len(part["title"]) for part in parts)
     states = [state.value for state in State if any(part["states"][state] for part in parts)]

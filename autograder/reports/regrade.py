@@ -9,6 +9,7 @@ from foundation.printable_text import printable
 
 from ..classroom.keeping import Held
 from ..grading.record import write_json
+from .counting import counted
 
 REGRADE = "regrade.json"
 MOST_STUDENTS = 20
@@ -21,9 +22,9 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
     n_kept, n_failed = (sum(getattr(one, kind) for one in held) for kind in ("is_kept", "has_failed"))
     lines = []
     if n_waiting := len(held) - n_kept - n_failed:
-        lines.append(f"{_marks(n_waiting)} would change, and stay as they are until you add --keep:")
+        lines.append(f"{counted(n_waiting, 'mark')} would change, and stay as they are until you add --keep:")
     elif n_kept:
-        lines.append(f"{_marks(n_kept)} changed:")
+        lines.append(f"{counted(n_kept, 'mark')} changed:")
     lines += _by_reason(held) if len(held) > MOST_STUDENTS else []
     for one in sorted(held, key=_difference, reverse=True)[:MOST_STUDENTS]:
         lines += _lines(one, printable(names[one.entry.key], 40))
@@ -87,7 +88,7 @@ def _by_reason(held: Sequence[Held]) -> Iterator[str]:
         low, high = (f"{change:+g}" if change else "0" for change in (min(changes), max(changes)))
         yield f"  {len(changes)} × {what}: {low if low == high else f'{low} to {high}'}"
     if len(found) > MOST_REASONS:
-        yield f"  and {len(found) - MOST_REASONS} more reasons"
+        yield f"  and {counted(len(found) - MOST_REASONS, 'more reason')}"
     yield "  the largest changes:"
 
 
@@ -99,7 +100,3 @@ def _difference(one: Held) -> float:
 
 def _points(score: float | None) -> str:
     return "no mark" if score is None else f"{score:g}"
-
-
-def _marks(number: int) -> str:
-    return "1 mark" if number == 1 else f"{number} marks"

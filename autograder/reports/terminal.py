@@ -6,6 +6,7 @@ from foundation.printable_text import printable
 
 from ..grading.record import MAX_TEXT, Record, Run, Training, Unjudged
 from ..grading.states import State
+from .counting import counted
 from .telling import text_of
 
 MARKS = {
@@ -29,7 +30,7 @@ def as_table(record: Record) -> str:
     lines += ["", f"  {'score':<{width + 7}} {judgement.score:6.2f} / {judgement.max_score:g}"]
     if bleu := judgement.bleu:
         interval = f"[{bleu.low:.3f}, {bleu.high:.3f}]"
-        lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {bleu.sentences} lines")
+        lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {counted(bleu.sentences, 'line')}")
     if judgement.training:
         lines.append(f"  short training run (no points): {as_line(judgement.training)}")
     told: dict[str, list[str]] = {}  # a message that several parts share is printed once

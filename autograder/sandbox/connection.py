@@ -13,7 +13,6 @@ from .containment.zygote import Worker
 from .worker.frames import REPLY_LIMITS, FrameError, FrameReader
 
 PIECE = 1 << 16
-READABLE = select.POLLIN | select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 class DeadlineError(Exception):

@@ -81,7 +81,8 @@ def add_prepare_commands(commands: Commands) -> None:
         metavar=("SOURCE", "TARGET"),
         help="columns of --pairs, from 1 (default: 1 2)",
     )
-    parser.add_argument("--separator", metavar="TEXT", help="what separates the columns of --pairs (default: a tab)")
+    between = "what separates the columns of --pairs (default: a tab)"
+    parser.add_argument("--separator", type=separator, metavar="TEXT", help=between)
     parser.add_argument("--encoding", choices=("bpe", "words"), help="default: bpe")
     parser.add_argument(
         "--pre-tokenizer",
@@ -122,6 +123,13 @@ def language(text: str) -> str:
     """Reads the code of a language: it becomes part of a file's name."""
     if not re.fullmatch(r"\w[\w-]*", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not the code of a language, such as de")
+    return text
+
+
+def separator(text: str) -> str:
+    """Reads what separates columns: at least one character."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty; leave it out for a tab")
     return text
 
 
@@ -171,7 +179,7 @@ def choose(options: argparse.Namespace) -> Choices:
     if options.dataset and choices.languages == DEFAULTS.languages:
         raise CorpusError("--dataset: name the languages too: --languages de en")
     for name, needed in (("config", "dataset"), ("columns", "pairs"), ("separator", "pairs")):
-        if getattr(options, name) and not getattr(options, needed):
+        if getattr(options, name) is not None and not getattr(options, needed):
             raise CorpusError(f"--{name} needs --{needed}; leave it out")
     if len(set(choices.languages)) == 1 and not choices.joint:
         raise CorpusError(f"--languages {' '.join(choices.languages)}: two names for two encodings, or --joint")
@@ -183,8 +191,7 @@ def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterab
     named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
     splits: dict[str, Iterable[TextPair]] = {name: read_files(*paths) for name, paths in named.items() if paths}
     if options.pairs:
-        separator = options.separator or "\t"
-        splits["train"] = read_columns(options.pairs, tuple(options.columns or (1, 2)), separator)
+        splits["train"] = read_columns(options.pairs, tuple(options.columns or (1, 2)), options.separator or "\t")
     if options.dataset:
         theirs = read_dataset(options.dataset, options.config, choices.languages)
         splits = {**{name: rows for name, rows in theirs.items() if split_name(name) not in splits}, **splits}

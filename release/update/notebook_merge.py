@@ -31,7 +31,7 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
     """The new notebook with the student's answers and own cells, and the outputs of cells that stay.
 
     Raises:
-        NotebookError: where the student's is not a notebook.
+        NotebookError: where the student's is not a notebook, or holds what UTF-8 cannot say.
     """
     old = {_identity(cell): cell for cell in _cells(base)}
     theirs = {_identity(cell): cell for cell in _cells(student)}
@@ -53,8 +53,11 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
             merged.append({**cell, "source": text})
     _insert_own(merged, _cells(student), old)
     notebook = {**json.loads(new), "cells": merged}
-    content = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    return MergedNotebook(content.encode("utf-8"), tuple(conflicts))
+    try:
+        content = (json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode("utf-8")
+    except (UnicodeEncodeError, RecursionError) as error:  # half a character, lists in lists in lists
+        raise NotebookError(f"cannot be written again ({error})") from None
+    return MergedNotebook(content, tuple(conflicts))
 
 
 def _insert_own(merged: list[Cell], student: list[Cell], old: Mapping[Hashable, Cell]) -> None:
@@ -81,11 +84,23 @@ def _unlocked(cell: Cell) -> Cell:
 def _cells(content: bytes) -> list[Cell]:
     try:
         cells: list[Cell] = json.loads(content)["cells"]
-        if not all(isinstance(cell, dict) for cell in cells):
-            raise TypeError("a cell is not an object")
+        for number, cell in enumerate(cells, start=1):
+            if not _is_cell(cell):
+                raise TypeError(f"cell {number} has not the form of a cell")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise NotebookError(f"not a notebook ({type(error).__name__}: {error})") from None
     return cells
+
+
+def _is_cell(cell: object) -> bool:
+    """Whether all that is read of it here is of the right type, where it is there."""
+    metadata = cell.get("metadata", {}) if isinstance(cell, dict) else None
+    graded = metadata.get("nbgrader", {}) if isinstance(metadata, dict) else None
+    if not isinstance(cell, dict) or not isinstance(graded, dict):
+        return False
+    source = cell.get("source", "")
+    texts = [cell.get("id", ""), graded.get("grade_id", ""), *(source if isinstance(source, list) else [source])]
+    return all(isinstance(text, str) for text in texts)
 
 
 def _identity(cell: Cell) -> Hashable:
@@ -95,8 +110,8 @@ def _identity(cell: Cell) -> Hashable:
 
 
 def _source(cell: Cell) -> str:
-    source = cell.get("source", "")
-    return "".join(source) if isinstance(source, list) else str(source)
+    source: str | list[str] = cell.get("source", "")
+    return "".join(source)
 
 
 def _is_locked(cell: Cell) -> bool:

@@ -107,6 +107,7 @@ def test_output_that_cannot_be_written(encoding: Path, text: list[object], tmp_p
         (["--seed", -1], "'-1' is not a whole number from 0 "),
         (["--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
         (["--output", ""], "argument --output: the name is empty"),
+        (["--separator", ""], "argument --separator: it is empty; leave it out for a tab"),
     ],
 )
 def test_values_out_of_range(
@@ -143,6 +144,7 @@ def test_an_empty_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     ("more", "message"),
     [
         (["--config", "de-en"], "--config needs --dataset; leave it out"),
+        (["--config", ""], "--config needs --dataset; leave it out"),
         (["--columns", 2, 1], "--columns needs --pairs; leave it out"),
         (["--languages", "en", "en"], "--languages en en: two names for two encodings, or --joint"),
     ],

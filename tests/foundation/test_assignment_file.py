@@ -26,7 +26,10 @@ def test_the_default_assignment_adds_up():
         ("call_seconds = 5", "call_seconds = -5", "[limits] call_seconds = -5: expected a number above 0"),
         ("beginner = 0.30", "beginner = 30", "[thresholds] beginner = 30: expected a number between 0 and 1"),
         ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
-        ("points = 14", "points = -14", "task 1.2: points = -14: expected a number of at least 0"),
+        ("points = 14", "points = -14", "task 1.2: points = -14: expected a finite number of at least 0"),
+        ("points = 14", "points = inf", "task 1.2: points = inf: expected a finite number of at least 0"),
+        ("points = 14", f"points = {10**400}", "0: expected a finite number of at least 0"),
+        ("points = 14", 'points = "14"', "task 1.2: points = '14': expected a finite number of at least 0"),
         ("points = 14", "point = 14", "task 1.2: unknown key 'point'; did you mean 'points'?"),
         (
             '"layers.LayerNorm"',
@@ -35,6 +38,30 @@ def test_the_default_assignment_adds_up():
         ),
         ('threshold = "advanced"', 'threshold = "advancd"', "unknown threshold 'advancd'; did you mean 'advanced'?"),
         ('name = "transformer"', 'name = "../x"', "name = '../x': expected letters, digits, - and _ only"),
+        ('number = "1.3"', "number = 1.3", "task 1.3: number = 1.3: expected a string like '1.3'"),
+        ('title = "Layer normalisation"', "title = 3", "task 1.4: title = 3: expected text in quotes"),
+        ('name = "layer_norm"', "name = [4]", "task 1.4: name = [4]: expected text in quotes"),
+        ('= ["layers.LayerNorm"]', "= 3", "task 1.4: components = 3: expected a list of strings"),
+        ('= ["layers.LayerNorm"]', "= [[4]]", "task 1.4: components = [[4]]: expected a list of strings"),
+        (
+            '= ["layers.LayerNorm"]',
+            '= ["layers.LayerNorm"]\nthreshold = ""',
+            "expected either `components` or `threshold`",
+        ),
+        ('threshold = "advanced"', 'threshold = ["x"]', "threshold = ['x']: expected text in quotes"),
+        ("extension = true", 'extension = "false"', "task E.1: extension = 'false': expected true or false"),
+        ("[[tasks]]", "[[tasks]]\npoints = 1\n[[tasks]]", "task ?: number is missing"),
+        ('due = ""', "due = 18", "due = 18: expected text in quotes, or a date"),
+        ('contact = ""', "contact = []", "contact = []: expected text in quotes"),
+        ("[thresholds]", "thresholds = 3\n[limits.x]", "[thresholds]: expected a table"),
+        ("beginner = 0.30", "beginner = nan", "[thresholds] beginner = nan: expected a number between 0 and 1"),
+        ("memory_mb = 2048", "memory_mb = 2048.5", "[limits] memory_mb = 2048.5: expected a whole number above 0"),
+        ("call_seconds = 5", "call_seconds = inf", "[limits] call_seconds = inf: expected a number above 0"),
+        (
+            '["running/extras/", "translation/cached/"]',
+            "5",
+            "[release] instructor_only = 5: expected a list of strings",
+        ),
         ('credit = "share"', 'credit = "half"', "credit = 'half': expected 'share' or 'all'"),
         ("[thresholds]", "[thresholds", "Expected ']'"),
         (
@@ -67,6 +94,17 @@ def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, 
     assert old in text
     path = tmp_path / "assignment.toml"
     path.write_text(text.replace(old, new, 1))
+    with pytest.raises(AssignmentError, match=re.escape(message)):
+        read_assignment(path)
+
+
+@pytest.mark.parametrize(
+    "tasks, message", [("3", "tasks: expected a table [[tasks]] for each"), ("[3]", "[[tasks]]: expected a table")]
+)
+def test_tasks_that_are_no_tables_are_told_so(tmp_path, tasks, message):
+    before, _, rest = DEFAULT_PATH.read_text().partition("[[tasks]]")
+    path = tmp_path / "assignment.toml"
+    path.write_text(f"tasks = {tasks}\n{before}[contract]{rest.partition('[contract]')[2]}")
     with pytest.raises(AssignmentError, match=re.escape(message)):
         read_assignment(path)
 

@@ -21,7 +21,7 @@ def test_a_course_keeps_its_marks_in_its_folder(tmp_path) -> None:
 @pytest.mark.parametrize(
     "text, url, shown",
     [
-        ("sqlite:///a.db", "sqlite:///a.db", "sqlite:///a.db"),
+        ("sqlite:///a.db", "sqlite:///a.db", "a.db"),
         (
             "postgresql://me:secret@host/a",
             "postgresql+psycopg://me:secret@host/a",
@@ -50,8 +50,12 @@ def test_every_graded_cell_is_found() -> None:
 @pytest.mark.parametrize(
     "arguments, said",
     [
+        (["--student", "a"], "--student is whose marks nbgrader gets: add --to-nbgrader, or leave it out"),
+        (["--to-nbgrader", "", "--student", "a"], "--to-nbgrader: is not an nbgrader course"),
         (["--to-nbgrader", "nowhere"], "--to-nbgrader also needs --student ID"),
         (["--to-nbgrader", "nowhere", "--student", "a"], "nowhere: is not an nbgrader course (it has no"),
+        (["--to-nbgrader", "postgresql:/me:s3cret@host/a", "--student", "a"], "--to-nbgrader: is not an nbgrader cou"),
+        (["--to-nbgrader", "postgresql://me:s3cret/a", "--student", "a"], "--to-nbgrader: not a database's URL; expec"),
         (["--to-nbgrader", "odd://x", "--student", "a"], "odd://x: Can't load plugin: sqlalchemy.dialects:odd"),
     ],
 )
@@ -59,5 +63,5 @@ def test_slips_are_one_line(tmp_path, monkeypatch, capsys, arguments, said) -> N
     monkeypatch.chdir(tmp_path)
     assert main(["grade", str(tmp_path), *arguments]) == 2
     told = capsys.readouterr().err
-    assert told.startswith("autograder: ") and said in told and told.count("\n") == 1
+    assert told.startswith("autograder: ") and said in told and told.count("\n") == 1 and "s3cret" not in told
     assert not (tmp_path / "results.json").exists()

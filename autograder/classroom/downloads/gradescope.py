@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from foundation.contract import Contract
+from foundation.printable_text import printable
 
 from ...intake.errors import IntakeError, RefusedError
 from ...intake.files.tree import read_file
@@ -59,10 +60,15 @@ def read_metadata(listing: Listing) -> dict[str, dict[str, Any]]:
         content = yaml.load(read_file(path, MOST_BYTES), Loader=LOADER)  # noqa: S506  a safe loader
     except (IntakeError, RefusedError) as error:
         raise DownloadError(f"{path}: {error}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:  # `!!int ""`, for one
         raise DownloadError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict) or not all(isinstance(entry, dict) for entry in content.values()):
         raise DownloadError(f"{path}: not of Gradescope's shape: expected a table of submissions")
+    for name, entry in content.items():
+        submitters = entry.get(":submitters") or []
+        if not isinstance(submitters, list) or not all(isinstance(submitter, dict) for submitter in submitters):
+            what = f"{printable(str(name), 60)}: expected :submitters to be a list of tables"
+            raise DownloadError(f"{path}: not of Gradescope's shape: {what}")
     return {str(name): entry for name, entry in content.items()}
 
 

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from .tables import Setting
+from .tables import HandedIn, Setting
 
 FILE = "class.db"
 """The database's file in the output folder, where no other is named."""
 NEWEST = "2"
 """The revision in `migrations/` that the tables are of."""
+REVISIONS = [str(number) for number in range(1, int(NEWEST) + 1)]
+OURS = {Setting.__tablename__, HandedIn.__tablename__}
+"""Tables that every revision has."""
 BUSY_SECONDS = 30.0
-SETTINGS = ("journal_mode = WAL", "foreign_keys = ON", "synchronous = FULL")
+SETTINGS = ("foreign_keys = ON", "synchronous = FULL")
 """Of each connection to SQLite."""
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 MIGRATING = 7_021_309
@@ -41,18 +45,32 @@ def url_of(text_: str | None, output: Path) -> URL:
         return URL.create(SQLITE, database=str(output / FILE))
     expected = "expected postgresql://USER@HOST/DATABASE or sqlite:///FILE"
     try:
-        url = make_url(re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", text_))
-        kind = url.get_backend_name()
-    except (ArgumentError, ValueError):
-        raise StoreError(f"--store {text_}: not a database's URL; {expected}") from None
-    if kind not in (SQLITE, POSTGRESQL) or not url.database or url.database == ":memory:":
+        url = parse_url(text_)
+    except ValueError as error:
+        raise StoreError(f"--store: {error}; {expected}") from None
+    if url.get_backend_name() not in (SQLITE, POSTGRESQL) or not url.database or url.database == ":memory:":
         raise StoreError(f"--store {shown(url)}: {expected}")
     return url
 
 
+def parse_url(text_: str) -> URL:
+    """Any database's URL; psycopg is the driver for PostgreSQL where it names none.
+
+    Raises:
+        ValueError: where it is none; the message has nothing of it, since a password may be anywhere.
+    """
+    try:
+        url = make_url(re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", text_))
+    except (ArgumentError, ValueError):
+        raise ValueError("not a database's URL") from None
+    if url.get_backend_name() != SQLITE and "@" in f"{url.host}{url.database}":
+        raise ValueError("not a database's URL: write an @ in a password as %40")
+    return url
+
+
 def shown(url: URL) -> str:
-    """For messages: the file, or the URL without its password."""
-    return str(url.database) if url.get_backend_name() == SQLITE else url.render_as_string()
+    """For messages: the file, or the URL without its password, which may be among the options, too."""
+    return str(url.database) if url.get_backend_name() == SQLITE else url.set(query={}).render_as_string()
 
 
 def open_engine(url: URL, owner: str) -> Engine:
@@ -70,7 +88,10 @@ def open_engine(url: URL, owner: str) -> Engine:
         with engine.begin() as connection:
             _bring_up_to_date(connection, url)
             _check_owner(connection, url, owner)
-    except (SQLAlchemyError, ImportError, OSError) as error:
+        if url.get_backend_name() == SQLITE:
+            with closing(engine.raw_connection()) as file:  # not in a transaction
+                file.cursor().execute("PRAGMA journal_mode = WAL")  # stays with the file, so it has to be ours
+    except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as error:
         raise StoreError(f"store {shown(url)}: {cause_of(error)}") from None
     return engine
 
@@ -101,18 +122,20 @@ def _engine(url: URL) -> Engine:
 def _bring_up_to_date(connection: Connection, url: URL) -> None:
     if connection.dialect.name == POSTGRESQL:
         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": MIGRATING})
-    tables = inspect(connection).get_table_names()
-    revision = None
-    if "alembic_version" in tables:
-        revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    elif tables:
-        raise StoreError(f"store {shown(url)}: has tables of another program; name an empty database")
-    if revision == NEWEST:
+    tables = set(inspect(connection).get_table_names())
+    if not tables:
+        migrate(connection)
         return
-    if revision is not None and int(revision) > int(NEWEST):
+    revision = ""
+    if "alembic_version" in tables:
+        revision = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar())
+    if not tables >= OURS or not revision.isdecimal():
+        raise StoreError(f"store {shown(url)}: has tables of another program; name an empty database")
+    if revision not in REVISIONS:
         what = f"of revision {revision}; this kit knows up to {NEWEST}"
         raise StoreError(f"store {shown(url)}: {what}: use the kit that has written it, or a newer one")
-    migrate(connection)
+    if revision != NEWEST:
+        migrate(connection)
 
 
 def migrate(connection: Connection, revision: str = NEWEST) -> None:

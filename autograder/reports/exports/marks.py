@@ -11,6 +11,7 @@ from ...classroom.downloads import Person, Student
 from ...classroom.downloads.matching import Index
 from ...classroom.marks import PartMark
 from ...classroom.results import Result
+from ..counting import counted
 from ..spreadsheets import as_score
 from ..telling import refusal_of
 
@@ -50,7 +51,8 @@ class Mark:
         if record is None or mark is None or self.result.score is None:
             return ""
         said = [mark.comment.text] if mark.comment else []
-        late = [f"{mark.lateness.percent:g}% off for {mark.lateness.days} late days"] if mark.lateness.percent else []
+        days = counted(mark.lateness.days, "late day")
+        late = [f"{mark.lateness.percent:g}% off for {days}"] if mark.lateness.percent else []
         is_refused = bool(refusal_of(record.judgement))  # a note says why, once
         parts = [told for one in mark.parts if (told := _told(one, is_refused))]
         texts = [*said, *late, *parts, *record.judgement.notes]

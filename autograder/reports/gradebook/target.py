@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import make_url
+
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
+
+from ...classroom.store.opening import parse_url, shown
 
 HANDED_OUT = ROOT / "notebooks" / "release"
 """The students' notebooks, by nbgrader's name of the assignment."""
@@ -36,8 +40,8 @@ class Target:
 
     @property
     def shown(self) -> str:
-        """For messages: the folder, or the URL without its password."""
-        return str(self.course) if self.course else re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", self.url)
+        """For messages: the folder, or the database without its password."""
+        return str(self.course) if self.course else shown(make_url(self.url))
 
 
 @dataclass(frozen=True)
@@ -61,13 +65,16 @@ def find_target(text: str) -> Target:
     Raises:
         GradebookError: for text that is neither.
     """
+    expected = "expected a folder such as notebooks, or a URL like postgresql://…"
     if "://" in text:
-        # A bare postgresql:// stands for a driver that is rarely installed; psycopg is what the kit requires.
-        return Target(re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", text), None)
+        try:
+            return Target(parse_url(text).render_as_string(hide_password=False), None)
+        except ValueError as error:
+            raise GradebookError(f"--to-nbgrader: {error}; {expected}") from None
     folder = Path(text)
     if not (folder / "nbgrader_config.py").is_file():
-        what = "is not an nbgrader course (it has no nbgrader_config.py)"
-        raise GradebookError(f"{text}: {what}; expected a folder such as notebooks, or a URL like postgresql://…")
+        named = text if text and ":" not in text else "--to-nbgrader"  # a URL with a slip may have a password
+        raise GradebookError(f"{named}: is not an nbgrader course (it has no nbgrader_config.py); {expected}")
     return Target(f"sqlite:///{(folder / 'gradebook.db').resolve()}", folder)
 
 

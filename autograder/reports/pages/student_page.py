@@ -10,6 +10,7 @@ from foundation.assignment_file import Assignment
 from ...classroom.results import Result
 from ...grading.record import Part, Record
 from ...grading.states import State
+from ..counting import counted
 from ..telling import Passage, passages_of, refusal_of
 from .charts import highest_bleu, intervals
 from .model_pictures import pictures_of
@@ -70,7 +71,7 @@ def task_of(part: Part, results: Sequence[Result], is_refused: bool) -> Task:
     for result, one in marks:
         name = f"{result.member.name}: " if len(results) > 1 else ""
         if one.by_hand:
-            said.append(f"{name}{_counted(one.by_hand.value or 0, 'point')} by hand: {one.by_hand.text}")
+            said.append(f"{name}{counted(one.by_hand.value or 0, 'point')} by hand: {one.by_hand.text}")
         if one.comment:
             said.append(f"{name}{one.comment.text}")
     scores = {one.score for _, one in marks}
@@ -93,16 +94,11 @@ def said_of(result: Result, is_named: bool) -> list[str]:
         lines.append("Handed in late; what that costs is not decided yet.")
     if late.days:
         waived = f", {late.waived} of them waived" if late.waived else ""
-        earned = "points" if result.mark.earned is None else _counted(result.mark.earned, "point")
+        earned = "points" if result.mark.earned is None else counted(result.mark.earned, "point")
         lines.append(
-            f"{_counted(late.days, 'day')} late{waived}: {late.percent:g}% of the {earned} earned is taken off."
+            f"{counted(late.days, 'day')} late{waived}: {late.percent:g}% of the {earned} earned is taken off."
         )
     lines += [f"Late days by hand: {late.by_hand.text}"] if late.by_hand else []
     lines += [f"Waived: {late.waiver.text}"] if late.waiver and late.waived else []
     lines += [result.mark.comment.text] if result.mark.comment else []
     return [f"{result.member.name}: {line}" for line in lines] if is_named else lines
-
-
-def _counted(value: float, unit: str) -> str:
-    number = f"{value:.2f}".rstrip("0").rstrip(".")
-    return f"{number} {unit}" if value == 1 else f"{number} {unit}s"

@@ -1,6 +1,7 @@
 """A class, by the command: who is graded, and what is written."""
 
 import json
+import shutil
 
 import pytest
 
@@ -58,6 +59,11 @@ def test_what_is_not_a_class_is_said(tmp_path, entry, words, capsys):
         take_class(tmp_path / "nowhere", tmp_path, ASSIGNMENT)
 
 
+def test_an_empty_scheduler_is_not_this_machine(folder, output, log, capsys):
+    assert main(["grade-class", str(folder), "--output", str(output), "--scheduler", ""]) == 2
+    assert "--scheduler: it is empty; expected an address" in capsys.readouterr().err and log() == []
+
+
 def test_the_command_writes_records_and_summaries_and_resumes(folder, output, log, capsys):
     arguments = ["grade-class", str(folder), "--output", str(output)]
     assert main(arguments) == 0
@@ -79,6 +85,13 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     heading = "id,name,submission,late,status,reason,score,max_score,bleu,1.1,"
     assert (output / "summary.csv").read_text(encoding="utf-8-sig").splitlines()[0].startswith(heading)
     assert main([*arguments, "--again", "--jobs", "2"]) == 0 and log() == ["anna", "bob", "carl"]
+
+
+def test_a_class_of_one_is_one_submission(folder, output, log, capsys):
+    for name in ("bob", "carl"):
+        shutil.rmtree(folder / name)
+    assert main(["grade-class", str(folder), "--output", str(output)]) == 0
+    assert ": 1 submission, mean 100.0" in capsys.readouterr().out
 
 
 def test_the_summary_tells_all_kinds_apart(folder, output, use):
@@ -122,4 +135,5 @@ def test_a_name_is_not_a_formula(text):
 def test_a_class_graded_for_real(folder, output):
     """The stub above is no other than the true grader."""
     records = run(folder, output, n_children=2)
+    assert records.keys() == {"anna", "bob", "carl"}
     assert all(record.is_finished and record.judgement.seed_id for record in records.values())

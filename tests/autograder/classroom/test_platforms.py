@@ -232,7 +232,7 @@ def test_a_roster_of_another_course_is_one_line(grade, tmp_path, capsys):
     put(tmp_path / "roster.csv", "id,name\nx,Somebody Else\n")
     assert grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")[0] == 2
     printed = capsys.readouterr().err
-    assert printed.count("\n") == 1 and "none of the 2 submissions, such as anna, fits one student" in printed
+    assert printed.count("\n") == 1 and "none of the submissions, such as anna, fits one student" in printed
 
 
 @pytest.mark.slow

@@ -2,6 +2,9 @@
 
 import pytest
 
+from autograder.intake.assignment_folder import find_translations
+from autograder.intake.errors import RefusedError
+
 from .conftest import LAYERS
 
 
@@ -26,6 +29,20 @@ def test_the_place_is_found(write_folder, write_zip, write_tar, take, name):
 def test_deeper_places_are_not(write_folder, write_zip, reason, name, words):
     assert words in reason(write_folder({name: LAYERS}))
     assert words in reason(write_zip([(name, LAYERS)]))
+
+
+def test_translations_in_many_folders_are_looked_for_a_few_times_at_most():
+    class Counted(list):
+        n_readings = 0
+
+        def __iter__(self):
+            self.n_readings += 1
+            return super().__iter__()
+
+    paths = Counted(f"{number}/translations.txt" for number in range(9))
+    with pytest.raises(RefusedError, match=r"there are two translations\.txt"):
+        find_translations(paths, None, "student")
+    assert paths.n_readings <= 2
 
 
 def test_two_places_are_ambiguous(write_folder, write_zip, reason):

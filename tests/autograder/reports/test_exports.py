@@ -171,6 +171,11 @@ def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, m
     assert len(read_roster(tmp_path / "roster.csv")) == 1
 
 
+def test_a_heading_of_canvas_without_canvas_is_one_line(run, capsys):
+    assert run("moodle", "--column", "Homework (5)") == 2
+    assert capsys.readouterr().err == "autograder: --column is Canvas's heading: add canvas to --for, or leave it out\n"
+
+
 IN_CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,{title} (77)
     Points Possible,,,,,{points}
@@ -261,7 +266,7 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     scores = {row[0]: row[4] for row in rows(marks / "export" / "plain.csv")[1:]}
     assert (float(scores["anna"]), float(scores["carl"])) == (81, 97)
     [comment] = [row[-1] for row in rows(marks / "export" / "plain.csv") if row[0] == "anna"]
-    assert comment.startswith("10% off for 1 late days; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); ")
+    assert comment.startswith("10% off for 1 late day; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); ")
     assert "1.4 Layer normalisation: A neat solution." in comment
 
 

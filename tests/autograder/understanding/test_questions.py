@@ -158,10 +158,12 @@ def test_a_skeleton_gets_no_questions(examiner):
 
 
 @pytest.mark.slow
-def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
-    """Code that works in tests and ends its process when it is cut short, and code that returns what is no tensor."""
+@pytest.mark.parametrize("hostile", ["__import__('os')._exit(0)", "return 'no', 'tensor'"])
+def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path, hostile):
+    """Code that works in tests, and not where a question about its weights wants an answer."""
     text = "    return weights @ value, weights"
-    evil = "    __import__('os')._exit(0) if mask is not None and mask.numel() == 4 else None\n" + text
+    evil = f"    if value.shape == (1, 1, 4, 1) and (value == 1).all():\n        {hostile}\n{text}"
     path = write_submission(tmp_path / "mallory", ("attention", text, evil), modules=("attention",))
     sheet = examiner.sheet("mallory", "Mallory", taken_in(path))
-    assert all(question.answer for question in sheet.questions)
+    kinds = {question.kind for question in sheet.questions if question.component == ATTENTION}
+    assert kinds and "choice" not in kinds and len(sheet.questions) == 5

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.__main__ import main
+from autograder.commands.ask import lines_of
 from autograder.reports.excerpts import CodeLine, Excerpt
 from autograder.understanding.pages import with_code_spans, write_sheets
 from autograder.understanding.question import Option, Question, Sheet
@@ -77,6 +78,11 @@ def test_code_between_backquotes(text, wanted):
     assert str(with_code_spans(text)).replace("one  alone", "one ` alone") == wanted
 
 
+def test_questions_are_counted():
+    sheets = [Sheet("a", "Anna", (question(),)), Sheet("b", "Ben", (), "nothing works")]
+    assert lines_of(sheets) == ["Anna  1 question", "Ben   0 questions (nothing works)"]
+
+
 @pytest.mark.slow
 def test_one_submission(tmp_path):
     path = write_submission(tmp_path / "anna", modules=("layers",))
@@ -114,7 +120,9 @@ def test_a_class_goes_on_where_one_cannot_be_read(tmp_path):
     "arguments, wanted",
     [
         (["nowhere"], "nowhere: No such file"),
-        (["student", "--roster", "x.csv"], "--roster and --layout are of a class"),
+        (["student", "--roster", "x.csv"], "--roster is of a class: add --class, or leave it out"),
+        (["student", "--jobs", "2"], "--jobs is of a class: add --class, or leave it out"),
+        (["tests", "--class", "--student", "anna"], "--student is of one submission: leave it out, or leave out --cl"),
         (["student", "--assignment", "nowhere.toml"], "nowhere.toml"),
         (["tests", "--class", "--jobs", "0"], "--jobs 0: expected at least 1"),
     ],

@@ -181,10 +181,34 @@ def test_outputs_of_cells_that_are_as_they_were_stay() -> None:
     assert [cell["outputs"] for cell in json.loads(merge_notebook(OLD, student, new).content)["cells"]] == [[1], []]
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"cells": [1]}', b'{"nbformat": 4}'])
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"cells": 3}', b'{"cells": [1]}', b'{"nbformat": 4}'])
 def test_what_is_no_notebook_is_refused(content: bytes) -> None:
     with pytest.raises(NotebookError, match="not a notebook"):
         merge_notebook(OLD, content, OLD)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"metadata": None},
+        {"metadata": {"nbgrader": None}},
+        {"metadata": {"nbgrader": {"grade_id": ["a"]}}},
+        {"id": ["a"]},
+        {"source": 3},
+        {"source": ["a", 3]},
+    ],
+)
+def test_cells_of_another_form_are_refused(odd: dict[str, object]) -> None:
+    student = notebook(cell("a", "old prose"), {**cell("b", "answer"), **odd})
+    with pytest.raises(NotebookError, match=r"not a notebook \(TypeError: cell 2 has not the form of a cell\)"):
+        merge_notebook(OLD, student, OLD)
+
+
+@pytest.mark.parametrize("odd", [rb'"half a character: \ud83d"', b"[" * 2000 + b"]" * 2000])
+def test_what_cannot_be_written_again_is_refused(odd: bytes) -> None:
+    student = notebook(cell("b", "answer", True, outputs=["odd"])).replace(b'"odd"', odd)
+    with pytest.raises(NotebookError):
+        merge_notebook(OLD, student, OLD)
 
 
 def test_a_real_notebook_keeps_its_answers_and_gets_corrected_hints() -> None:

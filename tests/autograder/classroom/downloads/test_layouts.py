@@ -207,7 +207,20 @@ def test_gradescope_names_all_partners(lay):
     }
 
 
-@pytest.mark.parametrize("text", ["- a\n", "a: 1\n", "a: [", "!!python/object/apply:os.getpid []\n", "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a\n",
+        "a: 1\n",
+        "a: [",
+        "!!python/object/apply:os.getpid []\n",
+        "\x00",
+        "submission_11:\n  :submitters: [anna]\n",
+        "submission_11:\n  :submitters: 3\n",
+        "submission_11:\n  :created_at: !!timestamp x\n",
+        "submission_11:\n  :score: !!int ''\n",
+    ],
+)
 def test_odd_gradescope_metadata_are_one_line(lay, text):
     folder = lay("submission_11/layers.py")
     (folder / "submission_metadata.yml").write_text(text)

@@ -184,6 +184,7 @@ def test_in_a_browser(tmp_path, scheme):
         ["--class", "--lines", "0"],
         ["--class", "--jobs", "0"],
         ["--roster", "roster.csv"],
+        ["--jobs", "2"],
         ["--output", "marks"],
     ],
 )

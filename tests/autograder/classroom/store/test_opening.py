@@ -1,6 +1,7 @@
 """Which databases are opened, and that older ones are brought up to date."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -41,7 +42,7 @@ def test_an_older_database_is_brought_up_to_date(url, tmp_path):
         assert list(ByHand(database).decisions()) == ["anna"], "opened again, nothing changes"
 
 
-def test_a_newer_or_strange_database_is_refused(tmp_path):
+def test_a_newer_database_or_one_of_another_assignment_is_refused(tmp_path):
     with Database(url_of(None, tmp_path), "transformer") as database:
         results = Results(database, SEEDS)
         results.enrol([received()])
@@ -52,15 +53,39 @@ def test_a_newer_or_strange_database_is_refused(tmp_path):
         file.execute("UPDATE alembic_version SET version_num = '99'")
     with pytest.raises(StoreError, match="of revision 99; this kit knows up to"):
         Database(url_of(None, tmp_path), "transformer")
-    other = tmp_path / "other"
-    other.mkdir()
-    with sqlite3.connect(other / "class.db") as file:
-        file.execute("CREATE TABLE songs (name TEXT)")
+
+
+GRADEBOOK = "CREATE TABLE student (id TEXT); CREATE TABLE alembic_version (version_num TEXT);"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "CREATE TABLE songs (name TEXT);",
+        f"{GRADEBOOK} INSERT INTO alembic_version VALUES ('724cde206c17');",
+        f"{GRADEBOOK} INSERT INTO alembic_version VALUES ('1');",
+        GRADEBOOK,
+    ],
+)
+def test_a_database_of_another_program_is_refused_and_stays_as_it_is(tmp_path, content):
+    with closing(sqlite3.connect(tmp_path / "class.db")) as file:
+        file.executescript(content)
+    before = (tmp_path / "class.db").read_bytes()
     with pytest.raises(StoreError, match="tables of another program"):
-        Database(url_of(None, other), "transformer")
-    (other / "class.db").write_text("no database " * 100)
+        Database(url_of(None, tmp_path), "transformer")
+    assert (tmp_path / "class.db").read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    (tmp_path / "class.db").write_text("no database " * 100)
     with pytest.raises(StoreError, match=r"class\.db: file is not a database"):
-        Database(url_of(None, other), "transformer")
+        Database(url_of(None, tmp_path), "transformer")
+
+
+def test_sqlite_keeps_a_write_ahead_log(tmp_path):
+    with Database(url_of(None, tmp_path), "transformer") as database:
+        mode = database.do_plainly(lambda connection: connection.exec_driver_sql("PRAGMA journal_mode").scalar())
+    assert mode == "wal"
 
 
 @pytest.mark.parametrize(
@@ -76,15 +101,32 @@ def test_urls(tmp_path, given, backend):
     assert url_of(given, tmp_path).drivername == backend
 
 
-@pytest.mark.parametrize("given", ["marks.db", "sqlite://", "mysql://me:secret@host/marks", "postgresql://host", "://"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "marks.db",
+        "sqlite://",
+        "mysql://me:secret@host/marks",
+        "mysql://host/marks?password=secret",
+        "postgresql:/me:secret@host/marks",
+        "postgresql://me:secret@host:port/marks",
+        "postgresql://me:secret/marks",
+        "postgresql://me:top@secret@host/marks",
+        "postgresql://me/secret@host/marks",
+        "postgresql://host?password=secret",
+        "postgresql://host",
+        "://",
+    ],
+)
 def test_what_is_no_url_of_ours_is_said(tmp_path, given):
-    with pytest.raises(StoreError, match=r"--store .*expected postgresql://USER@HOST/DATABASE or sqlite:///FILE") as it:
+    expected = r"^--store[: ].*expected postgresql://USER@HOST/DATABASE or sqlite:///FILE$"
+    with pytest.raises(StoreError, match=expected) as it:
         url_of(given, tmp_path)
     assert "secret" not in str(it.value)
 
 
 def test_a_server_that_is_not_there_is_one_line(tmp_path):
     with pytest.raises(StoreError, match=r"^store postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/marks: .*refused") as it:
-        Database(url_of("postgresql://me:secret@127.0.0.1:1/marks", tmp_path), "transformer")
+        Database(url_of("postgresql://me:secret@127.0.0.1:1/marks?sslpassword=secret", tmp_path), "transformer")
     assert "\n" not in str(it.value) and "secret" not in str(it.value)
     assert shown(url_of(None, tmp_path)) == str(tmp_path / "class.db")
