@@ -1,5 +1,6 @@
 """Averages of weights: over time within a run, and of a run's last checkpoints."""
 
+import os
 import shutil
 import signal
 from dataclasses import replace
@@ -116,6 +117,7 @@ def folder(trained, tmp_path):
 
 
 def test_the_last_checkpoints_are_averaged(folder, capsys):
+    os.utime(folder / "epoch-01.pt")  # copied last, for example
     assert main(["average", str(folder), "--last", "2", "--output", str(folder / "mean.pt")]) == 0
     assert "the average of 2 checkpoints (epoch-02.pt, epoch-03.pt)" in capsys.readouterr().out
     mean, *parts = (Checkpoint.load(folder / name) for name in ("mean.pt", "epoch-02.pt", "epoch-03.pt"))

@@ -13,6 +13,7 @@ from reference.running.checkpoint import Checkpoint
 from reference.running.config import PRESETS, ConfigError
 from reference.running.experiment import Experiment
 from reference.running.measuring import Development
+from reference.running.run_folder import RunFolder, kept_name
 
 pytestmark = pytest.mark.slow  # whole runs are trained; test_experiment.py has a short one that resumes
 
@@ -122,6 +123,35 @@ def test_ctrl_c_while_dev_is_translated_acts_at_once_and_loses_no_step(tmp_path,
     assert_same(resumed, whole)
 
 
+@pytest.mark.parametrize("place", [(Experiment, "_look"), (RunFolder, "save_report")])
+def test_ctrl_c_between_the_best_report_and_its_checkpoint_leaves_no_wrong_one(tmp_path, monkeypatch, place):
+    scores = {1: 0.1, 2: 0.5, 3: 0.2}
+    monkeypatch.setattr("reference.running.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
+    run, function = Experiment(SMALL, PAIRS, DEV), getattr(*place)
+
+    def stop(self, *arguments):
+        if len(run.history) == 2:
+            raise KeyboardInterrupt
+        return function(self, *arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(*place, stop)
+        run.run(tmp_path, progress=False)
+    run = Experiment.resume(tmp_path / "last.pt", PAIRS, DEV)
+    run.run(tmp_path, progress=False)
+    assert [line["dev_bleu"] for line in Checkpoint.load(tmp_path / "last.pt").history] == [0.1, 0.5, 0.2]
+    assert Checkpoint.load(tmp_path / "best.pt").step == 16
+
+
+def test_a_run_that_another_process_stops_saves_the_step_it_is_at(tmp_path, monkeypatch):
+    """Ctrl-C reaches one of several processes; the others learn of it and stop, too."""
+    monkeypatch.setattr(Experiment, "wants_to_stop", lambda run: run.scheduler.last_epoch >= 3)
+    with pytest.raises(KeyboardInterrupt):
+        Experiment(SMALL, PAIRS, DEV).run(tmp_path, progress=False)
+    saved = Checkpoint.load(tmp_path / "last.pt")
+    assert saved.step == saved.scheduler["last_epoch"] == 3
+
+
 def test_a_second_ctrl_c_does_not_wait(tmp_path, monkeypatch):
     interrupt_at(monkeypatch, 3, times=2)
     with pytest.raises(KeyboardInterrupt):
@@ -155,6 +185,12 @@ def test_reports_within_an_epoch_change_nothing_but_the_history(tmp_path):
     assert runs[0].history[-1]["dev_loss"] == runs[1].history[-1]["dev_loss"]
     for one, other in zip(runs[0].model.parameters(), runs[1].model.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("epoch, name", [(1, "epoch-01.pt"), (1.0, "step-002999.pt"), (0.0, "step-002999.pt")])
+def test_a_checkpoint_within_an_epoch_is_named_for_its_step(epoch, name):
+    """Where epochs are long, a part of one is rounded to a whole one."""
+    assert kept_name({"epoch": epoch, "step": 2999}) == name
 
 
 def test_a_finished_run_is_prolonged(tmp_path, undisturbed):

@@ -82,7 +82,7 @@ def test_two_processes_train_as_one_with_twice_the_batch(files, tmp_path):
 
 
 @pytest.mark.slow
-def test_ctrl_c_and_resume(files, tmp_path):
+def test_ctrl_c_and_resume(files, tmp_path, capsys):
     flags = [*files, "--preset", "tiny", "--d-model", "16", "--batch-size", "2", "--samples", "0"]
     status, output = torchrun(*flags, "--epochs", "12", "--output", str(tmp_path / "whole"))
     assert status == 0, output
@@ -94,6 +94,8 @@ def test_ctrl_c_and_resume(files, tmp_path):
     status, output = torchrun(*files, "--resume", "--output", str(tmp_path / "run"))
     assert status == 0, output
     assert curve(tmp_path / "run") == curve(tmp_path / "whole")
+    assert main(["train", *files, "--resume", "--epochs", "13", "--output", str(tmp_path / "run")]) == 2
+    assert "was trained by 2 processes; resume it with as many" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("n_sentences, shares", [(5, [[0, 2, 4], [1, 3]]), (2, [[0], [1]]), (1, [[0], [0]])])
