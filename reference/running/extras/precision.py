@@ -3,8 +3,9 @@
 float32        as PyTorch does it
 fast-float32   matrix products may round their factors: to TF32 or bfloat16 on a GPU, to bfloat16 on a processor that
                has matrix instructions for it. On other processors PyTorch takes oneDNN in place of MKL, and nothing is
-               rounded: with AVX-512 from AMD that is twice as fast (benchmarks/training_speed.py).
-bf16           matrix products and what follows them in bfloat16, weights and sums in float32 (Micikevicius et al. 2018)
+               rounded: with AVX-512 from AMD that is twice as fast (benchmarks/speed.py).
+bf16           matrix products and what follows them in bfloat16, weights and sums in float32 (after
+               Micikevicius et al. 2018, who use float16)
 """
 
 from collections.abc import Iterator
