@@ -112,7 +112,11 @@ def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
         start = options.output / "last.pt"
         if options.start:
             start = extra("rewinding", "--from").find_kept(options.output, options.start)
-        config = Checkpoint.load(start).config
+        saved = Checkpoint.load(start)
+        if options.start and not saved.history:
+            where = f"--from {options.start}: {start} has no report yet"
+            raise ConfigError(f"{where}; --resume alone goes on from last.pt")
+        config = saved.config
     else:
         config = config_from_flags(options)
     train_pairs, dev_pairs = (read_split(path, config) for path in (options.train, options.dev))
