@@ -30,8 +30,8 @@ def run(options: argparse.Namespace) -> int:
             unfit.append(error)
     if not runs:
         raise unfit[0]
-    for error in unfit:
-        print(f"note: {error}", file=sys.stderr)
+    for why in unfit:
+        print(f"note: {why}", file=sys.stderr)
     print(json.dumps(runs, indent=2) if options.json else as_table(runs))
     return 0
 

@@ -113,7 +113,13 @@ def decoding_settings(config: Config, options: argparse.Namespace) -> Config:
         beam_size = changes.setdefault("beam_size", max(config.beam_size, options.n_best))
         if options.n_best > beam_size:
             raise ConfigError(f"--n-best {options.n_best}: more than --beam-size {beam_size}")
-    return replace(config, **changes)
+        if options.cached is False:
+            raise ConfigError("--n-best needs the key/value cache; leave out --no-cached")
+    changed = replace(config, **changes)
+    if options.length_penalty is not None and changed.beam_size == 1 and not options.n_best:
+        why = f"--length-penalty {options.length_penalty} has no effect on greedy search"
+        raise ConfigError(f"{why}: add --beam-size N")
+    return changed
 
 
 def typed_lines() -> Iterator[str]:

@@ -106,6 +106,13 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
             ["train", "--resume", "--preset", "fast"],
             "--resume keeps the settings of the run but its length; leave out --preset",
         ),
+        (["train", "--corpus", "nowhere"], "--corpus has both splits; leave it out, or --train and --dev"),
+        (["train", "--epochs", "2", "--max-steps", "3"], "--epochs 2 has no effect: max_steps = 3 counts in its place"),
+        (["translate", "--n-best", "2", "--no-cached"], "--n-best needs the key/value cache; leave out --no-cached"),
+        (
+            ["translate", "--length-penalty", "1"],
+            "--length-penalty 1.0 has no effect on greedy search: add",
+        ),
         (["translate", "--n-best", "3", "--beam-size", "2"], "--n-best 3: more than --beam-size 2"),
         (["translate", "--n-best", "0"], "--n-best 0: expected at least 1"),
         (["translate", "--max-length", "600"], "max_length = 600: expected between 1 and 511"),
