@@ -165,8 +165,8 @@ def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
     if options.test_file:
         return translate_test(options) if not group or group.rank == 0 else 0
-    where = f"--checkpoint {options.output / 'best.pt'} --output {PACKAGE}/translations.txt"
-    print(f"next: python -m {PACKAGE} translate {where}")
+    places = ["--checkpoint", str(options.output / "best.pt"), "--output", f"{PACKAGE}/translations.txt"]
+    print(f"next: {shlex.join(['python', '-m', PACKAGE, 'translate', *places])}")
     return 0
 
 
