@@ -1,5 +1,6 @@
 """The memory that preparing a corpus and training on it take: it must not grow with the number of pairs."""
 
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+
+from reference.data import DataError
 
 from .processes import asked, family
 
@@ -74,6 +77,9 @@ def peak(*words: object) -> tuple[float, float, float]:
     Returns:
         The peak of the process with its children and the part of it that is mapped files, which the system takes
         back when it needs the memory (both in MiB), and the minutes.
+
+    Raises:
+        DataError: if the process fails; with the last line of what it said.
     """
     start = time.perf_counter()
     command = [sys.executable, "-m", *map(str, words)]
@@ -86,7 +92,8 @@ def peak(*words: object) -> tuple[float, float, float]:
             time.sleep(SECONDS)
         if process.returncode:
             output.seek(0)
-            raise OSError(process.returncode, output.read().decode()[-500:], " ".join(command))
+            said = output.read().decode(errors="replace").strip().rpartition("\n")[2]
+            raise DataError(f"{shlex.join(command[1:])} ended with status {process.returncode}: {said}")
     return most[0] / MIB, most[1] / MIB, (time.perf_counter() - start) / 60
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from foundation.whole_files import write_whole
 from reference import attention, data, embedding, layers
-from reference.data import Pair, read_pairs
+from reference.data import Pair, read_pairs, take_census
 from reference.running.config import PRESETS, Config
 from reference.running.experiment import Experiment
 
@@ -81,19 +81,25 @@ def measure(seeds: int, epochs: int | None, train: Path, dev: Path, output: Path
     config = PRESETS["course"] if epochs is None else replace(PRESETS["course"], epochs=epochs)
     train_pairs, dev_pairs = read_pairs(train), read_pairs(dev)
     plan: list[tuple[str | None, int]] = [*((name, 0) for name in ABLATIONS), *((None, seed) for seed in range(seeds))]
+    settings = f"{config.epochs} epochs, {take_census(train_pairs).fingerprint}, {take_census(dev_pairs).fingerprint}"
+
+    def key_of(name: str | None, seed: int) -> str:
+        return f"{name or 'intact'}, seed {seed}, {settings}"
+
     output.mkdir(parents=True, exist_ok=True)
     store = output / "results.json"
     results: dict[str, list[float]] = json.loads(store.read_text()) if store.exists() else {}
     for name, seed in plan:
-        key = f"{name or 'intact'}, seed {seed}"
+        key = key_of(name, seed)
         if key not in results:
             print(f"training: {key}", flush=True)
             with ablated(name):
                 results[key] = train_once(replace(config, seed=seed), train_pairs, dev_pairs)
             write_whole(store, json.dumps(results, indent=1))
-    finals = [results[f"intact, seed {seed}"][-1] for seed in range(seeds)]
+    finals = [results[key_of(None, seed)][-1] for seed in range(seeds)]
     print("| model | dev BLEU |\n|---|---|")
-    print(f"| intact, {seeds} seeds | {min(finals):.3f} to {max(finals):.3f}, mean {statistics.mean(finals):.3f} |")
+    count = f"{seeds} seed" + ("s" if seeds > 1 else "")
+    print(f"| intact, {count} | {min(finals):.3f} to {max(finals):.3f}, mean {statistics.mean(finals):.3f} |")
     for name in ABLATIONS:
-        print(f"| {name} | {results[f'{name}, seed 0'][-1]:.3f} |")
+        print(f"| {name} | {results[key_of(name, 0)][-1]:.3f} |")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -181,6 +182,8 @@ def choose(options: argparse.Namespace) -> Choices:
     for name, needed in (("config", "dataset"), ("columns", "pairs"), ("separator", "pairs")):
         if getattr(options, name) is not None and not getattr(options, needed):
             raise CorpusError(f"--{name} needs --{needed}; leave it out")
+    if options.min_count is not None and choices.encoding != "words":
+        raise CorpusError(f"--min-count {options.min_count} needs --encoding words; leave it out")
     if len(set(choices.languages)) == 1 and not choices.joint:
         raise CorpusError(f"--languages {' '.join(choices.languages)}: two names for two encodings, or --joint")
     return choices
@@ -229,8 +232,9 @@ def report(folder: Path, summary: dict[str, Any], removed: list[str]) -> Iterato
     if not counts["dev"]:
         yield "note: there is no dev split, which training needs: --dev N draws one"
         return
-    preset = f" --preset {summary['preset']}" if summary["preset"] else ""
-    yield f"next: python -m reference train{preset} --corpus {folder} --output runs/{folder.name}"
+    preset = ["--preset", summary["preset"]] if summary["preset"] else []
+    places = ["--corpus", str(folder), "--output", f"runs/{folder.name}"]
+    yield f"next: {shlex.join(['python', '-m', 'reference', 'train', *preset, *places])}"
 
 
 def run_encode(options: argparse.Namespace) -> int:

@@ -122,7 +122,7 @@ class Experiment:
 
     @property
     def is_finished(self) -> bool:
-        """Whether all steps are done, or dev BLEU rises no more, and the last steps are reported."""
+        """Whether all steps are done, or dev BLEU has stopped improving, and the last steps are reported."""
         return (self.step >= self.total_steps or self.is_stalled) and not self._since_report["batches"]
 
     @property

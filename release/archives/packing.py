@@ -6,6 +6,7 @@ import json
 import lzma
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 
 from .audience import audience_of
@@ -14,6 +15,8 @@ _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _FILE_MODE = 0o644
 _PROGRAM_MODE = 0o755
 _UNIX = 3
+ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
+"""What `zipfile` raises for an archive that is damaged, encrypted or of an unknown kind."""
 
 
 def make_zip(files: Mapping[str, bytes], programs: Collection[str] = (), is_packed_again: bool = False) -> bytes:

@@ -18,6 +18,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ..archives.packing import ZIP_DAMAGE
+
 MAX_DEPTH = 6
 MAX_BYTES = 64 << 20
 
@@ -69,7 +71,7 @@ def _zip_texts(where: str, content: bytes, depth: int) -> Iterator[Text]:
                     raise UnreadableError(f"{inner} is too large to be looked into")
                 yield Text(inner, member.filename + "\n" + member.comment.decode("utf-8", "replace"))
                 yield from texts_in(inner, archive.read(member), depth + 1)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error) as error:
+    except ZIP_DAMAGE as error:
         raise UnreadableError(f"{where} cannot be opened as a zip archive ({error})") from None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from foundation.command_line import Parser
 
 from ..archives.audience import NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
+from ..archives.packing import ZIP_DAMAGE
 from ..archives.student import ARCHIVE_FOLDER, REQUIREMENTS
 from ..build import Project, Release, make_release
 from ..problems import ReleaseError
@@ -96,11 +97,13 @@ def within(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 
 def read_archive(path: Path, expected: str) -> dict[str, bytes]:
     """The files of an archive that was handed out. Raises: ReleaseError where it is not one."""
+    content = path.read_bytes()
     try:
-        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
-    except zipfile.BadZipFile:
-        raise ReleaseError(f"{path}: is not a zip archive; name the {expected} that was handed out") from None
+    except ZIP_DAMAGE as error:
+        what = f"{path}: is not a zip archive that can be read ({error})"
+        raise ReleaseError(f"{what}; name the {expected} that was handed out") from None
     top = ARCHIVE_FOLDER if expected == STUDENT_ZIP else NOTEBOOKS_FOLDER
     if not all(name.startswith(f"{top}/") for name in files):
         raise ReleaseError(f"{path}: has files outside the folder {top}/; name the {expected} that was handed out")

@@ -1,12 +1,14 @@
 """Merges a notebook that a student has worked in with its corrected release, cell by cell.
 
 The release's cells have identities. Locked cells, such as tests, are the release's. In every other cell the student's
-text and the release's news are merged line by line. Cells of the student's own stay behind the cell they stood behind.
+text and the release's news are merged line by line. Cells of the student's own stay behind the cell they stood behind;
+one that repeats another's identity, as copying and splitting make it, is one of them.
 """
 
 import json
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from .python_merge import merge_python
@@ -34,7 +36,8 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
         NotebookError: where the student's is not a notebook, or holds what UTF-8 cannot say.
     """
     old = {_identity(cell): cell for cell in _cells(base)}
-    theirs = {_identity(cell): cell for cell in _cells(student)}
+    written_cells = _told_apart(_cells(student))
+    theirs = {_identity(cell): cell for cell in written_cells}
     conflicts = []
     merged = []
     for cell in _cells(new):
@@ -51,7 +54,7 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
             merged.append({**written, "metadata": cell.get("metadata", {})})
         else:  # its outputs are those of another text
             merged.append({**cell, "source": text})
-    _insert_own(merged, _cells(student), old)
+    _insert_own(merged, written_cells, old)
     notebook = {**json.loads(new), "cells": merged}
     try:
         content = (json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode("utf-8")
@@ -73,6 +76,19 @@ def _insert_own(merged: list[Cell], student: list[Cell], old: Mapping[Hashable, 
             present.add(identity)
         if identity in present:
             before = identity
+
+
+def _told_apart(cells: list[Cell]) -> list[Cell]:
+    """The cells, each with an identity of its own: the first keeps it, a repetition becomes the student's own cell."""
+    taken = {cell.get("id") for cell in cells}
+    free_ids = (name for name in map("own-{}".format, count(1)) if name not in taken)
+    seen: set[Hashable] = set()
+    result = []
+    for cell in cells:
+        is_repeated = _identity(cell) in seen
+        result.append({**_unlocked(cell), "id": next(free_ids)} if is_repeated else cell)
+        seen.add(_identity(cell))
+    return result
 
 
 def _unlocked(cell: Cell) -> Cell:

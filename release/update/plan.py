@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from foundation.whole_files import in_one_piece
 
-from ..archives.packing import checksum, make_zip
+from ..archives.packing import ZIP_DAMAGE, checksum, make_zip
 from ..problems import ReleaseError
 from .notebook_merge import NotebookError, merge_notebook
 from .python_merge import merge_python
@@ -160,7 +160,7 @@ def _read_handed_out(folder: Path, handed_out: bytes | None) -> tuple[dict[str, 
             raise ValueError("a checksum is not a text")
         if any(PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts for path in sums):
             raise ValueError("a path leads out of the folder")
-    except (zipfile.BadZipFile, KeyError, ValueError, AttributeError, RuntimeError) as error:
+    except (*ZIP_DAMAGE, KeyError, AttributeError) as error:
         what = f"{folder}/{HANDED_OUT}: cannot be used ({error})"
         raise ReleaseError(f"{what}; name the archive that was handed out: --base old/student.zip") from None
     return files, sums

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -146,6 +147,7 @@ def test_an_empty_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["--config", "de-en"], "--config needs --dataset; leave it out"),
         (["--config", ""], "--config needs --dataset; leave it out"),
         (["--columns", 2, 1], "--columns needs --pairs; leave it out"),
+        (["--min-count", 50], "--min-count 50 needs --encoding words; leave it out"),
         (["--languages", "en", "en"], "--languages en en: two names for two encodings, or --joint"),
     ],
 )
@@ -154,6 +156,13 @@ def test_options_that_do_not_fit(
 ) -> None:
     assert run("prepare", *text, *more, "--output", tmp_path / "out") == 2
     assert capsys.readouterr().err == f"error: {message}\n"
+
+
+def test_the_next_command_can_be_pasted(text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "my corpus"
+    assert run("prepare", *text, "--dev", 1, "--test", 0, "--encoding", "words", "--output", output) == 0
+    command = capsys.readouterr().out.partition("next: ")[2]
+    assert shlex.split(command)[3:] == ["train", "--corpus", str(output), "--output", "runs/my corpus"]
 
 
 def names(folder: Path) -> set[str]:

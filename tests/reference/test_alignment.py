@@ -109,8 +109,9 @@ def test_the_command(tmp_path, capsys):
         assert all(0 <= row[name] <= 1 for row in figures[step] for name in ("aer", "precision", "recall"))
     assert figures["write"] != figures["read"]
     assert main([*command, "--output", str(tmp_path / "a.png"), "--line", "2"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("layer  head") and "line 2, layer" in out and " *\n" in out
+    printed = capsys.readouterr()
+    assert printed.out.startswith("layer  head") and printed.out.endswith("\n") and " *\n" in printed.out
+    assert "line 2, layer" in printed.err and "line 2, layer" not in printed.out
     assert (tmp_path / "a.png").stat().st_size > 5000
     assert main([*command, "--output", str(tmp_path / "a.png"), "--line", "5"]) == 2
     assert main([*command, "--output", "a.txt"]) == 2

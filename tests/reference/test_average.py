@@ -1,6 +1,7 @@
 """Averages of weights: over time within a run, and of a run's last checkpoints."""
 
 import os
+import shlex
 import shutil
 import signal
 from dataclasses import replace
@@ -118,15 +119,18 @@ def folder(trained, tmp_path):
 
 def test_the_last_checkpoints_are_averaged(folder, capsys):
     os.utime(folder / "epoch-01.pt")  # copied last, for example
-    assert main(["average", str(folder), "--last", "2", "--output", str(folder / "mean.pt")]) == 0
-    assert "the average of 2 checkpoints (epoch-02.pt, epoch-03.pt)" in capsys.readouterr().out
-    mean, *parts = (Checkpoint.load(folder / name) for name in ("mean.pt", "epoch-02.pt", "epoch-03.pt"))
+    assert main(["average", str(folder), "--last", "2", "--output", str(folder / "the mean.pt")]) == 0
+    printed = capsys.readouterr().out
+    assert "the average of 2 checkpoints (epoch-02.pt, epoch-03.pt)" in printed
+    command = shlex.split(printed.partition("next: python -m reference ")[2])
+    assert command == ["translate", "--checkpoint", str(folder / "the mean.pt")]
+    mean, *parts = (Checkpoint.load(folder / name) for name in ("the mean.pt", "epoch-02.pt", "epoch-03.pt"))
     for name, tensor in mean.weights.items():
         expected = (parts[0].weights[name] + parts[1].weights[name]) / 2
         torch.testing.assert_close(tensor, expected, rtol=1e-6, atol=1e-8)
     (folder / "sources").write_text("je mange .\n")
     files = ["--input", str(folder / "sources"), "--output", str(folder / "translations")]
-    assert main(["translate", "--checkpoint", str(folder / "mean.pt"), *files]) == 0
+    assert main([*command, *files]) == 0
 
 
 def test_averaging_says_what_is_wrong(folder, capsys):

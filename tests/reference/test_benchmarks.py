@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 import torch
 
-from benchmarks import decoding, speed, to_bleu
+from benchmarks import decoding, memory, speed, to_bleu, training
 from benchmarks.__main__ import main
-from reference.data import Batch
+from reference.data import Batch, DataError
 from reference.running.checkpoint import Checkpoint
 from reference.running.config import PRESETS
 from reference.running.experiment import Experiment
@@ -94,6 +94,28 @@ def test_the_rival_computes_the_same_function_of_its_input(norm_first):
         memory, _ = rival.encode(batch.src, batch.src_mask)
         scores.append(rival.get_predictions(rival.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)[0]))
     torch.testing.assert_close(scores[0][0, :3], scores[1][0])
+
+
+def test_ablations_are_trained_again_for_other_settings_and_pairs(small, capsys, monkeypatch):
+    trained = []
+
+    def train_once(config, train_pairs, dev_pairs):
+        trained.append(config.epochs)
+        return [config.epochs / 10]
+
+    monkeypatch.setattr(training, "train_once", train_once)
+    (small / "other").write_text((small / "dev").read_text().replace("mange", "dort"))
+    ways = len(training.ABLATIONS) + 1
+    for n_trained, train, epochs in ((ways, "dev", 2), (ways, "dev", 1), (0, "dev", 1), (ways, "other", 1)):
+        del trained[:]
+        assert main(["ablations", "--seeds", "1", "--epochs", str(epochs), "--train", train, "--dev", "dev"]) == 0
+        assert trained == [epochs] * n_trained
+        assert f"| intact, 1 seed | 0.{epochs}00 to 0.{epochs}00" in capsys.readouterr().out
+
+
+def test_a_child_that_fails_is_told_in_one_error():
+    with pytest.raises(DataError, match="-m data prepare ended with status 2: .*--output"):
+        memory.peak("data", "prepare")
 
 
 @pytest.mark.slow

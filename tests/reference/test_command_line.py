@@ -4,8 +4,10 @@ import io
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -104,10 +106,19 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
             ["train", "--resume", "--preset", "fast"],
             "--resume keeps the settings of the run but its length; leave out --preset",
         ),
+        (["train", "--corpus", "nowhere"], "--corpus has both splits; leave it out, or --train and --dev"),
+        (["train", "--epochs", "2", "--max-steps", "3"], "--epochs 2 has no effect: max_steps = 3 counts in its place"),
+        (["translate", "--n-best", "2", "--no-cached"], "--n-best needs the key/value cache; leave out --no-cached"),
+        (
+            ["translate", "--length-penalty", "1"],
+            "--length-penalty 1.0 has no effect on greedy search: add",
+        ),
         (["translate", "--n-best", "3", "--beam-size", "2"], "--n-best 3: more than --beam-size 2"),
         (["translate", "--n-best", "0"], "--n-best 0: expected at least 1"),
         (["translate", "--max-length", "600"], "max_length = 600: expected between 1 and 511"),
-        (["translate", "--length-penalty", "inf"], "length_penalty = inf: expected a finite number"),
+        (["translate", "--length-penalty", "inf"], "length_penalty = inf: expected between -10.0 and 10.0"),
+        (["translate", "--beam-size", "2", "--length-penalty", "400"], "length_penalty = 400.0: expected between"),
+        (["train", "--adam-beta2", "1.0"], "adam_beta2 = 1.0: expected a number below 1.0"),
         (["translate", "--beam-size", "1000000"], "beam_size = 1000000: expected between 1 and 100"),
         (["train", "--threads", "0"], "--threads 0: expected 1 to 1024"),
         (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
@@ -126,8 +137,10 @@ def test_runs_are_compared_by_what_differs(trained, capsys):
         (["attention", "--sentence", "je", "--output", "a.foo"], "a.foo: expected a name that ends in .png, .svg"),
         (["attention", "--sentence", "je", "--head", "2"], "--head 2 has no effect without --matrices"),
         (["attention", "--through-time", "{folder}/out", "--target", "i"], "no effect with --through-time"),
+        (["attention", "--sentence", "je", "--matrices", "--layer", "all"], "--layer all: with --matrices, name one"),
+        (["attention", "--through-time", "{folder}/out", "--layer", "all"], "--layer all: with --through-time, name"),
         (["align", "--line", "3"], "--line 3 has no effect without --output"),
-        (["compare", "nowhere"], "nowhere/last.pt: No such file or directory; `train` writes it"),
+        (["compare", "nowhere"], "nowhere: no last.pt, so there is no run to compare"),
         (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file or directory; `train` writes it"),
     ],
 )
@@ -156,12 +169,25 @@ def test_a_run_that_cannot_begin_leaves_nothing_behind(trained, tmp_path, capsys
 
 
 def test_runs_that_have_saved_nothing_are_left_out(trained, tmp_path, capsys):
-    (tmp_path / "begun").mkdir()
+    begun, unreported = tmp_path / "begun", tmp_path / "unreported"
+    begun.mkdir()
+    shutil.copytree(trained / "out", unreported)
+    replace(Checkpoint.load(unreported / "last.pt"), history=[]).save(unreported / "last.pt")
     capsys.readouterr()
-    assert main(["compare", str(tmp_path / "begun"), str(trained / "out")]) == 0
+    assert main(["compare", str(begun), str(unreported), str(trained / "out")]) == 0
     printed = capsys.readouterr()
     assert printed.out.count("\n") == 3 and str(trained / "out") in printed.out
-    assert printed.err == f"note: {tmp_path / 'begun'}: no last.pt, so there is no run to compare\n"
+    assert printed.err.splitlines() == [
+        f"note: {begun}: no last.pt, so there is no run to compare",
+        f"note: {unreported}: no report yet, so there is nothing to compare",
+    ]
+    assert main(["compare", str(unreported)]) == 2
+    files = ["--train", str(trained / "train"), "--dev", str(trained / "dev"), "--output", str(unreported)]
+    assert main(["train", *files, "--resume", "--from", "last"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"reference: {unreported}: no report yet, so there is nothing to compare",
+        f"reference: --from last: {unreported / 'last.pt'} has no report yet; --resume alone goes on from last.pt",
+    ]
 
 
 @pytest.mark.parametrize("stream, status, message", [(None, 0, ""), ("/dev/full", 2, "No space left on device")])
@@ -185,8 +211,9 @@ def test_help_has_an_example(command, capsys):
 
 def test_auto_says_which_device_it_chose(trained, capsys):
     arguments = ["--checkpoint", str(trained / "out/best.pt"), "--input", str(trained / "dev")]
-    assert main(["translate", *arguments, "--output", str(trained / "t.txt"), "--device", "auto"]) == 0
-    assert capsys.readouterr().out.startswith("device: ")
+    assert main(["translate", *arguments, "--output", "-", "--device", "auto"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("device: ") and "device: " not in printed.out
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
@@ -270,7 +297,6 @@ def test_attention_draws_all_layers_and_matrices(trained, capsys):
         (["--layer", "2"], "--layer 2: expected 1"),
         (["--layer", "first"], "--layer first: expected"),
         (["--matrices", "--head", "5"], "--head 5: expected 1 to 4"),
-        (["--matrices", "--layer", "all"], "--layer all: expected"),
         (["--through-time", str(trained)], "not allowed with argument"),
     ):
         try:

@@ -212,9 +212,18 @@ def test_the_command_prolongs_a_run(tmp_path, capsys):
     assert Checkpoint.load(tmp_path / "run" / "last.pt").step == 3
     capsys.readouterr()
     assert main(["train", *files, "--resume"]) == 0
+    assert "the run is finished; --max-steps N prolongs it" in capsys.readouterr().out
+    for flags, message in (
+        (["--max-steps", "2"], "has 3 steps already, more than the 2"),
+        (["--epochs", "9"], "--epochs 9 has no effect: max_steps = 3 counts in its place"),
+        (["--attention-through-time", "je mange ."], "the run is finished; --max-steps N prolongs it"),
+    ):
+        assert main(["train", *files, "--resume", *flags]) == 2
+        printed = capsys.readouterr().err
+        assert message in printed and printed.count("\n") == 1
+    assert main(["train", *files, "--resume", "--max-steps", "0", "--epochs", "4"]) == 0
+    assert main(["train", *files, "--resume"]) == 0
     assert "the run is finished; --epochs N or --max-steps N prolong it" in capsys.readouterr().out
-    assert main(["train", *files, "--resume", "--max-steps", "2"]) == 2
-    assert "has 3 steps already, more than the 2" in capsys.readouterr().err
 
 
 def test_tensorboard_gets_the_loss_of_every_step(tmp_path, monkeypatch):

@@ -57,7 +57,7 @@ def test_two_translations_are_shown_after_each_epoch(train):
 
 
 def test_the_command_that_comes_next_is_shown_and_works(train, tmp_path, monkeypatch):
-    last = train().out.splitlines()[-1]
+    last = train("--output", str(tmp_path / "my run")).out.splitlines()[-1]
     assert last.startswith("next: python -m reference translate --checkpoint ")
     monkeypatch.chdir(tmp_path)
     assert main([*shlex.split(last)[4:], "--input", "dev"]) == 0

@@ -115,7 +115,7 @@ def test_what_is_typed_is_translated_line_by_line(run_folder):
                 assert done.stdout.readline() == expected, "before the next line is typed"
             os.write(theirs, b"\x04")
             assert done.wait(60) == 0
-            assert b"a sentence a line; Ctrl-D ends" in done.stderr.read()
+            assert b"one sentence per line; Ctrl-D ends" in done.stderr.read()
         finally:
             done.kill()
             os.close(ours)

@@ -157,6 +157,14 @@ def test_no_false_alarm_on_other_text(finder, text: str) -> None:
     assert finder.leaks_in("a.py", text.encode()) == []
 
 
+def damaged_zip(method: int) -> bytes:
+    """An archive whose only member was packed, then spoilt."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("a", bytes(range(256)))
+    return buffer.getvalue()[:45] + b"\xff" * 99 + buffer.getvalue()[144:]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
@@ -164,6 +172,8 @@ def test_no_false_alarm_on_other_text(finder, text: str) -> None:
         ("a.txt", b"\xff\xfa", "neither text nor an archive"),
         ("a.gz", gzip.compress(b"x" * 100, mtime=0)[:20], "cannot be decompressed"),
         ("a.zip", b"PK\x03\x04 and no more", "cannot be opened"),
+        ("a.zip", damaged_zip(zipfile.ZIP_DEFLATED), "cannot be opened"),
+        ("a.zip", damaged_zip(zipfile.ZIP_LZMA), "cannot be opened"),
         ("deep.gz", None, "nested too deeply"),
     ],
 )

@@ -119,6 +119,16 @@ def wide_path(tables: Tables, sentence: int) -> None:
         tables.say(sentence, 2, tables.words[word], eos=1.0)
 
 
+def short_or_long(tables: Tables, sentence: int, step: float) -> None:
+    """Two translations, of 2 tokens (log p = log 0.5) and of 5 (log p = log(0.5 * step ** 3)), eos counted."""
+    tables.say(sentence, 0, tables.bos, w0=0.5, w1=0.5)
+    tables.say(sentence, 1, tables.words[0], eos=1.0)
+    for position, (before, after) in enumerate(((1, 2), (2, 3), (3, 4)), start=1):
+        tables.say(sentence, position, tables.words[before], **{f"w{after}": step, "w9": 1 - step})
+        tables.say(sentence, position + 1, tables.words[9], eos=1.0)
+    tables.say(sentence, 4, tables.words[4], eos=1.0)
+
+
 def endless(tables: Tables, sentence: int, refrain: list[int]) -> None:
     """The words of a refrain, by their ids, follow each other for ever."""
     names = [f"w{tables.words.index(token)}" for token in refrain]
@@ -173,12 +183,7 @@ def test_length_penalty(
     submission: SubmissionUnderTest, case: Case, penalty: float, step: float, is_long: bool
 ) -> None:
     tables = Tables(1)
-    tables.say(0, 0, BOS, w0=0.5, w1=0.5)
-    tables.say(0, 1, tables.words[0], eos=1.0)  # log p = log 0.5 at length 2, eos counted
-    for position, (before, after) in enumerate(((1, 2), (2, 3), (3, 4)), start=1):
-        tables.say(0, position, tables.words[before], **{f"w{after}": step, "w9": 1 - step})
-        tables.say(0, position + 1, tables.words[9], eos=1.0)
-    tables.say(0, 4, tables.words[4], eos=1.0)  # log p = log(0.5 * step ** 3) at length 5
+    short_or_long(tables, 0, step)
     found = tables.search(submission, [0], beam_size=6, length_penalty=penalty)
     wanted = [tables.ids(1, 2, 3, 4) if is_long else tables.ids(0)]
     look_at = "score = log p / length ** length_penalty; eos counts as a token, bos does not"
@@ -186,10 +191,23 @@ def test_length_penalty(
 
 
 def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -> None:
-    tables = Tables(1)
-    garden_path(tables, 0)
-    found = tables.search(submission, [0])
-    expect(found == [tables.ids(1, 2)], "the default beam_size and length_penalty", f"{[tables.ids(1, 2)]}", f"{found}")
+    tables = Tables(3)
+    for sentence, penalty in enumerate((0.55, 0.65)):  # with this one both translations have the same score
+        short_or_long(tables, sentence, 0.5 ** ((2.5**penalty - 1) / 3))
+    # The fourth word leads to a good translation, the fifth to a better one; each of the first three has many endings.
+    tables.say(2, 0, BOS, w0=0.24, w1=0.23, w2=0.22, w3=0.17, w4=0.14)
+    for word in range(3):
+        tables.say(2, 1, tables.words[word], **{f"w{i}": 0.1 for i in range(2, 12)})
+    for position, (before, after) in enumerate(((4, 5), (5, 6), (6, 7)), start=1):
+        tables.say(2, position, tables.words[before], **{f"w{after}": 1.0})
+    tables.say(2, 1, tables.words[3], w2=1.0)
+    for position, words in ((2, (2, 3, 4, *range(6, 12))), (4, (7,))):
+        for word in words:
+            tables.say(2, position, tables.words[word], eos=1.0)
+    found = tables.search(submission, [0, 1, 2])
+    wanted = [tables.ids(1, 2, 3, 4), tables.ids(0), tables.ids(3, 2)]
+    look_at = "the signature says what beam_size and length_penalty are where they are not given"
+    expect(found == wanted, "the default beam_size and length_penalty", f"{wanted}", f"{found}", look_at)
 
 
 def test_stops_at_max_length(submission: SubmissionUnderTest, case: Case) -> None:

@@ -175,6 +175,22 @@ def test_an_answer_to_what_is_no_longer_asked_stays_as_an_own_cell() -> None:
     assert "nbgrader" not in json.loads(merged.content)["cells"][1]["metadata"]
 
 
+def test_the_parts_of_a_split_cell_all_stay() -> None:
+    """Splitting and copying repeat the grade_id, or in old formats the whole cell."""
+    halves = [cell("b", "half 1", True), cell("b", "half 2", True, id="x"), cell("b", "half 3", True)]
+    own = [{"cell_type": "code", "metadata": {}, "source": "again", "outputs": []}] * 2
+    student = notebook(cell("a", "old prose"), *halves, *own, cell("t", "test 1"), cell("t", "test 1", id="own-1"))
+    new = notebook(cell("a", "new prose"), cell("b", "raise 1", True), cell("t", "test 2"))
+    merged = merge_notebook(OLD, student, new)
+    expected = ["new prose", "half 1", "half 2", "half 3", "again", "again", "test 2", "test 1"]
+    assert sources(merged.content) == expected
+    cells = json.loads(merged.content)["cells"]
+    assert ["nbgrader" in one["metadata"] for one in cells] == [True, True, *[False] * 4, True, False]
+    ids = [one["id"] for one in cells if "id" in one]
+    assert len(set(ids)) == len(ids) == 7
+    assert merge_notebook(new, merged.content, new).content == merged.content
+
+
 def test_outputs_of_cells_that_are_as_they_were_stay() -> None:
     student = notebook(cell("a", "old prose", outputs=[1]), cell("t", "test 1", outputs=[2]))
     new = notebook(cell("a", "old prose"), cell("t", "test 2"))

@@ -174,6 +174,30 @@ def test_an_old_archive_that_is_none(update, student: Path, tmp_path: Path) -> N
         assert status == 2 and says in err
 
 
+def flipped(packed: bytes) -> bytes:
+    """One member's compressed bytes are turned round."""
+    middle = packed.index(b"PK\x01\x02") // 2
+    return packed[:middle] + bytes(255 - byte for byte in packed[middle : middle + 64]) + packed[middle + 64 :]
+
+
+def encrypted(packed: bytes) -> bytes:
+    """So says the header of its first member, here and in the list at the end."""
+    packed = packed[:6] + b"\1" + packed[7:]
+    listed = packed.index(b"PK\x01\x02") + 8
+    return packed[:listed] + b"\1" + packed[listed + 1 :]
+
+
+@pytest.mark.parametrize("damage", [flipped, encrypted])
+def test_a_damaged_archive_is_named(update, student: Path, damage) -> None:
+    damaged = damage((student.parent / "student.zip").read_bytes())
+    (student.parent / "student.zip").write_bytes(damaged)
+    status, out, err = update("--base", str(student.parent / "student.zip"))
+    assert (status, out) == (2, "") and "is not a zip archive that can be read (" in err
+    (student / HANDED_OUT).write_bytes(damage(make_zip({"checksums.json": b"x" * 3, "a.py": bytes(range(256))})))
+    status, out, err = update()
+    assert (status, out) == (2, "") and "cannot be used (" in err
+
+
 def test_nothing_to_do_writes_nothing(project: Project, student: Path) -> None:
     plan = make_plan(student, contents(student), "student")
     assert (plan.writes, plan.removals, plan.conflicts, apply(plan)) == ({}, [], [], None)
