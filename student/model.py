@@ -17,7 +17,7 @@ class Encoder(nn.Module):
     """A stack of `n_layers` encoder layers, each with its own parameters.
 
     A pre-norm stack ends with a LayerNorm, because nothing else normalises the sum that its residual
-    connections build up (Xiong et al. 2020, section 3.1).
+    connections build up (Xiong et al. 2020, table 1).
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -95,4 +96,4 @@ def draw(options: argparse.Namespace, tallies: list[list[Tally]], weights: Tenso
     name = f"head {head + 1}" if head + 1 < len(rates[0]) else "mean of the heads"
     title = f"layer {layer + 1}, {name}"
     save_figure(plot_alignments(rates, weights[layer, head], gold.possible, *pair, title), options.output)
-    print(f"line {options.line}, {title}, AER {rate:.3f}: {options.output}")
+    print(f"line {options.line}, {title}, AER {rate:.3f}: {options.output}", file=sys.stderr)

@@ -5,6 +5,7 @@ The mean of a few late weights lies in a flatter place than each of them and usu
 """
 
 import argparse
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     output = options.output or folder / "average.pt"
     average_checkpoints(paths).save(output)
     print(f"{output}: the average of {n_last} checkpoints ({', '.join(path.name for path in paths)})")
-    print(f"next: python -m {__name__.rsplit('.', 2)[0]} translate --checkpoint {output}")
+    print(f"next: python -m {__name__.rsplit('.', 2)[0]} translate --checkpoint {shlex.quote(str(output))}")
     return 0
 
 

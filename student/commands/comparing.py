@@ -7,7 +7,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ..running.checkpoint import Checkpoint
+from ..running.checkpoint import Checkpoint, CheckpointError
+
+
+class NoReportError(CheckpointError):
+    """A folder without figures to compare; the message says why."""
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +22,16 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the table; returns the exit status."""
-    folders = [folder for folder in options.runs if (folder / "last.pt").is_file()]
-    if folders:  # of `runs/*` some may have saved nothing yet
-        for folder in options.runs:
-            if folder not in folders:
-                print(f"note: {folder}: no last.pt, so there is no run to compare", file=sys.stderr)
-    runs = [read_run(folder) for folder in folders or options.runs]
+    runs, unfit = [], []
+    for folder in options.runs:
+        try:
+            runs.append(read_run(folder))
+        except NoReportError as error:  # of `runs/*` some may have come to nothing yet
+            unfit.append(error)
+    if not runs:
+        raise unfit[0]
+    for why in unfit:
+        print(f"note: {why}", file=sys.stderr)
     print(json.dumps(runs, indent=2) if options.json else as_table(runs))
     return 0
 
@@ -32,9 +40,14 @@ def read_run(folder: Path) -> dict[str, Any]:
     """Reads one run as a row: its name, all its settings, and the figures of its best epoch.
 
     Raises:
-        CheckpointError: if the folder holds no run.
+        NoReportError: if the folder holds no run, or one that has not been measured yet.
+        CheckpointError: if the run cannot be read.
     """
+    if not (folder / "last.pt").is_file():
+        raise NoReportError(f"{folder}: no last.pt, so there is no run to compare")
     saved = Checkpoint.load(folder / "last.pt")
+    if not saved.history:
+        raise NoReportError(f"{folder}: no report yet, so there is nothing to compare")
     best = max(saved.history, key=lambda line: line["dev_bleu"])
     return {
         "run": str(folder),

@@ -57,6 +57,9 @@ def run(options: argparse.Namespace) -> int:
     check_format(output, "attention", is_animated=bool(options.through_time))
     if options.through_time and (options.matrices or options.target is not None):
         raise ConfigError("--matrices and --target have no effect with --through-time, which draws what was recorded")
+    if options.layer == "all" and (options.matrices or options.through_time):
+        flag = "--matrices" if options.matrices else "--through-time"
+        raise ConfigError(f"--layer all: with {flag}, name one layer")
     if options.head is not None and not options.matrices:
         raise ConfigError(f"--head {options.head} has no effect without --matrices: maps show all heads")
     if options.through_time:

@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
         set_threads(options.threads)
         asked, options.device = options.device, choose_device(options.device)
         if asked == "auto":
-            print(f"device: {describe_device(options.device)}")
+            print(f"device: {describe_device(options.device)}", file=sys.stderr)
         status: int = options.run(options)
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where a full disk can be reported

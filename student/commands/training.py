@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # students do not have it
     from ..running.extras.several_processes import ProcessGroup
 
 PACKAGE = __name__.rsplit(".", 2)[0]
-CORPUS = Path("data/corpus")
+FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")}
 LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
 RESUMED = [
     "keep_epochs",
@@ -44,8 +44,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--corpus", type=Path, metavar="DIR", help="a folder that `data prepare` wrote: its training and dev split"
     )
-    parser.add_argument("--train", type=Path, default=CORPUS / "fren.train.bpe", help="`source|||target` lines")
-    parser.add_argument("--dev", type=Path, default=CORPUS / "fren.dev.bpe", help="likewise")
+    text = f"`source|||target` lines (default: {FILES['train']})"
+    parser.add_argument("--train", type=Path, help=text)
+    parser.add_argument("--dev", type=Path, help=f"likewise (default: {FILES['dev']})")
     parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
     parser.add_argument(
         "--resume",
@@ -101,8 +102,7 @@ def run(options: argparse.Namespace) -> int:
 def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
     """Trains; returns the exit status."""
     thresholds = read_thresholds(options.thresholds)
-    if options.corpus:
-        options.train, options.dev = (find_split(options.corpus, split) for split in ("train", "dev"))
+    files = corpus_files(options)
     if options.start and not options.resume:
         raise ConfigError("--from goes on with an earlier run: add --resume")
     if options.resume:
@@ -112,18 +112,22 @@ def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
         start = options.output / "last.pt"
         if options.start:
             start = extra("rewinding", "--from").find_kept(options.output, options.start)
-        config = Checkpoint.load(start).config
+        saved = Checkpoint.load(start)
+        if options.start and not saved.history:
+            where = f"--from {options.start}: {start} has no report yet"
+            raise ConfigError(f"{where}; --resume alone goes on from last.pt")
+        config = saved.config
     else:
         config = config_from_flags(options)
-    train_pairs, dev_pairs = (read_split(path, config) for path in (options.train, options.dev))
+    longer = {name: getattr(options, name) for name in LENGTHS if getattr(options, name) is not None}
+    if "epochs" in longer and (max_steps := longer.get("max_steps", config.max_steps)):
+        raise ConfigError(f"--epochs {options.epochs} has no effect: max_steps = {max_steps} counts in its place")
+    train_pairs, dev_pairs = (read_split(path, config) for path in files)
     for folder in (options.output, options.out_file and options.out_file.parent):
         if folder:
             make_folder(folder)  # where that fails, it should not show after the training
     if options.resume:
-        longer = {name: getattr(options, name) for name in LENGTHS if getattr(options, name) is not None}
         experiment = Experiment.resume(start, train_pairs, dev_pairs, options.device, longer, group)
-        if options.start and (not group or group.rank == 0):
-            extra("rewinding", "--from").rewind(options.output, start)
     else:
         experiment = Experiment(config, train_pairs, dev_pairs, options.device, group)
     if options.attention_through_time is not None:
@@ -131,7 +135,11 @@ def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
         before = experiment.watched
         if before and (before.source, before.target) != (watched.source, watched.target):
             raise ConfigError(f"--resume: this run records the attention in {' '.join(before.source)!r} already")
+        if not before and experiment.is_finished:
+            raise ConfigError(f"--attention-through-time records during training; {how_to_prolong(experiment)}")
         experiment.watched = before or watched
+    if options.start and (not group or group.rank == 0):
+        extra("rewinding", "--from").rewind(options.output, start)
     longest = experiment.longest
     n_parameters = sum(parameter.numel() for parameter in experiment.model.parameters())
     print(
@@ -139,11 +147,8 @@ def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
         f"vocabularies {len(experiment.src_vocab)} and {len(experiment.tgt_vocab)}, {n_parameters:,} parameters"
     )
     if experiment.is_finished:
-        if experiment.is_stalled:
-            print("the run is finished: dev BLEU rises no more; --patience N prolongs it")
-        else:
-            print("the run is finished; --epochs N or --max-steps N prolong it")
-    tokenizers = tokenizer_files(options.train.parent)
+        print(how_to_prolong(experiment))
+    tokenizers = tokenizer_files(files[0].parent)
     try:
         experiment.run(
             options.output,
@@ -160,8 +165,8 @@ def train(options: argparse.Namespace, group: "ProcessGroup | None") -> int:
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
     if options.test_file:
         return translate_test(options) if not group or group.rank == 0 else 0
-    where = f"--checkpoint {options.output / 'best.pt'} --output {PACKAGE}/translations.txt"
-    print(f"next: python -m {PACKAGE} translate {where}")
+    places = ["--checkpoint", str(options.output / "best.pt"), "--output", f"{PACKAGE}/translations.txt"]
+    print(f"next: {shlex.join(['python', '-m', PACKAGE, 'translate', *places])}")
     return 0
 
 
@@ -172,6 +177,29 @@ def translate_test(options: argparse.Namespace) -> int:
     files = ["--checkpoint", options.output / "best.pt", "--input", options.test_file, "--output", options.out_file]
     words = parser.parse_args(list(map(str, files)), argparse.Namespace(device=options.device))
     return translating.run(words)
+
+
+def how_to_prolong(experiment: Experiment) -> str:
+    """Says that the run is finished, why, and which flags prolong it."""
+    if experiment.step < experiment.total_steps:
+        return "the run is finished: dev BLEU has stopped improving; a higher --patience prolongs it"
+    flags = "--max-steps N prolongs it" if experiment.config.max_steps else "--epochs N or --max-steps N prolong it"
+    return f"the run is finished; {flags}"
+
+
+def corpus_files(options: argparse.Namespace) -> list[Path]:
+    """Returns the files of the training and the dev pairs.
+
+    Raises:
+        ConfigError: if they are named twice.
+        DataError: if the folder of `--corpus` lacks one.
+    """
+    given = {split: getattr(options, split) for split in FILES if getattr(options, split)}
+    if options.corpus and given:
+        raise ConfigError(f"--corpus has both splits; leave it out, or {' and '.join(f'--{split}' for split in given)}")
+    if options.corpus:
+        return [find_split(options.corpus, split) for split in FILES]
+    return [given.get(split, FILES[split]) for split in FILES]
 
 
 def find_split(corpus: Path, split: str) -> Path:

@@ -25,7 +25,7 @@ OF_TOKENS = (".bpe", ".words")  # endings of a corpus' files
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     add_checkpoint_flag(parser)
-    text = "a sentence a line; - = standard input, line by line if somebody types"
+    text = "one sentence per line; - = standard input, line by line if somebody types"
     parser.add_argument("--input", type=Path, default=SOURCES, help=f"{text} (default: {SOURCES})")
     parser.add_argument("--output", type=Path, help=f"- = standard output (default: {TRANSLATIONS}, or - for input -)")
     parser.add_argument(
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         return translation.as_n_best(number) if options.n_best else translation.as_text()
 
     if options.input == STANDARD == output and sys.stdin and sys.stdin.isatty():
-        print(f"{PACKAGE}: a sentence a line; Ctrl-D ends", file=sys.stderr)
+        print(f"{PACKAGE}: one sentence per line; Ctrl-D ends", file=sys.stderr)
         for number, line in enumerate(typed_lines()):
             [translation] = translator.translate([line])
             print(shown(translation, number), flush=True)
@@ -113,7 +113,13 @@ def decoding_settings(config: Config, options: argparse.Namespace) -> Config:
         beam_size = changes.setdefault("beam_size", max(config.beam_size, options.n_best))
         if options.n_best > beam_size:
             raise ConfigError(f"--n-best {options.n_best}: more than --beam-size {beam_size}")
-    return replace(config, **changes)
+        if options.cached is False:
+            raise ConfigError("--n-best needs the key/value cache; leave out --no-cached")
+    changed = replace(config, **changes)
+    if options.length_penalty is not None and changed.beam_size == 1 and not options.n_best:
+        why = f"--length-penalty {options.length_penalty} has no effect on greedy search"
+        raise ConfigError(f"{why}: add --beam-size N")
+    return changed
 
 
 def typed_lines() -> Iterator[str]:

@@ -22,7 +22,7 @@ class ConfigError(ValueError):
 
 
 def setting(default: Any, text: str, **limits: object) -> Any:
-    """Makes a field of `Config` with its help text and its limits: `low`, `high` or `choices`."""
+    """Makes a field of `Config` with its help text and its limits: `low`, `high`, `below` or `choices`."""
     return field(default=default, metadata={"help": text, **limits})
 
 
@@ -56,12 +56,12 @@ class Config:
     batch_size: int = setting(32, "sentences per batch", low=1)
     bucketing: bool = setting(False, "put sentences of similar length into one batch")
     most_tokens: int = setting(
-        0, "leave out pairs with a longer side; 0 = a side of over 512 tokens is an error", low=0, high=511
+        0, "leave out pairs with a longer side; 0 = a source of over 512 tokens or a target of over 511 is an error", low=0, high=511
     )
     min_count: int = setting(1, "tokens that occur less often in the training data become <unk>", low=1)
     learning_rate: float = setting(1e-3, "Adam's highest learning rate", low=0.0)
     adam_epsilon: float = setting(1e-8, "Adam's epsilon, which keeps its steps finite", low=0.0)
-    adam_beta2: float = setting(0.999, "Adam's memory of squared gradients: lower forgets sooner", low=0.0, high=1.0)
+    adam_beta2: float = setting(0.999, "Adam's memory of squared gradients: lower forgets sooner", low=0.0, below=1.0)
     weight_decay: float = setting(0.0, "decay of all matrices per step (AdamW: Loshchilov and Hutter 2019)", low=0.0)
     schedule: str = setting("constant", "how the learning rate changes", choices=SCHEDULES)
     warmup_steps: int = setting(0, "steps in which the learning rate rises to its highest", low=0)
@@ -84,7 +84,7 @@ class Config:
         True, "decode with the key/value cache, if the package has it and the layers are the reference's"
     )
     beam_size: int = setting(1, "1 = greedy search, more = beam search (task E.3)", low=1, high=100)
-    length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score")
+    length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score", low=-10.0, high=10.0)
 
     def __post_init__(self) -> None:
         """Checks types and limits.
@@ -98,12 +98,14 @@ class Config:
                 object.__setattr__(self, item.name, value := float(value))
             if type(value) is not kind:
                 raise ConfigError(f"{item.name} = {value!r}: expected {getattr(kind, '__name__', kind)}")
-            choices, low, high = (item.metadata.get(key) for key in ("choices", "low", "high"))
+            choices, low, high, below = map(item.metadata.get, ("choices", "low", "high", "below"))
             if choices and value not in choices:
                 raise ConfigError(f"{item.name} = {value!r}: expected one of {', '.join(choices)}")
             if (low is not None and not value >= low) or (high is not None and not value <= high):
                 limits = f"at least {low}" if high is None else f"between {low} and {high}"
                 raise ConfigError(f"{item.name} = {value!r}: expected {limits}")
+            if below is not None and not value < below:
+                raise ConfigError(f"{item.name} = {value!r}: expected a number below {below}")
             if kind is float and not math.isfinite(value):
                 raise ConfigError(f"{item.name} = {value!r}: expected a finite number")
         if self.d_model % self.n_heads:

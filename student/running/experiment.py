@@ -122,7 +122,7 @@ class Experiment:
 
     @property
     def is_finished(self) -> bool:
-        """Whether all steps are done, or dev BLEU rises no more, and the last steps are reported."""
+        """Whether all steps are done, or dev BLEU has stopped improving, and the last steps are reported."""
         return (self.step >= self.total_steps or self.is_stalled) and not self._since_report["batches"]
 
     @property
@@ -154,7 +154,7 @@ class Experiment:
 
         Raises:
             CheckpointError: if the pairs differ from those that the run began with.
-            ConfigError: if the run is already longer than that.
+            ConfigError: if the run is already longer than that, or was trained by another number of processes.
         """
         saved = Checkpoint.load(path)
         config = Config.from_dict(saved.config.to_dict() | (longer or {}))
@@ -162,6 +162,9 @@ class Experiment:
         for kind, mark in (saved.corpus or {}).items():
             if mark != run.corpus.get(kind):
                 raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
+        n_processes = sum(name.partition("/")[0] == "cpu" for name in saved.rng_states)
+        if n_processes != (group.size if group else 1):
+            raise ConfigError(f"{path}: was trained by {n_processes} processes; resume it with as many")
         if (run.src_vocab.tokens, run.tgt_vocab.tokens) != (saved.src_vocab.tokens, saved.tgt_vocab.tokens):
             raise CheckpointError(f"{path}: was trained on other data: the vocabularies differ")
         saved.load_weights(run.model, path, last=True)

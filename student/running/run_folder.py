@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..whole_files import in_one_piece, make_folder
-from .checkpoint import Checkpoint
+from .checkpoint import Checkpoint, CheckpointError
 from .config import ConfigError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FILES = (
     "best.pt",
     "last.pt",
+    "average.pt",
     "settings.toml",
     "history.jsonl",
     "curves.png",
@@ -60,12 +61,13 @@ class RunFolder:
         make_folder(path)
         self.path, self.keep_epochs = path, keep_epochs
         self.tokenizers, self.thresholds = tokenizers or {}, thresholds or {}
-        self.best_bleu = max((line["dev_bleu"] for line in start.history), default=-1.0)
+        self.best_bleu = best_bleu(path) if start.history else -1.0
         self._older = [] if start.step else [file for name in FILES for file in path.glob(name)]
         if self._older:
             print(f"{path} holds an older run; it is removed when this one first saves", flush=True)
         self._writer = open_tensorboard(path / "tensorboard", start.step or 0) if tensorboard else None
-        if start.history and not (path / "best.pt").is_file():  # it is lost: these are the best weights that are left
+        # The file is lost, or the run was stopped before it was written: these are the best weights that are left.
+        if start.history and start.history[-1]["dev_bleu"] > self.best_bleu:
             start.save(path / "best.pt")
             self.best_bleu = start.history[-1]["dev_bleu"]
 
@@ -128,16 +130,24 @@ class RunFolder:
         save_figure(plot_history(history, self.thresholds), self.path / "curves.png")
 
 
+def best_bleu(folder: Path) -> float:
+    """Returns the dev BLEU of a run's best checkpoint; -1 where it is missing or damaged."""
+    try:
+        return Checkpoint.load(folder / "best.pt").history[-1]["dev_bleu"]
+    except (CheckpointError, IndexError):
+        return -1.0
+
+
 def kept_name(line: dict[str, float]) -> str:
     """Returns the name of the checkpoint that `keep_epochs` keeps with a line of the history."""
-    is_epoch = line["epoch"] == int(line["epoch"])
+    is_epoch = isinstance(line["epoch"], int)  # a rounded part of an epoch may be a whole number, too
     return f"epoch-{int(line['epoch']):02}.pt" if is_epoch else f"step-{int(line['step']):06}.pt"
 
 
 def kept_checkpoints(folder: Path) -> list[Path]:
     """Returns the checkpoints that `keep_epochs` keeps, in the order of their reports."""
     paths = [path for kind in ("epoch", "step") for path in folder.glob(f"{kind}-[0-9]*.pt")]
-    return sorted(paths, key=lambda path: path.stat().st_mtime_ns)
+    return sorted(paths, key=lambda path: len(Checkpoint.load(path).history))
 
 
 def open_tensorboard(folder: Path, step: int) -> "SummaryWriter":

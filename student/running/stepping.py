@@ -29,6 +29,7 @@ class Steps:
         """Trains so many steps of `run`, but not beyond the end of the epoch, nor after Ctrl-C."""
         self.run, self.progress = run, progress
         self.n_batches, self.losses = 0, list[float]()
+        self._is_cut = False
         config = run.config
         self._epoch, place = divmod(run.step, run.steps_per_epoch)
         self._n_before = place * config.accumulate
@@ -48,7 +49,7 @@ class Steps:
                 )
         finally:
             handle.remove()
-        if not run.stop.is_asked:
+        if not self._is_cut:
             self.n_batches = n_batches  # even if a student's `train_epoch` leaves some out
         if run.group:
             self.mean_loss = sum(self.losses) / len(self.losses)
@@ -74,6 +75,7 @@ class Steps:
         with tqdm(None, label, n_all, False, initial=self._n_before, unit="batch", disable=not self.progress) as bar:
             for index, batch in enumerate(islice(run.loader.epoch(self._epoch, self._n_before), n_batches)):
                 if index and index % run.config.accumulate == 0 and run.wants_to_stop():
+                    self._is_cut = True
                     return
                 if self.losses:
                     mean = sum(self.losses) / len(self.losses)

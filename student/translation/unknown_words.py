@@ -1,6 +1,6 @@
 """Source words in place of `<unk>`: the word that cross-attention looks at is often a name, and right as it is.
 
-The method is that of Jean et al. 2015, "On Using Very Large Target Vocabulary", section 3.3, without a dictionary.
+The method is that of Jean et al. 2015, "On Using Very Large Target Vocabulary", without a dictionary.
 """
 
 import torch

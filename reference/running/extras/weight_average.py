@@ -1,7 +1,7 @@
 """The average of the weights over time, which usually translates better than the weights of any one step.
 
 After each step: average <- decay * average + (1 - decay) * weights, as Morales-Brotons et al. 2024 ("Exponential Moving
-Average of Weights in Deep Learning") use it; averaging iterates goes back to Polyak and Juditsky 1992, who take the mean.
+Average of Weights in Deep Learning") use it. Averaging goes back to Polyak and Juditsky 1992, who take the plain mean.
 """
 
 from collections.abc import Iterator
