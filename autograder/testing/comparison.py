@@ -113,21 +113,37 @@ def _expect_finite(actual: Tensor, what: str, look_at: str) -> None:
         fail(what, "finite numbers", f"{bad} of {actual.numel()} values are NaN or infinite", look_at)
 
 
-def difference(actual: Tensor, expected: Tensor) -> float:
-    """The largest difference, relative to 1 + the size of the expected value; NaN counts as infinite."""
+def difference(actual: Tensor, expected: Tensor, scale: float = 1.0) -> float:
+    """The largest difference, relative to `scale` + the size of the expected value; NaN counts as infinite."""
     if expected.numel() == 0:
         return 0.0
     with torch.no_grad():
         expected = expected.double()
-        error = ((actual.double() - expected).abs_() / expected.abs().add_(1)).max().item()
+        error = ((actual.double() - expected).abs_() / expected.abs().add_(scale)).max().item()
     return math.inf if math.isnan(error) else error
 
 
-def expect_close(actual: object, expected: Tensor, what: str, look_at: str = "", tolerance: float = TOLERANCE) -> None:
-    """Fails where shape, dtype or values differ; the message shows the place where they differ most."""
+def expect_close(
+    actual: object,
+    expected: Tensor,
+    what: str,
+    look_at: str = "",
+    tolerance: float = TOLERANCE,
+    scale: float = 1.0,
+) -> None:
+    """Fails where shape, dtype or values differ; the message shows the place where they differ most.
+
+    Args:
+        actual: what a submission returned.
+        expected: what is right.
+        what: both are.
+        look_at: a question that may lead to the fault.
+        tolerance: of the `difference`.
+        scale: of the `difference`: larger where terms that were larger than the results have been rounded.
+    """
     __tracebackhide__ = True
     found = _expect_layout(actual, expected.shape, what, look_at, expected.dtype)
-    relative = difference(found, expected)
+    relative = difference(found, expected, scale)
     if not math.isfinite(relative):
         _expect_finite(found, what, look_at)
     _observe(what, relative, tolerance)
@@ -136,7 +152,7 @@ def expect_close(actual: object, expected: Tensor, what: str, look_at: str = "",
     found, expected = found.detach(), expected.detach()
     error = (found - expected).abs()
     worst = tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
-    wrong = int((error > tolerance * (1 + expected.abs())).sum())
+    wrong = int((error > tolerance * (scale + expected.abs())).sum())
     place = f" at {list(worst)}" if worst else ""
     fail(
         what,

@@ -221,26 +221,33 @@ def compare_gradients(judged: Judged, ends: Ends, parameters: Sequence[tuple[Ten
     torch.autograd.backward(torch.stack(ends.got).sum(), inputs=found)
     torch.autograd.backward(torch.stack(ends.wanted).sum(), inputs=wanted)
     failures = Failures()
+    largest = max((float(leaf.grad.abs().max()) for leaf in wanted if leaf.grad is not None), default=0.0)
     for situation, name, tensor, leaf in ends.inputs:
         if leaf.grad is not None:
             with failures.noted(), told(judged, situation):
-                compare_gradient(tensor, leaf.grad, f"the gradient of {name}")
+                compare_gradient(tensor, leaf.grad, f"the gradient of {name}", largest)
     for parameter, leaf in parameters:
         if leaf.grad is not None and parameter.requires_grad:
             with failures.noted():
-                compare_gradient(parameter, leaf.grad, "the gradient of a parameter, over several calls")
+                compare_gradient(parameter, leaf.grad, "the gradient of a parameter, over several calls", largest)
     failures.raise_first()
 
 
-def compare_gradient(tensor: Tensor, wanted: Tensor, what: str) -> None:
-    """The gradient of a tensor, and what it should be, in float64."""
+def compare_gradient(tensor: Tensor, wanted: Tensor, what: str, largest: float) -> None:
+    """The gradient of a tensor, and what it should be, in float64; rounding shows where large terms cancel.
+
+    Args:
+        tensor: with its gradient.
+        wanted: the right gradient.
+        what: it is the gradient of.
+        largest: of all gradients that were computed together.
+    """
     found = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
     is_lost = not found.any() and float(wanted.abs().max()) > CLEARLY_NOT_ZERO
-    if tensor.dtype == torch.float32 and not is_lost:  # rounding shows where large terms cancel
-        size = max(0.1, float(wanted.abs().max()))
-        expect_close(found / size, (wanted / size).float(), what, DETACHED, 200 * TOLERANCE_OF_FLOAT32)
-        return
-    expect_close(found, wanted.to(found.dtype), what, DETACHED)
+    tolerance, scale = TOLERANCE, max(1.0, largest / 100)
+    if tensor.dtype == torch.float32 and not is_lost:
+        tolerance, scale = 200 * TOLERANCE_OF_FLOAT32, max(0.1, float(wanted.abs().max()))
+    expect_close(found, wanted.to(found.dtype), what, DETACHED, tolerance, scale)
 
 
 def flat(parts: Parts) -> Iterator[Tensor]:
