@@ -56,7 +56,10 @@ class Config:
     batch_size: int = setting(32, "sentences per batch", low=1)
     bucketing: bool = setting(False, "put sentences of similar length into one batch")
     most_tokens: int = setting(
-        0, "leave out pairs with a longer side; 0 = a source of over 512 tokens or a target of over 511 is an error", low=0, high=511
+        0,
+        "leave out pairs with a longer side; 0 = a source of over 512 tokens or a target of over 511 is an error",
+        low=0,
+        high=511,
     )
     min_count: int = setting(1, "tokens that occur less often in the training data become <unk>", low=1)
     learning_rate: float = setting(1e-3, "Adam's highest learning rate", low=0.0)
