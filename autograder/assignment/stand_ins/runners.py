@@ -97,6 +97,8 @@ def train(
     stale: bool = False,
     in_one_pass: bool = False,
     parameter_groups: int = 1,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
 ) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
     """What `train_epoch` returns after each epoch, and what it leaves behind.
 
@@ -106,7 +108,7 @@ def train(
         train_epoch: of the submission.
         start: the parameters of a TinyTranslator.
         batches: their tensors by name.
-        rate: of plain gradient descent, where a step shows the gradient itself.
+        rate: of gradient descent.
         pad: the label that the criterion ignores.
         smoothing: of the criterion's labels.
         options: further arguments for `train_epoch`.
@@ -117,6 +119,8 @@ def train(
         stale: leaves gradients behind in the model, as an earlier use of it would.
         in_one_pass: passes an iterator, which can be read only once and has no length.
         parameter_groups: of the optimizer, n of them: parameter i is in group i % n, whose rate is rate / (1 + i % n).
+        momentum: of the optimizer; without it a step shows the gradient itself.
+        weight_decay: likewise.
     """
     (src_size, d_model), tgt_size = start[0].shape, start[1].size(0)
     model = TinyTranslator(src_size, tgt_size, d_model, start[0].dtype)
@@ -125,18 +129,19 @@ def train(
             parameter.copy_(value)
             parameter.grad = torch.ones_like(parameter) if stale else None
     parameters, n = list(model.parameters()), parameter_groups
-    optimizer = torch.optim.SGD([{"params": parameters[i::n], "lr": rate / (1 + i)} for i in range(n)], lr=rate)
-    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step) if schedule else None
+    groups = [{"params": parameters[i::n], "lr": rate / (1 + i)} for i in range(n)]
+    descent = torch.optim.SGD(groups, lr=rate, momentum=momentum, weight_decay=weight_decay)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(descent, lambda step: 0.5**step) if schedule else None
     if schedule:
         options = {**options, "scheduler": scheduler}
     criterion = nn.CrossEntropyLoss(ignore_index=pad, label_smoothing=smoothing)
     several = [Batch(**tensors) for tensors in batches]
-    given = criterion, optimizer, scheduler, several
+    given = criterion, descent, scheduler, several
     before, losses = settings(*given), []
     for _ in range(epochs):
         model.train(is_training)  # as dev BLEU between two epochs leaves it
         model.part.train(is_training is not is_mixed)
-        losses.append(train_epoch(iter(several) if in_one_pass else several, model, optimizer, criterion, **options))
+        losses.append(train_epoch(iter(several) if in_one_pass else several, model, descent, criterion, **options))
     steps, after = scheduler.last_epoch if scheduler else None, settings(*given)
     changed = [name for name, value in before.items() if after.get(name) != value]
     return losses, [parameter.detach() for parameter in model.parameters()], steps, changed

@@ -161,6 +161,7 @@ MADE = (
     ("few", "float64"),
     ("few", "float32"),
     ("as many tokens as features", "float64"),
+    ("fewer tokens than features", "float64"),
     ("one feature", "float32"),
     ("many", "float64"),
 )
@@ -222,6 +223,7 @@ def sizes_of(kind: Kind, case: Case) -> tuple[int, int]:
     return {
         "few": draw_sizes(case),
         "as many tokens as features": (7, 7),
+        "fewer tokens than features": (case.size(3, 5), case.size(6, 8)),
         "one feature": (case.size(5, 9), 1),
         "many": (case.size(258, 300), case.size(33, 35)),
     }[kind]

@@ -45,6 +45,11 @@ def shapes_by_labels() -> list[list[Shape]]:
 
 SHAPES = shapes_by_labels()
 MOST_BATCHES = 100
+OPTIMIZERS = {
+    "plain": {"momentum": 0.0, "weight_decay": 0.0},
+    "with momentum": {"momentum": 0.5, "weight_decay": 0.1},
+}
+"""Settings of stochastic gradient descent."""
 
 
 class Training:
@@ -111,8 +116,11 @@ class Training:
         factors: list[float] | None = None,
         epochs: int = 1,
         parameter_groups: int = 1,
+        optimizer: str = "plain",
     ) -> tuple[list[float], list[Tensor]]:
         """The mean loss of each epoch, and the parameters after descent on the mean over all labels of each group."""
+        momentum, decay = OPTIMIZERS[optimizer]["momentum"], OPTIMIZERS[optimizer]["weight_decay"]
+        moving = [torch.zeros_like(value, dtype=torch.float64) for value in self.start]
         copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
         with torch.no_grad():
             for parameter, value in zip(copy.parameters(), self.start, strict=True):
@@ -138,7 +146,8 @@ class Training:
             rate = self.rate * (factors[step] if factors else 1.0)
             with torch.no_grad():
                 for index, (parameter, gradient) in enumerate(zip(copy.parameters(), gradients, strict=True)):
-                    parameter.sub_(rate / (1 + index % parameter_groups) * scale * gradient)
+                    moving[index] = momentum * moving[index] + scale * gradient + decay * parameter
+                    parameter.sub_(rate / (1 + index % parameter_groups) * moving[index])
         means = torch.tensor(all_losses, dtype=torch.float64).view(epochs, -1).mean(dim=1).tolist()
         return means, [p.detach().to(self.dtype) for p in copy.parameters()]
 
@@ -261,6 +270,7 @@ SITUATIONS = Covering(
         "is_mixed": (False, True),
         "in_one_pass": (True, False),
         "parameter_groups": (1, Either(2, 3)),
+        "optimizer": ("plain", "with momentum"),
         "dtype": (torch.float64, torch.float32),
         "values": ("usual",),
     },
@@ -292,14 +302,14 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         trainings.append(Training(submission, case, row["n_batches"], **named))
         options = {"accumulate": row["accumulate"], "max_grad_norm": row["max_grad_norm"]}
         how = {name: row[name] for name in ("is_training", "is_mixed", "in_one_pass", "schedule", "parameter_groups")}
-        runs.append(trainings[-1].described(options, epochs=2, **how))
+        runs.append(trainings[-1].described(options, epochs=2, **OPTIMIZERS[row["optimizer"]], **how))
     failures = Failures()
     for row, training, ended in zip(rows, trainings, train_in_turn(submission, runs), strict=True):
         losses, found, steps, changed = ended
         with failures.noted():
             factors = [0.5**step for step in range(2 * row["n_batches"])] if row["schedule"] else None
             settings = row["accumulate"], row["max_grad_norm"], factors
-            wanted_losses, wanted = training.expected(*settings, 2, row["parameter_groups"])
+            wanted_losses, wanted = training.expected(*settings, 2, row["parameter_groups"], row["optimizer"])
             what = ", ".join(f"{name} = {value}" for name, value in row.items())
             look_at = "two epochs, with the same model, optimizer, scheduler and batches; each as the other tests say"
             training.check(found, wanted, f"two epochs with {what}", look_at)

@@ -150,13 +150,13 @@ def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
 SITUATIONS = Covering(
     {
         "length": (1, 7, 70),
-        "width": (0, 1, 3, Either("length", "length + 5")),
+        "width": (0, 1, 3, "half of it", Either("length", "length + 5")),
         "random_prob": (0.0, 0.4, 1.0),
         "generator": (True, False),
     },
     [
         {"length": 70, "width": width, "random_prob": 0.4, "generator": given}
-        for width in (0, 3)
+        for width in (0, 3, "half of it")
         for given in (True, False)
     ],
 )
@@ -167,7 +167,8 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     rows, given = SITUATIONS.rows(case), []
     for row in rows:
         length, probability = int(row["length"]), float(row["random_prob"])
-        row["width"] = {"length": length, "length + 5": length + 5}.get(row["width"], row["width"])
+        named = {"half of it": length // 2, "length": length, "length + 5": length + 5}
+        row["width"] = named.get(row["width"], row["width"])
         for seed in [case.size(0, 10**6)] * 2 + [10**6 + 1]:
             generator = torch.Generator().manual_seed(seed) if row["generator"] else None
             given.append((length, row["width"], probability, generator))
