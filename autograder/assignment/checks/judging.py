@@ -3,7 +3,7 @@
 All calls of an object travel in one request (`stand_ins.in_turn`). float32 is judged by value, too.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -221,16 +221,21 @@ def compare_gradients(judged: Judged, ends: Ends, parameters: Sequence[tuple[Ten
     torch.autograd.backward(torch.stack(ends.got).sum(), inputs=found)
     torch.autograd.backward(torch.stack(ends.wanted).sum(), inputs=wanted)
     failures = Failures()
-    largest = max((float(leaf.grad.abs().max()) for leaf in wanted if leaf.grad is not None), default=0.0)
     for situation, name, tensor, leaf in ends.inputs:
         if leaf.grad is not None:
             with failures.noted(), told(judged, situation):
-                compare_gradient(tensor, leaf.grad, f"the gradient of {name}", largest)
+                compare_gradient(tensor, leaf.grad, f"the gradient of {name}", largest_gradient([leaf]))
+    largest = largest_gradient(wanted)
     for parameter, leaf in parameters:
         if leaf.grad is not None and parameter.requires_grad:
             with failures.noted():
                 compare_gradient(parameter, leaf.grad, "the gradient of a parameter, over several calls", largest)
     failures.raise_first()
+
+
+def largest_gradient(leaves: Iterable[Tensor]) -> float:
+    """The largest of their gradients; 0 where none has one."""
+    return max((float(leaf.grad.abs().max()) for leaf in leaves if leaf.grad is not None), default=0.0)
 
 
 def compare_gradient(tensor: Tensor, wanted: Tensor, what: str, largest: float) -> None:
