@@ -14,6 +14,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
+from autograder.reports.counting import counted
 from foundation.whole_files import write_whole
 from reference import attention, data, embedding, layers
 from reference.data import Pair, read_pairs, take_census
@@ -98,8 +99,8 @@ def measure(seeds: int, epochs: int | None, train: Path, dev: Path, output: Path
             write_whole(store, json.dumps(results, indent=1))
     finals = [results[key_of(None, seed)][-1] for seed in range(seeds)]
     print("| model | dev BLEU |\n|---|---|")
-    count = f"{seeds} seed" + ("s" if seeds > 1 else "")
-    print(f"| intact, {count} | {min(finals):.3f} to {max(finals):.3f}, mean {statistics.mean(finals):.3f} |")
+    spread = f"{min(finals):.3f} to {max(finals):.3f}, mean {statistics.mean(finals):.3f}"
+    print(f"| intact, {counted(seeds, 'seed')} | {spread} |")
     for name in ABLATIONS:
         print(f"| {name} | {results[key_of(name, 0)][-1]:.3f} |")
     return 0

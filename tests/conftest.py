@@ -77,6 +77,21 @@ def reference():
     return read_sources(REFERENCE, REFERENCE)
 
 
+@pytest.fixture
+def short_tests(monkeypatch) -> Iterator[None]:
+    """Component tests in this process end after a second: enough for right code on a busy machine.
+
+    The alarm's exception would be lost in a callback of the garbage collector (Hypothesis sets one).
+    """
+    from validity import run_tests
+
+    monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 1.0)
+    kept = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks.extend(kept)
+
+
 @pytest.fixture(scope="session")
 def fixed_secret() -> Iterator[None]:
     """Commands that run in this process take their seeds from this, not from the checkout's own secret."""

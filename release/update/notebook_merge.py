@@ -85,9 +85,9 @@ def _told_apart(cells: list[Cell]) -> list[Cell]:
     seen: set[Hashable] = set()
     result = []
     for cell in cells:
-        is_repeated = _identity(cell) in seen
-        result.append({**_unlocked(cell), "id": next(free_ids)} if is_repeated else cell)
-        seen.add(_identity(cell))
+        identity = _identity(cell)
+        result.append({**_unlocked(cell), "id": next(free_ids)} if identity in seen else cell)
+        seen.add(identity)
     return result
 
 

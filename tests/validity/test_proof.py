@@ -1,6 +1,5 @@
 """The proof itself: it must fail for a survivor, for wrong blame, and for correct code that is rejected."""
 
-import gc
 import json
 from argparse import Namespace
 
@@ -223,19 +222,8 @@ def test_a_variant_that_is_none_is_an_error(tmp_path, reference, assignment, pat
     assert message in str(error.value)
 
 
-@pytest.fixture
-def no_callbacks_of_the_collector():
-    """An exception of the alarm that happens to land in one would be lost."""
-    kept = gc.callbacks[:]
-    gc.callbacks.clear()
-    yield
-    gc.callbacks.extend(kept)
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("no_callbacks_of_the_collector")
-def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, assignment, monkeypatch):
-    monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.5)
+def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, assignment, short_tests):
     path, text = reference["layers"]
 
     def norm_that(line, seeds=(0,), **options):

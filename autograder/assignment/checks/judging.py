@@ -245,7 +245,7 @@ def compare_gradient(tensor: Tensor, wanted: Tensor, what: str, largest: float) 
         tensor: with its gradient.
         wanted: the right gradient.
         what: it is the gradient of.
-        largest: of all gradients that were computed together.
+        largest: of the gradients whose terms it may share: for an input its own, for a parameter all of them.
     """
     found = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
     is_lost = not found.any() and float(wanted.abs().max()) > CLEARLY_NOT_ZERO

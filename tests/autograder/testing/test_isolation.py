@@ -7,7 +7,6 @@ import pytest
 from autograder.grading.marks import tests_of as results_of
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT, REFERENCE
-from validity import run_tests
 from validity.proof.reading_variants import splice
 from validity.run_tests import Version, run_versions
 
@@ -109,8 +108,7 @@ def test_a_module_that_cannot_be_imported_costs_its_own_tasks(judge, assignment)
         assert {result.state for result in results.values()} <= {"error"}, (line, module)
 
 
-def test_a_part_that_hangs_when_built_costs_its_own_tasks(judge, reference, assignment, monkeypatch):
-    monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.3)
+def test_a_part_that_hangs_when_built_costs_its_own_tasks(judge, reference, short_tests):
     hanging = "\nclass LayerNorm(LayerNorm):\n    def __init__(self, *args, **kwargs):\n        while True: pass\n"
     [results] = judge({"hangs": {"layers": reference["layers"][1] + hanging}}).values()
     assert {number: result.state for number, result in results.items()} == {"1.4": "timeout"}
