@@ -40,6 +40,8 @@ from foundation.watchdog import time_limit
 from .reach import Reach
 
 SECONDS_A_TEST = 10
+CALLS = ("stand_ins/runners.py", "testing/in_process.py", "torch/nn/modules/module.py", "torch/autograd/graph.py")
+"""Files that call a submission: arguments that it does not take are refused there."""
 SECONDS_A_SEED = 600.0
 """Wall time after which a version's process is ended, for each of its seeds; the tests take seconds."""
 
@@ -193,8 +195,8 @@ def finds_fault(outcomes: Iterable[Outcome]) -> bool:
 def classify_in_process(error: BaseException, paths: set[str]) -> tuple[State, str]:
     """State and message of a test that ended with an exception in the submission's own process.
 
-    An exception is the submission's if a part is missing, or if one of its files, or the backward pass of a result of
-    its, is on the way to it. Any other is a fault of the test: in the sandbox it would be a grader error.
+    An exception is the submission's if a part is missing, or if one of its files, a call of it, or the backward pass of
+    a result of its is on the way to it. Any other is a fault of the test: in the sandbox it would be a grader error.
     """
     message = f"{type(error).__name__}: {error}"
     if isinstance(error, TimeoutError):
@@ -203,8 +205,7 @@ def classify_in_process(error: BaseException, paths: set[str]) -> tuple[State, s
     is_submissions = (
         isinstance(error, MissingComponentError)
         or getattr(error, "filename", None) in paths  # a SyntaxError has no frame of its file
-        or any(frame.filename in paths for frame in frames)
-        or frames[-1].filename.endswith("torch/autograd/graph.py")
+        or any(frame.filename in paths or frame.filename.endswith(CALLS) for frame in frames)
     )
     if is_submissions:
         return State.ERROR, message

@@ -138,6 +138,7 @@ def place(tmp_path_factory):
     sys.path.remove(str(folder))
 
 
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")  # of a checkpoint without gradients
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda path: path.stem)
 def test_the_matrices_of_correct_variants_are_caught(variant, place):
     name = f"with_{variant.stem}"

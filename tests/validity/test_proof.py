@@ -206,6 +206,14 @@ def test_a_variant_takes_the_place_of_the_reference(tmp_path, reference):
     assert text.startswith("import a") and "x = 2" in text and text.endswith("return 3\n")
 
 
+def test_a_variant_may_assign_a_component_and_import_from_the_future(tmp_path):
+    other = "from __future__ import annotations\n\nf = sorted\ng: object = len\n"
+    text, defined = splice('"""What it is."""\n\ndef f():\n    return 1\n', other, tmp_path)
+    names = {}
+    exec(compile(text, "spliced", "exec"), names)
+    assert defined == {"f", "g"} and (names["f"], names["g"]) == (sorted, len)
+
+
 @pytest.mark.parametrize(
     "path, text, message",
     [

@@ -107,10 +107,24 @@ def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:
         tree = ast.parse(other)
     except SyntaxError as error:
         raise VariantError(f"{path}:{error.lineno}: {error.msg}") from None
-    defined = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    lines = text.split("\n")
-    for node in reversed(ast.parse(text).body):
+    defined = {name for node in tree.body for name in names_of(node)}
+    lines, added = text.split("\n"), other.split("\n")
+    own = ast.parse(text).body
+    for node in reversed(own):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in defined:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             del lines[first - 1 : node.end_lineno]
-    return "\n".join(lines) + "\n" + other, defined
+    for node in reversed(tree.body):
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":  # only a docstring may come before it
+            has_docstring = bool(own) and isinstance(own[0], ast.Expr)
+            del added[node.lineno - 1 : node.end_lineno]
+            lines.insert(own[0].end_lineno or 0 if has_docstring else 0, ast.unparse(node))
+    return "\n".join([*lines, *added]), defined
+
+
+def names_of(node: ast.stmt) -> set[str]:
+    """The names that a statement defines: of a function or a class, or of what is assigned."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {target.id for target in targets if isinstance(target, ast.Name)}

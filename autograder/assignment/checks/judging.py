@@ -42,11 +42,11 @@ Expected = Callable[[Situation, tuple[Any, ...]], Parts]
 
 @dataclass
 class Judged:
-    """What is judged: the names of its arguments and of what it returns, and what it should return.
+    """What is judged: the names of what it returns, and what it should return.
 
     Attributes:
         what: "the output of the layer", for messages.
-        arguments, parts: names.
+        parts: names.
         expected: what the inputs, in float64, should give.
         parameters: of the submission, paired with those that `expected` computes with.
         look_at: a hint.
@@ -54,7 +54,6 @@ class Judged:
     """
 
     what: str
-    arguments: Sequence[str]
     parts: Sequence[str]
     expected: Expected
     parameters: Sequence[tuple[Tensor, Tensor]] = ()
@@ -78,11 +77,16 @@ def in_turn(
     for situation in situations:
         situation.prepare()
     calm = next((one for one in situations if all(factors is None for factors in one.counted)), situations[0])
-    again: Call = calm.method, "no_grad", "nothing", False, copies(calm.before), []
+    again: Call = calm.method, "no_grad", "nothing", False, copies(calm.before), [], []
     calls = [again, *(situation.call() for situation in situations), again]
-    results: list[Any] = submission.apply("in_turn", subject, calls, is_trained)
-    expect(isinstance(results, list) and len(results) == len(calls), "all calls", "as many results", "others")
-    first, *inner, last = results
+    found = submission.apply("in_turn", subject, calls, is_trained)
+    expect(isinstance(found, list) and len(found) == len(calls), "all calls", "as many results", "others")
+    pairs = [expect_parts(one, ("result", "whether an earlier result changed"), "what comes back") for one in found]
+    for situation, (_, changes) in zip(situations, pairs[1:-1], strict=True):
+        with told(situation):
+            what, look_at = "what the call before returned", "each call returns new tensors"
+            expect(changes is False, what, "as it was", "changed by the next call", look_at)
+    first, *inner, last = [result for result, _ in pairs]
     what = f"the same call again, after {len(situations)} others"
     expect(agree(first, last), what, "the same result", "another one", "no call changes what a later one computes")
     return inner
@@ -138,8 +142,8 @@ def judge(case: Case, judged: Judged, situations: Sequence[Situation], results: 
         with torch.set_grad_enabled(situation.is_differentiated):
             expected = list(judged.expected(situation, leaves))
         first = None
-        with failures.noted(), told(judged, situation):
-            expect_unchanged(situation.inputs, situation.before, judged.arguments)
+        with failures.noted(), told(situation):
+            expect_unchanged(situation.inputs, situation.before, situation.names)
             first = compare(judged, situation, result, expected)
             if situation.is_differentiated:
                 kinds = "a result that leads back to them", "one that does not"
@@ -152,7 +156,7 @@ def judge(case: Case, judged: Judged, situations: Sequence[Situation], results: 
             ends = of_copies if situation.is_of_copy else own
             ends.got.append((first * direction.to(first.dtype)).sum().double())
             ends.wanted.append((expected[0] * direction).sum())
-            for name, tensor, leaf in zip(judged.arguments, situation.inputs, leaves, strict=True):
+            for name, tensor, leaf in zip(situation.names, situation.inputs, leaves, strict=True):
                 if tensor is not None and leaf is not None and tensor.requires_grad:
                     ends.inputs.append((situation, name, tensor, leaf))
     failures.raise_first()
@@ -170,13 +174,13 @@ class Ends:
 
 
 @contextmanager
-def told(judged: Judged, situation: Situation) -> Iterator[None]:
+def told(situation: Situation) -> Iterator[None]:
     """A check that fails inside says in which situation."""
     try:
         yield
     except CheckFailed as error:
         what, *rest = str(error).split("\n")
-        lines = [f"{what}, called with {situation.describe(judged.arguments)}", *rest]
+        lines = [f"{what}, called with {situation.describe()}", *rest]
         masks = [tensor for tensor in situation.inputs if tensor is not None and tensor.dtype == torch.bool]
         raise CheckFailed("\n".join(lines), error.compared, masks) from None
 
@@ -218,12 +222,12 @@ def compare_gradients(judged: Judged, ends: Ends, parameters: Sequence[tuple[Ten
         return
     for tensor in (*found, *wanted):
         tensor.grad = None
-    torch.autograd.backward(torch.stack(ends.got).sum(), inputs=found)
+    torch.stack(ends.got).sum().backward()  # without `inputs=`, which reentrant checkpoints refuse
     torch.autograd.backward(torch.stack(ends.wanted).sum(), inputs=wanted)
     failures = Failures()
     for situation, name, tensor, leaf in ends.inputs:
         if leaf.grad is not None:
-            with failures.noted(), told(judged, situation):
+            with failures.noted(), told(situation):
                 compare_gradient(tensor, leaf.grad, f"the gradient of {name}", largest_gradient([leaf]))
     largest = largest_gradient(wanted)
     for parameter, leaf in parameters:

@@ -150,13 +150,15 @@ def build_layer(
     dropout: float,
     norm_first: bool,
     dtype: torch.dtype = torch.float64,
+    by_name: bool = False,
 ) -> LayerCase:
     """Builds the layer with random parameters for n_heads, d_head and d_ff, and draws inputs (of float64)."""
     n_heads, d_head, d_ff = sizes
     d_model = n_heads * d_head
+    settings: dict[str, Any] = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "dropout": dropout}
+    given = ((), settings) if by_name else (settings.values(), {})
     options: dict[str, Any] = {"norm_first": True} if norm_first else {}
-    component = f"layers.{kind}"
-    layer = submission.build(component, d_model, n_heads, d_ff, dropout, dtype=dtype, **options).eval()
+    layer = submission.build(f"layers.{kind}", *given[0], dtype=dtype, **given[1], **options).eval()
     case.randomise(layer.parameters(), scale=min(0.7, 1.8 * d_model**-0.5))
     b, s, t = case.sizes(3, 3, 6)
     inputs: Inputs

@@ -22,7 +22,9 @@ from .situations import (
     AFTER_MASKS,
     AGAIN,
     ALIKE,
+    ALMOST_FREE,
     AS_TRAINED,
+    CALLED,
     FREE,
     GRADIENTS,
     LAYOUTS,
@@ -59,6 +61,7 @@ FACTORS: dict[str, Sequence[Any]] = {
     "mask": MASKS,
     "gradients": GRADIENTS,
     "history": OF_MODULES,
+    "called": CALLED,
     "layout": LAYOUTS,
     "values": VALUES,
     "training": (False, True),
@@ -72,7 +75,15 @@ EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "flo
 SITUATIONS = {
     ("EncoderLayer", False): Covering(
         FACTORS,
-        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + SILENT + AFTER_MASKS + AS_TRAINED + [ALIKE],
+        EXTREME
+        + learning_with(mask=MASKS)
+        + NOTHING_LEFT
+        + REMARKABLE
+        + SILENT
+        + AFTER_MASKS
+        + AS_TRAINED
+        + ALMOST_FREE
+        + [ALIKE],
     ),
     ("DecoderLayer", False): Covering(
         FACTORS | OF_MEMORY,
@@ -88,6 +99,7 @@ SITUATIONS = {
             *REMARKABLE,
             *SILENT,
             *AS_TRAINED,
+            *ALMOST_FREE,
         ],
     ),
     ("EncoderLayer", True): Occurring(
@@ -122,7 +134,7 @@ def check_situations(submission: SubmissionUnderTest, case: Case, kind: str, nor
     for (made, dtype), rows in groups.items():
         few = first.n_heads, case.size(2, 3), case.size(10, 20), 0.3
         n_heads, d_head, d_ff, dropout = size_of(made, SETTINGS | {"few": few})
-        layer = build_layer(submission, case, kind, (n_heads, d_head, d_ff), dropout, norm_first, dtype)
+        layer = build_layer(submission, case, kind, (n_heads, d_head, d_ff), dropout, norm_first, dtype, by_name=True)
         others = leaves_of(layer.layer)
         try:
             sublayers = same_roles(known, leaves, layer, others)
@@ -197,7 +209,7 @@ def judge_layer(
     results = in_turn(submission, made.layer, situations, is_trained)
     pairs = list(zip(made.layer.parameters(), leaves, strict=True))
     what = f"the output of the layer for d_model = {made.d_model}, n_heads = {made.n_heads}, d_ff = {made.d_ff}"
-    judged = Judged(what, made.argument_names, made.names, expected_of(sublayers), pairs, made.rule)
+    judged = Judged(what, made.names, expected_of(sublayers), pairs, made.rule)
     judge(case, judged, situations, results)
 
 
@@ -215,4 +227,5 @@ def situation_of(case: Case, made: LayerCase, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
     inputs = draw_layer_inputs(case, row, made.d_model, made.n_heads, made.is_decoder)
     training = row["training"] and made.dropout in (0, ALMOST_ALL)
-    return Situation(inputs, row, counted_of(inputs), training=training, earlier=masks_before(case, row, inputs))
+    earlier = masks_before(case, row, inputs)
+    return Situation(inputs, made.argument_names, row, counted_of(inputs), training=training, earlier=earlier)

@@ -10,7 +10,7 @@ from autograder.assignment.stand_ins.formulas import name_tokens, place, trace
 from autograder.testing.case import Case
 from autograder.testing.code_numbers import LEAST, MOST
 from autograder.testing.comparison import expect
-from autograder.testing.covering import Covering
+from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
 from .judging import Judged, in_turn, judge, leaves_of, nearest
@@ -18,6 +18,7 @@ from .models import DECODE, ENCODE
 from .situations import (
     AGAIN,
     ALIKE,
+    ALMOST_FREE,
     AS_TRAINED,
     FREE,
     LENGTHS,
@@ -42,14 +43,15 @@ from .situations import (
 from .sizes_in_code import built_by_numbers, led_by_numbers
 from .stack_situations import FACTORS, FEWEST_LAYERS, SETTINGS, Layer, distance, layers_of, randomise, settings_of
 
-SITUATIONS = Covering(
-    {
-        **{name: levels for name, levels in FACTORS.items() if name != "values"},
-        "method": ("encode", "decode"),
-        "ids": ("any", "the last", "zeros at the end"),
-        "s": LENGTHS,
-        "src_mask": MASKS,
-    },
+OF_MODEL: dict[str, Sequence[Any]] = {
+    **{name: levels for name, levels in FACTORS.items() if name != "values"},
+    "method": ("encode", "decode"),
+    "ids": ("any", "the last", "zeros at the end"),
+    "s": LENGTHS,
+    "src_mask": MASKS,
+}
+COVERING = Covering(
+    OF_MODEL,
     [
         *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
         *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
@@ -60,9 +62,14 @@ SITUATIONS = Covering(
         *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
         *(row | {"method": "decode"} for row in learning_with(shape=SHAPES, src_mask=MASKS)),
         *(row | {"method": "encode"} for row in learning_with(mask=MASKS)),
-        *(row | {"method": method} for row in NOTHING_LEFT for method in ("encode", "decode")),
+        *(row | {"method": method} for row in (*NOTHING_LEFT, *ALMOST_FREE) for method in ("encode", "decode")),
     ],
 )
+SITUATIONS = {
+    False: COVERING,
+    True: Occurring(OF_MODEL, [{"made": ("many", "float64"), "method": method} for method in ("encode", "decode")]),
+}
+"""Of post-norm and of pre-norm models."""
 COMPONENT = "model.Transformer"
 VOCABULARIES = {"few": (9, 12), "one head, d_ff = d_model": (10, 14), "one feature": (12, 8), "many": (290, 300)}
 """Of equal size in all other cases. A sentence alone has more positions than there are words."""
@@ -72,24 +79,26 @@ NAMES = {
 }
 
 
-def check_model(submission: SubmissionUnderTest, case: Case) -> None:
+def check_model(submission: SubmissionUnderTest, case: Case, norm_first: bool = False) -> None:
     """Encode and decode of the Transformer in situations in which any two levels of two factors meet."""
+    options: dict[str, Any] = {"norm_first": True} if norm_first else {}
     led = led_by_numbers(submission, case, COMPONENT, 4, made=("one head, d_ff = d_model", "float32"))
     led += built_by_numbers(submission, case, COMPONENT, settings_of, FEWEST_LAYERS, MOST, ids="the last")
     both = [row | {"method": method} for row in led for method in ("encode", "decode")]
     counts: dict[int, int] = {}
-    for (made, dtype), rows in by_object(SITUATIONS.rows(case, both)):
+    for (made, dtype), rows in by_object(SITUATIONS[norm_first].rows(case, both)):
         n_heads, d_head, d_ff, n_layers, dropout = size_of(made, SETTINGS)
         d_model, sizes = n_heads * d_head, vocabularies_of(made)
-        model = submission.build(COMPONENT, *sizes, d_model, n_heads, d_ff, n_layers, dropout, dtype=dtype)
+        settings = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "n_layers": n_layers, "dropout": dropout}
+        model = submission.build(COMPONENT, *sizes, **settings, **options, dtype=dtype)
         parameters = randomise(case, model.eval(), d_model)
         leaves = leaves_of(parameters)
         check_count(counts, n_layers, len(leaves))
         situations = [model_situation(case, row, d_model, n_heads, sizes, dropout, dtype) for row in rows]
         results = in_turn(submission, model, situations, dtype == torch.float32)
-        extra = trace(d_ff, dropout, False, n_layers)
+        extra = trace(d_ff, dropout, norm_first, n_layers)
         check_predictions(submission, case, model, leaves, (sizes[1], d_model), dtype)
-        for method, (arguments, parts, look_at) in NAMES.items():
+        for method, (_, parts, look_at) in NAMES.items():
             chosen = [number for number, situation in enumerate(situations) if situation.method == method]
             own, got = [situations[number] for number in chosen], [results[number] for number in chosen]
             side = 0 if method == "encode" else 1
@@ -101,7 +110,7 @@ def check_model(submission: SubmissionUnderTest, case: Case) -> None:
             if own:
                 pairs = list(zip(parameters, leaves, strict=True))
                 expected = closest(found, own, got)
-                judge(case, Judged(what, arguments, parts, expected, pairs, look_at, dtype), own, got)
+                judge(case, Judged(what, parts, expected, pairs, look_at, dtype), own, got)
 
 
 def vocabularies_of(made: Kind) -> tuple[int, int]:
@@ -145,12 +154,12 @@ def check_predictions(
     rows = [{"gradients": gradients} for gradients in ("of inputs", "no_grad", "inference_mode")]
     outputs = [case.normal(*shape, sizes[1]).to(dtype) for shape in ((2, 3), (1, 13), (9, 1))]
     pairs = zip(outputs, rows, strict=True)
-    situations = [Situation((output,), row, method="get_predictions") for output, row in pairs]
+    situations = [Situation((output,), ("output",), row, method="get_predictions") for output, row in pairs]
     results = in_turn(submission, model, situations)
     candidates = [predictions_of(weight, bias) for weight in weights for bias in biases]
     what = f"the predictions for a vocabulary of {sizes[0]} and d_model = {sizes[1]}"
     expect(bool(candidates), what, "a projection to the vocabulary", "no such parameter")
-    judged = Judged(what, ("output",), ("predictions",), nearest(candidates, situations, results))
+    judged = Judged(what, ("predictions",), nearest(candidates, situations, results))
     judge(case, judged, situations, results)
 
 
@@ -218,4 +227,4 @@ def model_situation(
         inputs = (ids, memory, src_mask, mask)
     training = row["training"] and dropout == 0
     earlier = masks_before(case, row, inputs)
-    return Situation(inputs, row, counted_of(inputs), row["method"], training, earlier)
+    return Situation(inputs, NAMES[row["method"]][0], row, counted_of(inputs), row["method"], training, earlier)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from autograder.assignment.stand_ins.runners import Call
 from autograder.testing.case import Case
 from autograder.testing.comparison import copies
 from autograder.testing.covering import Either
@@ -21,6 +22,8 @@ GRADIENTS = ("of inputs", "of parameters", Either("no_grad", "inference_mode"))
 OF_SEVERAL = ("of inputs", Either("of parameters", "of the other inputs"), Either("no_grad", "inference_mode"))
 OF_MODULES = ("nothing", Either("same objects", "same shapes"), Either("deep copy", "state dict"))
 OF_FUNCTIONS = ("nothing", "same objects", "same shapes")
+CALLED = ("by position", Either("by name", "mixed"))
+"""How the arguments are given; `mixed`: the first one by position, the others by name."""
 LAYOUTS = ("contiguous", "transposed", Either("with gaps", "expanded"))
 MASKS = (
     "none",
@@ -74,6 +77,15 @@ SILENT = [
 ]
 """Levels of an object whose dropout leaves nothing: it must do so whatever the sizes are."""
 NOTHING_LEFT = [WITHOUT_KEYS, WITHOUT_KEYS | {"mask": "a sentence without keys", "src_mask": "a query without keys"}]
+OWN_MASKS = {"layout": "contiguous"}
+"""Where tensors have gaps, all sentences share a mask."""
+ALMOST_FREE = [
+    PLAIN | FEW | OWN_MASKS | {"mask": f"{one} at the {end}", "src_mask": f"{other} at the {end}"}
+    for one, other in (("one query", "one sentence"), ("one sentence", "one query"))
+    for end in ("start", "end")
+]
+"""Levels with masks that forbid something in the first, or in the last, of all rows alone, and never its outer keys:
+whatever looks at another sentence, head, query or key takes them for masks that forbid nothing."""
 REMARKABLE = [PLAIN | {"values": values} | ROWS_OF_THEIR_OWN for values in ("large", "small", "some zeros")]
 """Levels with values that conditions look for, and masks; float32 has no large values."""
 VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
@@ -97,6 +109,7 @@ class Situation:
 
     Attributes:
         inputs: the arguments.
+        names: of the arguments.
         row: the levels that it was made from.
         counted: for each part of the result what counts of it, as factors 0 and 1; None = all of it.
         method: of the object.
@@ -106,6 +119,7 @@ class Situation:
     """
 
     inputs: tuple[Tensor | None, ...]
+    names: Sequence[str]
     row: dict[str, Any]
     counted: Sequence[Tensor | None] = ()
     method: str = "forward"
@@ -133,10 +147,12 @@ class Situation:
         """Whether a copy is called, whose parameters' gradients are out of reach."""
         return self.history == "deep copy"
 
-    def call(self) -> tuple[Any, ...]:
+    def call(self) -> Call:
         """As `stand_ins.in_turn` takes it."""
         gradients = "on" if self.gradients.startswith("of") else self.gradients
-        return self.method, gradients, self.history, self.training, list(self.inputs), list(self.earlier)
+        by_name = {"by name": self.names, "mixed": self.names[1:]}.get(self.row.get("called", ""), ())
+        inputs, earlier = list(self.inputs), list(self.earlier)
+        return self.method, gradients, self.history, self.training, inputs, earlier, list(by_name)
 
     def prepare(self) -> None:
         """Marks the inputs whose gradients are wanted, and keeps copies."""
@@ -146,16 +162,18 @@ class Situation:
             tensor.requires_grad_()
         self.before = copies(self.inputs)
 
-    def describe(self, names: Sequence[str]) -> str:
+    def describe(self) -> str:
         """In words, for a message."""
         parts = []
-        for name, tensor in zip(names, self.inputs, strict=True):
+        for name, tensor in zip(self.names, self.inputs, strict=True):
             if tensor is None:
                 parts.append(f"{name} None")
             else:
                 kind = "" if tensor.dtype in (torch.bool, torch.float64, torch.int64) else " float32"
                 gaps = "" if tensor.is_contiguous() else " not contiguous"
                 parts.append(f"{name} {tuple(tensor.shape)}{kind}{gaps}")
+        if self.row.get("called") == "by name":
+            parts.append("all given by name")
         if self.gradients in GRADIENTS_IN_WORDS:
             parts.append(GRADIENTS_IN_WORDS[self.gradients])
         if self.training:
@@ -176,6 +194,10 @@ def draw_mask(case: Case, kind: str, b: int, h: int, q: int, k: int) -> Tensor |
     if kind in ("a query without keys", "one without keys, for all"):
         mask = case.mask(1 if kind.endswith("for all") else b, h, q, k)
         mask[0, 0, case.size(0, q - 1)] = False
+        return mask
+    if kind.endswith(("at the start", "at the end")):
+        mask = torch.ones(b, *((h, q) if kind.startswith("one query") else (1, 1)), k, dtype=torch.bool)
+        mask.view(-1, k)[0 if kind.endswith("start") else -1, 1 : max(2, k - 1)] = False
         return mask
     if kind == "a sentence without keys":
         mask = case.padding_mask(b, k)

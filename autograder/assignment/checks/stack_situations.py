@@ -20,7 +20,9 @@ from .situations import (
     AFTER_MASKS,
     AGAIN,
     ALIKE,
+    ALMOST_FREE,
     AS_TRAINED,
+    CALLED,
     FREE,
     GRADIENTS,
     LAYOUTS,
@@ -57,6 +59,7 @@ FACTORS: dict[str, Sequence[Any]] = {
     "mask": MASKS,
     "gradients": GRADIENTS,
     "history": OF_MODULES,
+    "called": CALLED,
     "layout": LAYOUTS,
     "values": VALUES,
     "training": (False, True),
@@ -65,11 +68,19 @@ OF_MEMORY: dict[str, Sequence[Any]] = {"gradients": OF_SEVERAL, "s": LENGTHS, "s
 EXTREME: list[dict[str, Any]] = [
     {"made": ("one feature", "float32")},
     *(LEARNING | {"made": ("many", "float64"), "training": training} for training in (False, True)),
+    LEARNING | {"made": ("idle", "float64")},
 ]
 SITUATIONS = {
     ("Encoder", False): Covering(
         FACTORS,
-        EXTREME + learning_with(mask=MASKS) + NOTHING_LEFT + REMARKABLE + AFTER_MASKS + AS_TRAINED + [ALIKE, SILENT[0]],
+        EXTREME
+        + learning_with(mask=MASKS)
+        + NOTHING_LEFT
+        + REMARKABLE
+        + AFTER_MASKS
+        + AS_TRAINED
+        + ALMOST_FREE
+        + [ALIKE, SILENT[0]],
     ),
     ("Decoder", False): Covering(
         FACTORS | OF_MEMORY,
@@ -84,6 +95,7 @@ SITUATIONS = {
             *NOTHING_LEFT,
             *REMARKABLE,
             *AS_TRAINED,
+            *ALMOST_FREE,
             SILENT[0],
         ],
     ),
@@ -97,7 +109,9 @@ SETTINGS: dict[str, Sizes] = {
     "one layer, one feature a head, d_ff < d_model": (5, 1, 3, 1, 1.0),
     "one feature": (1, 1, 6, 2, 0.1),
     "many": (3, 12, 40, 11, 0.5),
+    "idle": (2, 2, 7, 5, 0.2),
 }
+"""Settings by name; of `idle` layers all but one return the same whatever they get, so that some change nothing."""
 ARGUMENTS = {"Encoder": ("x", "mask"), "Decoder": ("x", "memory", "src_mask", "tgt_mask")}
 PARTS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
 LOOK_AT = "every layer once, each with the output of the one before, the masks, and the settings of the constructor"
@@ -122,6 +136,8 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
         sizes = d_model, n_heads, d_ff, n_layers, dropout
         stack = submission.build(f"model.{kind}", *sizes, dtype=dtype, **options).eval()
         parameters = randomise(case, stack, d_model)
+        if made == "idle":
+            make_idle(case, kind, parameters, d_model)
         leaves = leaves_of(parameters)
         extra = trace(d_ff, dropout, norm_first)
         situations = [situation_of(case, kind, row, d_model, n_heads) for row in rows]
@@ -134,7 +150,7 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
         norm = last_norm(leaves, d_model) if norm_first else None
         pairs = list(zip(parameters, leaves, strict=True))
         what = f"the output of the stack with n_layers = {n_layers}, d_model = {d_model}, d_ff = {d_ff}"
-        judged = Judged(what, ARGUMENTS[kind], PARTS[kind], expected_of(ordered, norm), pairs, LOOK_AT)
+        judged = Judged(what, PARTS[kind], expected_of(ordered, norm), pairs, LOOK_AT)
         judge(case, judged, situations, results)
 
 
@@ -153,11 +169,19 @@ def randomise(case: Case, module: nn.Module, d_model: int) -> list[nn.Parameter]
     return parameters
 
 
+def make_idle(case: Case, kind: str, parameters: Sequence[Tensor], d_model: int) -> None:
+    """Writes zeros into all layers but one."""
+    census = take_census([parameter.detach() for parameter in parameters], d_model)
+    layers = census.encoder_layers if kind == "Encoder" else census.decoder_layers
+    for layer in case.shuffle(layers)[1:]:
+        layer.zero_()
+
+
 def plain_situation(case: Case, kind: str, d_model: int, dtype: torch.dtype) -> Situation:
     """A call that tells the layers apart."""
     x = case.normal(2, 4, d_model).to(dtype)
     inputs = (x, None) if kind == "Encoder" else (x, case.normal(2, 5, d_model).to(dtype), None, None)
-    return Situation(inputs, {"gradients": "no_grad"})
+    return Situation(inputs, ARGUMENTS[kind], {"gradients": "no_grad"})
 
 
 def layers_of(leaves: Sequence[Tensor], d_model: int, n_heads: int, extra: float, kind: str) -> list[Layer]:
@@ -229,4 +253,4 @@ def situation_of(case: Case, kind: str, row: dict[str, Any], d_model: int, n_hea
     """A call as a row of the covering array says."""
     inputs = draw_layer_inputs(case, row, d_model, n_heads, kind == "Decoder")
     earlier = masks_before(case, row, inputs)
-    return Situation(inputs, row, counted_of(inputs), training=row["training"], earlier=earlier)
+    return Situation(inputs, ARGUMENTS[kind], row, counted_of(inputs), training=row["training"], earlier=earlier)

@@ -42,18 +42,21 @@ other tensors of the same shapes; the object was copied, and the original has ot
 that had other weights, was called, and got these from a state dict."""
 
 
-Call = tuple[str, str, str, bool, Sequence[Any], Sequence[Any]]
-"""The method, a key of GRADIENTS, one of HISTORIES, whether in train mode, the arguments, and what stood in place of
-those that are None in the call before, if there is one."""
+Call = tuple[str, str, str, bool, Sequence[Any], Sequence[Any], Sequence[str]]
+"""The method, a key of GRADIENTS, one of HISTORIES, whether in train mode, the arguments, what stood in place of those
+that are None in the call before, if there is one, and the names of the last arguments, which are given by name."""
 
 
-def in_turn(subject: Any, calls: Sequence[Call], is_trained: bool = False) -> list[Any]:
+def in_turn(subject: Any, calls: Sequence[Call], is_trained: bool = False) -> list[tuple[Any, bool]]:
     """What a module, or a function, returns in one situation after the other.
 
     Args:
         subject: the module or the function.
         calls: the situations.
         is_trained: the module had other weights when it was called first.
+
+    Returns:
+        Each result, and whether the call changed what the one before it had returned.
     """
     if is_trained and calls:
         call_with_other_weights(subject, calls[0])
@@ -99,6 +102,7 @@ def train(
     parameter_groups: int = 1,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
+    without_gradient: str = "",
 ) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
     """What `train_epoch` returns after each epoch, and what it leaves behind.
 
@@ -121,6 +125,7 @@ def train(
         parameter_groups: of the optimizer, n of them: parameter i is in group i % n, whose rate is rate / (1 + i % n).
         momentum: of the optimizer; without it a step shows the gradient itself.
         weight_decay: likewise.
+        without_gradient: "the last" parameter is frozen, or the model has "one more", which plays no part.
     """
     (src_size, d_model), tgt_size = start[0].shape, start[1].size(0)
     model = TinyTranslator(src_size, tgt_size, d_model, start[0].dtype)
@@ -128,6 +133,10 @@ def train(
         for parameter, value in zip(model.parameters(), start, strict=True):
             parameter.copy_(value)
             parameter.grad = torch.ones_like(parameter) if stale else None
+    if without_gradient == "the last":
+        parameter.requires_grad_(False)
+    elif without_gradient == "one more":
+        model.spare = nn.Parameter(torch.ones(3, dtype=start[0].dtype))
     parameters, n = list(model.parameters()), parameter_groups
     groups = [{"params": parameters[i::n], "lr": rate / (1 + i)} for i in range(n)]
     descent = torch.optim.SGD(groups, lr=rate, momentum=momentum, weight_decay=weight_decay)
@@ -136,7 +145,7 @@ def train(
         options = {**options, "scheduler": scheduler}
     criterion = nn.CrossEntropyLoss(ignore_index=pad, label_smoothing=smoothing)
     several = [Batch(**tensors) for tensors in batches]
-    given = criterion, descent, scheduler, several
+    given = model, criterion, descent, scheduler, several
     before, losses = settings(*given), []
     for _ in range(epochs):
         model.train(is_training)  # as dev BLEU between two epochs leaves it
@@ -148,6 +157,7 @@ def train(
 
 
 def settings(
+    model: nn.Module,
     criterion: nn.Module,
     optimizer: torch.optim.Optimizer,
     scheduler: torch.optim.lr_scheduler.LRScheduler | None,
@@ -157,6 +167,7 @@ def settings(
     names = "reduction", "ignore_index", "label_smoothing", "weight", "training"
     values: dict[str, Any] = {f"criterion.{name}": getattr(criterion, name, None) for name in names}
     groups = optimizer.param_groups
+    values["which of the model's parameters are learned"] = [one.requires_grad for one in model.parameters()]
     values["the optimizer's defaults"] = optimizer.defaults
     values["the optimizer's parameters"] = [[id(parameter) for parameter in group["params"]] for group in groups]
     rates = [group["lr"] for group in groups]
@@ -215,8 +226,8 @@ class Caller:
         self.subject = subject
         self._copies: dict[str, Any] = {}
 
-    def results(self, calls: Sequence[Call]) -> list[Any]:
-        """What the calls return."""
+    def results(self, calls: Sequence[Call]) -> list[tuple[Any, bool]]:
+        """What the calls return, and whether they change what an earlier one has returned."""
         was_training = isinstance(self.subject, nn.Module) and self.subject.training
         for _, _, history, *_ in calls:
             if history in ("deep copy", "state dict"):
@@ -244,9 +255,10 @@ class Caller:
         training: bool,
         inputs: Sequence[Any],
         earlier: Sequence[Any] = (),
-    ) -> Any:
-        """What one call returns."""
-        subject, kept = self.subject, None
+        names: Sequence[str] = (),
+    ) -> tuple[Any, bool]:
+        """What one call returns, and whether it changes what the one before it has returned."""
+        subject, kept, changes = self.subject, None, False
         if isinstance(subject, nn.Module):
             subject = self.copied(history) if history in ("deep copy", "state dict") else subject
             subject.train(training)
@@ -255,17 +267,22 @@ class Caller:
         function = subject if method == "forward" else getattr(subject, method)
         try:
             with GRADIENTS[gradients](subject):
-                if history in ("same objects", "same shapes"):
+                if history not in ("same objects", "same shapes"):
+                    result = call_by_name(function, inputs, names)
+                else:
                     others = [other_contents(one) for one in inputs]
-                    function(*(earlier[i] if one is None and earlier else one for i, one in enumerate(others)))
+                    before = [earlier[i] if one is None and earlier else one for i, one in enumerate(others)]
+                    first = call_by_name(function, before, names)
+                    returned = outside(first)
                     if history == "same objects":
                         inputs = [put(other, one) for other, one in zip(others, inputs, strict=True)]
-                result = function(*inputs)
+                    result = call_by_name(function, inputs, names)
+                    changes = not same(first, returned)
         finally:
             if kept is not None:
                 for parameter, value in zip(self.subject.parameters(), kept, strict=True):
                     parameter.data = value
-        return outside(result) if gradients == "inference_mode" else result
+        return outside(result) if gradients == "inference_mode" else result, changes
 
     def prepare_copy(self, history: str, method: str, inputs: Sequence[Any]) -> list[Tensor] | None:
         """What must be done before the copy is called; returns the values of the module's own parameters to put back.
@@ -282,9 +299,15 @@ class Caller:
         return kept
 
 
+def call_by_name(function: Callable[..., Any], inputs: Sequence[Any], names: Sequence[str]) -> Any:
+    """Calls a function, whose last arguments are given by these names."""
+    count = len(inputs) - len(names)
+    return function(*inputs[:count], **dict(zip(names, inputs[count:], strict=True)))
+
+
 def call_with_other_weights(module: nn.Module, call: Call) -> None:
     """Calls a module, which gets its weights back afterwards."""
-    method, _, _, training, inputs, _ = call
+    method, _, _, training, inputs, *_ = call
     kept = [parameter.data for parameter in module.parameters()]
     was_training = module.training
     module.train(training)
@@ -342,8 +365,17 @@ def put(other: Any, value: Any) -> Any:
     return other
 
 
+def same(one: Any, other: Any) -> bool:
+    """Whether nested results hold equal tensors; NaN equals NaN."""
+    if isinstance(one, Tensor):
+        return bool(((one == other) | (one != one)).all())
+    if isinstance(one, (list, tuple)):
+        return all(map(same, one, other))
+    return True
+
+
 def outside(value: Any) -> Any:
-    """Results of inference mode as ordinary tensors."""
+    """Copies of results as ordinary tensors, those of inference mode too."""
     if isinstance(value, Tensor):
         return value.clone()
     if isinstance(value, (list, tuple)):

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from autograder.assignment.checks import unreadable
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
+    CALLED,
     FROZEN,
     GRADIENTS,
     LAYOUTS,
@@ -172,6 +173,7 @@ SITUATIONS = Covering(
         "ids": ("any", Either("the first", "the last", "in order"), "the same"),
         "gradients": GRADIENTS,
         "history": OF_MODULES,
+        "called": CALLED,
         "layout": LAYOUTS,
         "training": (False, True),
     },
@@ -205,7 +207,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         expect(bool(found), "the embedding's table", f"{vocab_size} x {d_model} numbers", "no such parameter")
         pairs = list(zip(parameters, leaves, strict=True))
         expected = nearest(found, situations, results)
-        judged = Judged("the embedding", ["tokens"], ["vectors"], expected, pairs, SCALE, dtype)
+        judged = Judged("the embedding", ["vectors"], expected, pairs, SCALE, dtype)
         judge(case, judged, situations, results)
 
 
@@ -250,4 +252,4 @@ def tokens_as(case: Case, row: dict[str, Any], vocab_size: int, d_model: int) ->
         tokens = tokens.sort(dim=1).values
     elif row["ids"] == "the same":
         tokens[:] = case.size(1, vocab_size - 1)
-    return Situation((lay_out(tokens, row["layout"]),), row, training=row["training"])
+    return Situation((lay_out(tokens, row["layout"]),), ["tokens"], row, training=row["training"])

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from autograder.assignment.checks.judging import Judged, in_turn, judge
 from autograder.assignment.checks.situations import (
+    ALMOST_FREE,
+    CALLED,
     DTYPES,
     FEW,
     LAYOUTS,
@@ -15,6 +17,8 @@ from autograder.assignment.checks.situations import (
     OF_FUNCTIONS,
     OF_SEVERAL,
     OTHERS,
+    OWN_MASKS,
+    PLAIN,
     SAME,
     VALUES,
     Situation,
@@ -215,6 +219,14 @@ def test_order_of_the_keys_does_not_matter(submission: SubmissionUnderTest, case
     expect_close(shuffled_weights, weights[..., order], "weights after the keys were reordered")
 
 
+COINCIDING = (
+    {"b": "few", "h": "b", "mask": "(b, 1, 1, k)"},
+    {"b": "few", "h": "b", "mask": "(b, 1, q, k)"},
+    {"b": "few", "q": "b", "k": "q", "mask": "(q, k)"},
+    {"h": "q", "q": "few", "mask": "(b, h, 1, k)"},
+    {"h": "q", "q": "few", "mask": "(1, h, q, k)"},
+)
+"""Axes of a mask that are as long as others, which it might be taken for."""
 SITUATIONS = Covering(
     {
         "b": ("few", Either("one", "many"), "d"),
@@ -232,6 +244,7 @@ SITUATIONS = Covering(
         "dtype": tuple(DTYPES),
         "gradients": OF_SEVERAL,
         "history": OF_FUNCTIONS,
+        "called": CALLED,
         "layout": LAYOUTS,
         "values": VALUES,
     },
@@ -243,6 +256,8 @@ SITUATIONS = Covering(
             FEW | {"gradients": mode, "mask": "(b, h, q, k)", "values": "normal"}
             for mode in ("no_grad", "inference_mode")
         ),
+        *(row | {"h": "few"} for row in ALMOST_FREE),
+        *(PLAIN | FEW | OWN_MASKS | row for row in COINCIDING),
     ],
 )
 
@@ -257,7 +272,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     def expected(situation: Situation, inputs: tuple[Any, ...]) -> tuple[Tensor, Tensor]:
         return true_attention(*inputs)
 
-    judge(case, Judged("context", NAMES, PARTS, expected), situations, results)
+    judge(case, Judged("context", PARTS, expected), situations, results)
 
 
 def heads_by_numbers(submission: SubmissionUnderTest, case: Case) -> list[dict[str, Any]]:
@@ -285,4 +300,4 @@ def situation_of(case: Case, row: dict[str, Any]) -> Situation:
     inputs = *made_the_same(row["k"], query, key, value), mask
     seen = None if mask is None else mask.any(dim=-1, keepdim=True).expand(*([b, h, q, 1][-mask.dim() :]))
     earlier = None, None, None, mask_before(case, row, b, q, k)
-    return Situation(inputs, row, (seen, seen), earlier=earlier)
+    return Situation(inputs, NAMES, row, (seen, seen), earlier=earlier)

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of
 from autograder.assignment.checks.situations import (
     AGAIN,
+    ALMOST_FREE,
+    CALLED,
     DTYPES,
     FEW,
     FROZEN,
@@ -26,6 +28,7 @@ from autograder.assignment.checks.situations import (
     OF_MODULES,
     OF_SEVERAL,
     OTHERS,
+    OWN_MASKS,
     RELOADED,
     SAME,
     VALUES,
@@ -329,6 +332,7 @@ SITUATIONS = Covering(
         "mask": MASKS,
         "gradients": OF_SEVERAL,
         "history": OF_MODULES,
+        "called": CALLED,
         "layout": LAYOUTS,
         "values": VALUES,
         "training": (False, True),
@@ -342,9 +346,14 @@ SITUATIONS = Covering(
         MANY_KEYS,
         LEARNING | {"made": ("many", "float32"), "mask": "(q, k)"},
         *(LEARNING | FEW | {"q": "h", "k": k, "mask": "(q, k)"} for k in ("few", "q")),
-        LEARNING | {"b": "q", "q": "h", "k": "q", "mask": "(b, 1, q, k)"},
+        *(
+            LEARNING | OWN_MASKS | {"b": "q", "q": "h", "k": "q", "mask": mask}
+            for mask in ("(b, 1, q, k)", "(b, 1, 1, k)")
+        ),
+        LEARNING | {"b": "q", "q": "few", "k": "q", "mask": "(q, k)"},
         *RELOADED,
         FROZEN,
+        *ALMOST_FREE,
     ],
 )
 HEADS: dict[str, Sizes] = {
@@ -394,7 +403,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         expected = expected_of(found)
         pairs = list(zip(parameters, leaves, strict=True))
         what = f"output for d_model = {d_model}, n_heads = {n_heads}"
-        judge(case, Judged(what, NAMES, PARTS, expected, pairs, SPLIT), situations, results)
+        judge(case, Judged(what, PARTS, expected, pairs, SPLIT), situations, results)
 
 
 def expected_of(found: FoundAttention) -> Any:
@@ -423,4 +432,4 @@ def situation_of(case: Case, row: dict[str, Any], d_model: int, n_heads: int) ->
     counts = served(mask)
     counted = counts, None if counts is None else counts[..., None]
     earlier = None, None, None, mask_before(case, row, b, q, k)
-    return Situation((query, key, value, mask), row, counted, training=row["training"], earlier=earlier)
+    return Situation((query, key, value, mask), NAMES, row, counted, training=row["training"], earlier=earlier)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from autograder.assignment.checks.judging import Judged, in_turn, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
+    CALLED,
     DTYPES,
     FROZEN,
     GRADIENTS,
@@ -246,6 +247,7 @@ SITUATIONS = Covering(
         "shape": (*SHAPES, Either("one axis", "two axes", "four axes")),
         "gradients": GRADIENTS,
         "history": OF_MODULES,
+        "called": CALLED,
         "layout": LAYOUTS,
         "values": (*VALUES[:2], Either(*VALUES[2], "one outlier")),
         "training": (False, True),
@@ -287,7 +289,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         pairs = list(zip(parameters, leaves, strict=True))
         expected = nearest(norms, situations, results)
         look_at = f"mean and variance over the last axis, epsilon = {epsilon:.3g} under the root"
-        judge(case, Judged("the norm", ["x"], ["norm"], expected, pairs, look_at), situations, results)
+        judge(case, Judged("the norm", ["norm"], expected, pairs, look_at), situations, results)
 
 
 def norm_of(gain: Tensor, shift: Tensor, epsilon: float) -> Any:
@@ -307,4 +309,4 @@ def features_as(case: Case, row: dict[str, Any], d_model: int, epsilon: float) -
     values = row["values"] if epsilon or row["values"] == "small" else "normal"  # without it, no vector may be constant
     dtype = DTYPES[row["dtype"]]
     x = draw_values(case, values, dtype, *shape, d_model)
-    return Situation((lay_out(x, row["layout"]),), row, training=row["training"])
+    return Situation((lay_out(x, row["layout"]),), ["x"], row, training=row["training"])

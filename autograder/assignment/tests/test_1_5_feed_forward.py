@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from autograder.assignment.checks import unreadable
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
+    CALLED,
     DTYPES,
     FROZEN,
     GRADIENTS,
@@ -165,6 +166,7 @@ SITUATIONS = Covering(
         "shape": SHAPES,
         "gradients": GRADIENTS,
         "history": OF_MODULES,
+        "called": CALLED,
         "layout": LAYOUTS,
         "values": VALUES,
         "training": (False, True),
@@ -201,7 +203,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         pairs = list(zip(parameters, leaves, strict=True))
         expected = nearest(networks, situations, results)
         what = f"the output for d_model = {d_model}, d_ff = {d_ff}"
-        judge(case, Judged(what, ["x"], ["output"], expected, pairs, FORMULA), situations, results)
+        judge(case, Judged(what, ["output"], expected, pairs, FORMULA), situations, results)
 
 
 def sizes_of(kind: Kind, case: Case) -> tuple[int, int]:
@@ -231,4 +233,4 @@ def vectors_as(case: Case, row: dict[str, Any], d_model: int) -> Situation:
     """A call as a row of the covering array says."""
     b, s = draw_shape(case, row["shape"], d_model)
     x = draw_values(case, row["values"], DTYPES[row["dtype"]], b, s, d_model)
-    return Situation((lay_out(x, row["layout"]),), row, training=row["training"])
+    return Situation((lay_out(x, row["layout"]),), ["x"], row, training=row["training"])

@@ -117,10 +117,12 @@ class Training:
         epochs: int = 1,
         parameter_groups: int = 1,
         optimizer: str = "plain",
+        without_gradient: str = "",
     ) -> tuple[list[float], list[Tensor]]:
         """The mean loss of each epoch, and the parameters after descent on the mean over all labels of each group."""
+        learned = self.start[:-1] if without_gradient == "the last" else self.start
         momentum, decay = OPTIMIZERS[optimizer]["momentum"], OPTIMIZERS[optimizer]["weight_decay"]
-        moving = [torch.zeros_like(value, dtype=torch.float64) for value in self.start]
+        moving = [torch.zeros_like(value, dtype=torch.float64) for value in learned]
         copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
         with torch.no_grad():
             for parameter, value in zip(copy.parameters(), self.start, strict=True):
@@ -140,20 +142,22 @@ class Training:
                 here = int((labels != self.pad).sum())
                 all_losses.append(float(summed.detach()) / here)
                 total, count = total + summed, count + here
-            gradients = torch.autograd.grad(total / count, list(copy.parameters()))
+            parameters = list(copy.parameters())[: len(learned)]
+            gradients = torch.autograd.grad(total / count, parameters)
             norm = torch.sqrt(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
             scale = 1.0 if max_norm is None else min(1.0, max_norm / float(norm))
             rate = self.rate * (factors[step] if factors else 1.0)
             with torch.no_grad():
-                for index, (parameter, gradient) in enumerate(zip(copy.parameters(), gradients, strict=True)):
+                for index, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
                     moving[index] = momentum * moving[index] + scale * gradient + decay * parameter
                     parameter.sub_(rate / (1 + index % parameter_groups) * moving[index])
         means = torch.tensor(all_losses, dtype=torch.float64).view(epochs, -1).mean(dim=1).tolist()
-        return means, [p.detach().to(self.dtype) for p in copy.parameters()]
+        spare = [torch.ones(3, dtype=self.dtype)] if without_gradient == "one more" else []
+        return means, [p.detach().to(self.dtype) for p in copy.parameters()] + spare
 
     def check(self, found: list[Tensor], expected: list[Tensor], what: str, look_at: str) -> None:
         """Fails unless the parameters after training are the expected ones."""
-        shapes = [[tuple(p.shape) for p in several] for several in (self.start, found)]
+        shapes = [[tuple(p.shape) for p in several] for several in (expected, found)]
         unchanged = "train_epoch changes the values of the model's parameters and adds or removes none"
         expect(shapes[0] == shapes[1], f"{what}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], unchanged)
         tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32
@@ -271,6 +275,7 @@ SITUATIONS = Covering(
         "in_one_pass": (True, False),
         "parameter_groups": (1, Either(2, 3)),
         "optimizer": ("plain", "with momentum"),
+        "without_gradient": ("", Either("the last", "one more")),
         "dtype": (torch.float64, torch.float32),
         "values": ("usual",),
     },
@@ -283,8 +288,14 @@ SITUATIONS = Covering(
         GROUPS | {"n_batches": 4, "schedule": True, "parameter_groups": 3},
         GROUPS | {"n_batches": 5, "accumulate": 7, "shape": "many labels", "smoothing": 0.0},
         GROUPS | {"values": "large losses", "max_grad_norm": 10.0},
+        GROUPS | {"shape": "s = t", "pad": -100, "smoothing": 0.0},
+        *(GROUPS | {"without_gradient": which, "max_grad_norm": 0.02} for which in ("the last", "one more")),
     ],
 )
+
+
+HOW = ("is_training", "is_mixed", "in_one_pass", "schedule", "parameter_groups", "without_gradient")
+"""Levels that `stand_ins.train` takes as they are."""
 
 
 def batches_by_numbers(submission: SubmissionUnderTest, case: Case) -> list[dict[str, Any]]:
@@ -301,7 +312,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         named = {name: row[name] for name in ("shape", "smoothing", "pad", "dtype", "values")}
         trainings.append(Training(submission, case, row["n_batches"], **named))
         options = {"accumulate": row["accumulate"], "max_grad_norm": row["max_grad_norm"]}
-        how = {name: row[name] for name in ("is_training", "is_mixed", "in_one_pass", "schedule", "parameter_groups")}
+        how = {name: row[name] for name in HOW}
         runs.append(trainings[-1].described(options, epochs=2, **OPTIMIZERS[row["optimizer"]], **how))
     failures = Failures()
     for row, training, ended in zip(rows, trainings, train_in_turn(submission, runs), strict=True):
@@ -309,7 +320,8 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         with failures.noted():
             factors = [0.5**step for step in range(2 * row["n_batches"])] if row["schedule"] else None
             settings = row["accumulate"], row["max_grad_norm"], factors
-            wanted_losses, wanted = training.expected(*settings, 2, row["parameter_groups"], row["optimizer"])
+            others = row["parameter_groups"], row["optimizer"], row["without_gradient"]
+            wanted_losses, wanted = training.expected(*settings, 2, *others)
             what = ", ".join(f"{name} = {value}" for name, value in row.items())
             look_at = "two epochs, with the same model, optimizer, scheduler and batches; each as the other tests say"
             training.check(found, wanted, f"two epochs with {what}", look_at)

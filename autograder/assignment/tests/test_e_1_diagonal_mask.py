@@ -32,10 +32,11 @@ def draw(submission: SubmissionUnderTest, length: int, *args: object) -> Tensor:
 
 def draw_in_turn(submission: SubmissionUnderTest, given: list[tuple[Any, ...]]) -> list[Tensor]:
     """The masks for several arguments."""
-    calls: list[Any] = [("forward", "on", "nothing", False, list(arguments), []) for arguments in given]
-    masks = submission.apply("in_turn", submission.function(COMPONENT), calls)
-    several = expect_parts(masks, [f"mask {number + 1}" for number in range(len(given))], "what comes back")
-    return [checked(mask, length) for mask, (length, *_) in zip(several, given, strict=True)]
+    calls: list[Any] = [("forward", "on", "nothing", False, list(arguments), [], []) for arguments in given]
+    found = submission.apply("in_turn", submission.function(COMPONENT), calls)
+    several = expect_parts(found, [f"mask {number + 1}" for number in range(len(given))], "what comes back")
+    masks = [expect_parts(one, ("mask", "whether an earlier one changed"), "what comes back")[0] for one in several]
+    return [checked(mask, length) for mask, (length, *_) in zip(masks, given, strict=True)]
 
 
 def checked(mask: Any, length: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.assignment.checks import layer_situations, layers, models, stack_situations, stacks
+from autograder.assignment.checks import layer_situations, layers, model_situations, models, stack_situations, stacks
 from autograder.assignment.checks.layer_case import make_layer
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.under_test import SubmissionUnderTest
@@ -75,3 +75,8 @@ def test_layers_in_many_situations(submission: SubmissionUnderTest, case: Case, 
 @each_stack
 def test_stacks_in_many_situations(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
     stack_situations.check_stack(submission, case, kind, norm_first=True)
+
+
+@pytest.mark.situations
+def test_models_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
+    model_situations.check_model(submission, case, norm_first=True)

@@ -119,6 +119,19 @@ def wide_path(tables: Tables, sentence: int) -> None:
         tables.say(sentence, 2, tables.words[word], eos=1.0)
 
 
+def wider_path(tables: Tables, sentence: int) -> None:
+    """Eighteen beginnings of two words, more than there are words, are more probable than the one that ends best."""
+    tables.say(sentence, 0, tables.bos, w0=0.48, w1=0.46, w2=0.04)
+    for word, ending in ((0, 3), (1, 3)):
+        tables.say(sentence, 1, tables.words[word], **{f"w{ending + i}": 0.11 for i in range(9)})
+    tables.say(sentence, 1, tables.words[2], w2=1.0)
+    for word in range(3, 12):
+        tables.say(sentence, 2, tables.words[word], **{f"w{i}": 0.09 for i in range(11)})
+    tables.say(sentence, 2, tables.words[2], eos=1.0)
+    for word in range(11):
+        tables.say(sentence, 3, tables.words[word], eos=1.0)
+
+
 def short_or_long(tables: Tables, sentence: int, step: float) -> None:
     """Two translations, of 2 tokens (log p = log 0.5) and of 5 (log p = log(0.5 * step ** 3)), eos counted."""
     tables.say(sentence, 0, tables.bos, w0=0.5, w1=0.5)
@@ -300,6 +313,7 @@ SITUATIONS = Covering(
         USUAL | {"length": 3, "encoder_mask": "(1, 1, s, s)", "special": (0, 9, 2)},
         USUAL | {"beam_size": 20},
         USUAL | {"sentences": [3, 2], "beam_size": 20},
+        USUAL | {"sentences": [6, 2], "beam_size": 20},
         *(USUAL | {"sentences": [0, 5, 4], "max_length": m, "special": (PAD, BOS, EOS)} for m in (10, 11, 12)),
     ],
 )
@@ -310,7 +324,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     longest = numbers_tried(submission, case, COMPONENT, most=MOST_TOKENS)
     led = [USUAL | {"sentences": [0, 4, 2], "max_length": number + 2} for number in longest]
     for row in SITUATIONS.rows(case, led):
-        tables = Tables(6, special=row["special"])
+        tables = Tables(7, special=row["special"])
         garden_path(tables, 0)
         tables.say(1, 0, tables.bos, eos=1.0)
         tables.say(2, 0, tables.bos, w5=1.0)
@@ -318,16 +332,17 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
             tables.say(2, position, tables.words[before], **{f"w{before + 1}": 1.0})
         tables.say(2, 6, tables.words[10], eos=1.0)
         wide_path(tables, 3)
+        wider_path(tables, 6)
         # Some of these translations end with a word whose id is as small as an index, or as large as max_length.
         refrains = {4: sorted(tables.words)[:3], 5: [10, 11, 12]}
         for sentence, refrain in refrains.items():
             endless(tables, sentence, refrain)
         length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
-        masks = case.padding_mask(6, length)
+        masks = case.padding_mask(7, length)
         shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
         encoder_masks = {
-            "(b, 1, s, s)": case.mask(6, 1, length, length),
-            "(b, 1, 1, s)": case.mask(6, 1, 1, length),
+            "(b, 1, s, s)": case.mask(7, 1, length, length),
+            "(b, 1, 1, s)": case.mask(7, 1, 1, length),
             "(1, 1, s, s)": shared[None, None],
             "(s, s)": shared,
         }.get(row["encoder_mask"])
@@ -336,6 +351,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
         whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
         whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
+        whole[6] = tables.ids(2, 2)
         whole |= {sentence: refrain * max_length for sentence, refrain in refrains.items()}
         wanted = [whole[sentence][:max_length] for sentence in sentences]
         named = {name: value for name, value in row.items() if name not in ("special", "sentences")}

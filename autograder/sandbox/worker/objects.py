@@ -61,10 +61,19 @@ class Graph:
         """Gradients of the inputs for the given gradients of the outputs; the graph stays usable.
 
         A sum of products in place of `grad_outputs=`: the gradients are the same, and `grad_outputs` imports sympy.
+        `backward` in place of `grad`, which PyTorch's reentrant checkpoints refuse.
         """
         total = sum((self.outputs[index] * seed).sum() for index, seed in seeds.items())
         total = cast("torch.Tensor", total)  # there is at least one seed
-        return list(torch.autograd.grad(total, self.inputs, allow_unused=True, retain_graph=True))
+        kept = [tensor.grad for tensor in self.inputs]
+        for tensor in self.inputs:
+            tensor.grad = None
+        try:
+            total.backward(retain_graph=True)
+            return [tensor.grad for tensor in self.inputs]
+        finally:
+            for tensor, grad in zip(self.inputs, kept, strict=True):
+                tensor.grad = grad
 
 
 Thing = TypeVar("Thing")

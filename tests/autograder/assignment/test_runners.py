@@ -34,7 +34,7 @@ X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
 def result(way, history, gradients="no_grad", earlier=None):
     module = Kept(way)
-    [found] = in_turn(module, [("forward", gradients, history, False, [X, None], [None, earlier])])
+    [(found, _)] = in_turn(module, [("forward", gradients, history, False, [X, None], [None, earlier])])
     return found, module
 
 
@@ -64,7 +64,7 @@ def test_arguments_and_their_graph_stay():
     x = X.clone().requires_grad_()
     module = Kept("nothing")
     calls = [("forward", "on", history, True, [x], []) for history in ("nothing", "deep copy", "same shapes")]
-    results = in_turn(module, calls)
+    results = [found for found, _ in in_turn(module, calls)]
     torch.stack(results).sum().backward()
     assert torch.equal(x.grad, 3 * torch.tensor([[2.0, 3.0]] * 2)) and torch.equal(x, X)
 
@@ -74,5 +74,22 @@ def test_what_cannot_be_copied_is_called_itself():
         def __deepcopy__(self, memo):
             raise TypeError("there is only one")
 
-    [found] = in_turn(Alone("nothing"), [("forward", "on", "deep copy", False, [X], [])])
+    [(found, _)] = in_turn(Alone("nothing"), [("forward", "on", "deep copy", False, [X], [])])
     assert torch.equal(found, X * torch.tensor([2.0, 3.0]))
+
+
+def test_a_result_that_a_later_call_changes_shows():
+    buffer = torch.zeros(2, 2)
+    calls = [("forward", "no_grad", history, False, [X], []) for history in ("nothing", "same shapes", "same objects")]
+    assert [changes for _, changes in in_turn(buffer.copy_, calls)] == [False, True, True]
+    assert [changes for _, changes in in_turn(torch.clone, calls)] == [False] * 3
+
+
+def test_arguments_may_be_given_by_name():
+    def subtract(one, other):
+        return one - other
+
+    calls = [("forward", "on", "same shapes", False, [X, 2 * X], [], names) for names in ((), ("other",))]
+    calls.append(("forward", "on", "nothing", False, [X, 2 * X], [], ("other", "one")))
+    assert [torch.equal(found, -X) for found, _ in in_turn(subtract, calls[:2])] == [True, True]
+    assert torch.equal(in_turn(subtract, calls[2:])[0][0], X)

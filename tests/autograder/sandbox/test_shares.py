@@ -50,7 +50,7 @@ def test_calls_in_turn_count_for_the_component(sandbox):
     with pytest.raises(SubmissionTimeoutError, match=NORM):
         for _ in range(100):
             submission.apply("in_turn", submission.build(NORM, 4), situation)
-    [result] = submission.apply("in_turn", submission.build(FEED_FORWARD, 4, 4), situation)
+    [[result, _]] = submission.apply("in_turn", submission.build(FEED_FORWARD, 4, 4), situation)
     assert result.sum() == 4
 
 
