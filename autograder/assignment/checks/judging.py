@@ -31,7 +31,7 @@ from .situations import Situation
 
 DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
 CLEARLY_NOT_ZERO = 1e-3
-"""A gradient of this size is no rounding error."""
+"""A gradient, or a difference, of this size is no rounding error."""
 
 Parts = Sequence[Any]
 """What a call returns: tensors, or lists of tensors."""
@@ -84,8 +84,8 @@ def in_turn(
     pairs = [expect_parts(one, ("result", "whether an earlier result changed"), "what comes back") for one in found]
     for situation, (_, changes) in zip(situations, pairs[1:-1], strict=True):
         with told(situation):
-            what, look_at = "what the call before returned", "each call returns new tensors"
-            expect(changes is False, what, "as it was", "changed by the next call", look_at)
+            what, look_at = "the result of an earlier call", "each call returns new tensors"
+            expect(changes is False, what, "as it was", "changed by a later one", look_at)
     first, *inner, last = [result for result, _ in pairs]
     what = f"the same call again, after {len(situations)} others"
     expect(agree(first, last), what, "the same result", "another one", "no call changes what a later one computes")
@@ -110,23 +110,27 @@ def agree(one: Any, other: Any) -> bool:
 
 
 def nearest(candidates: Sequence[Expected], situations: Sequence[Situation], results: Sequence[Any]) -> Expected:
-    """The reading of the parameters that comes nearest to what was returned; random values tell readings apart."""
-    if len(candidates) == 1:
-        return candidates[0]
+    """The reading of the parameters that explains the first part of most results; random values tell readings apart.
 
-    def distance(expected: Expected) -> float:
-        total = 0.0
-        for situation, result in list(zip(situations, results, strict=True))[:5]:
-            parts = result if isinstance(result, (tuple, list)) else [result]
+    Of those that explain as many, it is the one that comes nearest to the others.
+    """
+
+    def explained(expected: Expected) -> tuple[int, float]:
+        distances = []
+        for situation, result in zip(situations, results, strict=True):
             with torch.no_grad():
-                wanted = expected(situation, tuple(map(in_float64, situation.inputs)))
-            for one, other in zip(flat(parts), flat(wanted), strict=False):
-                if not isinstance(one, Tensor) or one.shape != other.shape:
-                    return float("inf")
-                total += min(1.0, difference(one, other))
-        return total
+                wanted = expected(situation, tuple(map(in_float64, situation.inputs)))[0]
+            first = result[0] if isinstance(result, (tuple, list)) and result else result
+            distances.append(min(1.0, distance(first, wanted)))
+        return sum(one < CLEARLY_NOT_ZERO for one in distances), -sum(distances)
 
-    return min(candidates, key=distance)
+    return candidates[0] if len(candidates) == 1 else max(candidates, key=explained)
+
+
+def distance(one: Any, other: Tensor) -> float:
+    """How far something is from a tensor."""
+    fits = isinstance(one, Tensor) and one.shape == other.shape
+    return difference(one, other) if fits else float("inf")
 
 
 def judge(case: Case, judged: Judged, situations: Sequence[Situation], results: Sequence[Any]) -> None:

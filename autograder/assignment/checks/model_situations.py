@@ -41,7 +41,7 @@ from .situations import (
     size_of,
 )
 from .sizes_in_code import built_by_numbers, led_by_numbers
-from .stack_situations import FACTORS, FEWEST_LAYERS, SETTINGS, Layer, distance, layers_of, randomise, settings_of
+from .stack_situations import FACTORS, FEWEST_LAYERS, SETTINGS, Layer, layers_of, randomise, settings_of
 
 OF_MODEL: dict[str, Sequence[Any]] = {
     **{name: levels for name, levels in FACTORS.items() if name != "values"},
@@ -50,23 +50,22 @@ OF_MODEL: dict[str, Sequence[Any]] = {
     "s": LENGTHS,
     "src_mask": MASKS,
 }
-COVERING = Covering(
-    OF_MODEL,
-    [
-        *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
-        *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
-        FREE | {"method": "decode"},
-        *(ALIKE | {"method": method} for method in ("encode", "decode")),
-        *(row | {"method": method} for row in AS_TRAINED for method in ("encode", "decode")),
-        *(row | {"method": "decode"} for row in (OTHERS, MANY_KEYS)),
-        *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
-        *(row | {"method": "decode"} for row in learning_with(shape=SHAPES, src_mask=MASKS)),
-        *(row | {"method": "encode"} for row in learning_with(mask=MASKS)),
-        *(row | {"method": method} for row in (*NOTHING_LEFT, *ALMOST_FREE) for method in ("encode", "decode")),
-    ],
-)
 SITUATIONS = {
-    False: COVERING,
+    False: Covering(
+        OF_MODEL,
+        [
+            *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
+            *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
+            FREE | {"method": "decode"},
+            *(ALIKE | {"method": method} for method in ("encode", "decode")),
+            *(row | {"method": method} for row in AS_TRAINED for method in ("encode", "decode")),
+            *(row | {"method": "decode"} for row in (OTHERS, MANY_KEYS)),
+            *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
+            *(row | {"method": "decode"} for row in learning_with(shape=SHAPES, src_mask=MASKS)),
+            *(row | {"method": "encode"} for row in learning_with(mask=MASKS)),
+            *(row | {"method": method} for row in (*NOTHING_LEFT, *ALMOST_FREE) for method in ("encode", "decode")),
+        ],
+    ),
     True: Occurring(OF_MODEL, [{"made": ("many", "float64"), "method": method} for method in ("encode", "decode")]),
 }
 """Of post-norm and of pre-norm models."""
@@ -109,7 +108,7 @@ def check_model(submission: SubmissionUnderTest, case: Case, norm_first: bool = 
             expect(bool(found), what, "parameters of an embedding and a stack", "none", look_at)
             if own:
                 pairs = list(zip(parameters, leaves, strict=True))
-                expected = closest(found, own, got)
+                expected = nearest(found, own, got)
                 judge(case, Judged(what, parts, expected, pairs, look_at, dtype), own, got)
 
 
@@ -170,22 +169,6 @@ def predictions_of(weight: Tensor, bias: Tensor) -> Any:
         return [torch.log_softmax(inputs[0] @ weight.T + bias, -1)]
 
     return expected
-
-
-def closest(found: Sequence[Any], situations: Sequence[Situation], results: Sequence[Any]) -> Any:
-    """What explains the first parts of most results; of those that explain as many, what comes nearest to them."""
-
-    def explained(expected: Any) -> tuple[int, float]:
-        distances = []
-        for situation, result in zip(situations, results, strict=True):
-            inputs = tuple(t.double() if t is not None and t.is_floating_point() else t for t in situation.inputs)
-            with torch.no_grad():
-                wanted = expected(situation, inputs)[0]
-            first = result[0] if isinstance(result, (tuple, list)) and result else None
-            distances.append(min(1.0, distance(first, wanted)))
-        return sum(one < 1e-3 for one in distances), -sum(distances)
-
-    return found[0] if len(found) == 1 else max(found, key=explained)
 
 
 def model_of(table: Tensor, layer: Layer, n_layers: int) -> Any:

@@ -10,11 +10,11 @@ from autograder.assignment.parameter_roles.parts import Norm, norm_readings, tak
 from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, trace
 from autograder.testing.case import Case
 from autograder.testing.code_numbers import MOST
-from autograder.testing.comparison import difference, expect
+from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .judging import Judged, in_turn, judge, leaves_of
+from .judging import Judged, distance, in_turn, judge, leaves_of
 from .layer_situations import settings_of as settings_of_layers
 from .situations import (
     AFTER_MASKS,
@@ -221,12 +221,6 @@ def in_order(layers: list[Layer], plain: Situation, result: Any, kind: str) -> l
             ordered.append(left.pop(best))
             x = nearest_x
     return ordered
-
-
-def distance(one: Any, other: Tensor) -> float:
-    """How far something is from a tensor."""
-    fits = isinstance(one, Tensor) and one.shape == other.shape
-    return difference(one, other) if fits else float("inf")
 
 
 def last_norm(leaves: Sequence[Tensor], d_model: int) -> Norm | None:

@@ -133,11 +133,11 @@ def train(
         for parameter, value in zip(model.parameters(), start, strict=True):
             parameter.copy_(value)
             parameter.grad = torch.ones_like(parameter) if stale else None
-    if without_gradient == "the last":
-        parameter.requires_grad_(False)
-    elif without_gradient == "one more":
+    if without_gradient == "one more":
         model.spare = nn.Parameter(torch.ones(3, dtype=start[0].dtype))
     parameters, n = list(model.parameters()), parameter_groups
+    if without_gradient == "the last":
+        parameters[-1].requires_grad_(False)
     groups = [{"params": parameters[i::n], "lr": rate / (1 + i)} for i in range(n)]
     descent = torch.optim.SGD(groups, lr=rate, momentum=momentum, weight_decay=weight_decay)
     scheduler = torch.optim.lr_scheduler.LambdaLR(descent, lambda step: 0.5**step) if schedule else None

@@ -122,8 +122,8 @@ def wide_path(tables: Tables, sentence: int) -> None:
 def wider_path(tables: Tables, sentence: int) -> None:
     """Eighteen beginnings of two words, more than there are words, are more probable than the one that ends best."""
     tables.say(sentence, 0, tables.bos, w0=0.48, w1=0.46, w2=0.04)
-    for word, ending in ((0, 3), (1, 3)):
-        tables.say(sentence, 1, tables.words[word], **{f"w{ending + i}": 0.11 for i in range(9)})
+    for word in range(2):
+        tables.say(sentence, 1, tables.words[word], **{f"w{i}": 0.11 for i in range(3, 12)})
     tables.say(sentence, 1, tables.words[2], w2=1.0)
     for word in range(3, 12):
         tables.say(sentence, 2, tables.words[word], **{f"w{i}": 0.09 for i in range(11)})

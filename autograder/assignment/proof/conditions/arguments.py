@@ -14,6 +14,12 @@ def has_equal_row(tensor: Tensor) -> bool:
     return tensor.size(-1) > 1 and bool((tensor == tensor[..., :1]).all(dim=-1).any()) and tensor.dim() > 0
 
 
+def is_free_in_one(mask: Tensor, axis: int, place: int) -> bool:
+    """Whether a mask of several rows along an axis forbids something, but nothing in one of these rows."""
+    has_rows = mask.dim() == 4 and mask.size(axis) > 1
+    return has_rows and bool(mask.select(axis, place).all()) and not bool(mask.all())
+
+
 def largest_of(tensors: list[Tensor]) -> Iterator[float]:
     """The largest absolute value of each."""
     return (float(tensor.detach().abs().max()) for tensor in tensors)
@@ -40,6 +46,15 @@ ARGUMENTS: dict[str, Condition] = (
             torch.is_grad_enabled() and any(mask.dim() == 2 for mask in m.given_masks)
         ),
         a_mask_that_allows_all=lambda m: any(bool(mask.all()) for mask in m.given_masks),
+        a_mask_that_allows_all_in_the_first_sentence=lambda m: any(
+            is_free_in_one(mask, 0, place=0) for mask in m.given_masks
+        ),
+        a_mask_that_allows_all_in_the_last_head=lambda m: any(
+            is_free_in_one(mask, 1, place=-1) for mask in m.given_masks
+        ),
+        a_mask_that_allows_all_to_the_last_query=lambda m: any(
+            is_free_in_one(mask, 2, place=-1) for mask in m.given_masks
+        ),
     )
     | under(
         "masks",
