@@ -22,8 +22,8 @@ GRADIENTS = ("of inputs", "of parameters", Either("no_grad", "inference_mode"))
 OF_SEVERAL = ("of inputs", Either("of parameters", "of the other inputs"), Either("no_grad", "inference_mode"))
 OF_MODULES = ("nothing", Either("same objects", "same shapes"), Either("deep copy", "state dict"))
 OF_FUNCTIONS = ("nothing", "same objects", "same shapes")
-CALLED = ("by position", Either("by name", "mixed"))
-"""How the arguments are given; `mixed`: the first one by position, the others by name."""
+CALLED = ("by position", "by name")
+"""How all arguments but the first are given, which always comes by position: a forward hook may rely on that."""
 LAYOUTS = ("contiguous", "transposed", Either("with gaps", "expanded"))
 MASKS = (
     "none",
@@ -42,6 +42,9 @@ PLAIN: dict[str, Any] = {"made": ("few", "float64"), "values": "normal", "traini
 LEARNING = PLAIN | {"gradients": "of inputs", "history": "nothing"}
 """Levels that show what a gradient is."""
 NO_MASKS = {"mask": "none", "src_mask": "none"}
+OWN_MASKS = {"layout": "contiguous"}
+"""Where tensors have gaps, all sentences share a mask."""
+PADDED = OWN_MASKS | {"mask": "(b, 1, 1, k)", "src_mask": "(b, 1, 1, k)"}
 ROWS_OF_THEIR_OWN = {"mask": "(b, h, q, k)", "src_mask": "(b, h, q, k)"}
 FEW = dict.fromkeys(("b", "q", "k", "d", "s", "shape"), "few") | NO_MASKS
 """Ordinary sizes."""
@@ -77,8 +80,6 @@ SILENT = [
 ]
 """Levels of an object whose dropout leaves nothing: it must do so whatever the sizes are."""
 NOTHING_LEFT = [WITHOUT_KEYS, WITHOUT_KEYS | {"mask": "a sentence without keys", "src_mask": "a query without keys"}]
-OWN_MASKS = {"layout": "contiguous"}
-"""Where tensors have gaps, all sentences share a mask."""
 ALMOST_FREE = [
     PLAIN | FEW | OWN_MASKS | {"mask": f"{one} at the {end}", "src_mask": f"{other} at the {end}"}
     for one, other in (("one query", "one sentence"), ("one sentence", "one query"))
@@ -150,9 +151,9 @@ class Situation:
     def call(self) -> Call:
         """As `stand_ins.in_turn` takes it."""
         gradients = "on" if self.gradients.startswith("of") else self.gradients
-        by_name = {"by name": self.names, "mixed": self.names[1:]}.get(self.row.get("called", ""), ())
+        by_name = list(self.names[1:]) if self.row.get("called") == "by name" else []
         inputs, earlier = list(self.inputs), list(self.earlier)
-        return self.method, gradients, self.history, self.training, inputs, earlier, list(by_name)
+        return self.method, gradients, self.history, self.training, inputs, earlier, by_name
 
     def prepare(self) -> None:
         """Marks the inputs whose gradients are wanted, and keeps copies."""
@@ -173,7 +174,7 @@ class Situation:
                 gaps = "" if tensor.is_contiguous() else " not contiguous"
                 parts.append(f"{name} {tuple(tensor.shape)}{kind}{gaps}")
         if self.row.get("called") == "by name":
-            parts.append("all given by name")
+            parts.append("all but the first by name")
         if self.gradients in GRADIENTS_IN_WORDS:
             parts.append(GRADIENTS_IN_WORDS[self.gradients])
         if self.training:
@@ -191,6 +192,10 @@ def draw_mask(case: Case, kind: str, b: int, h: int, q: int, k: int) -> Tensor |
         return None
     if kind == "all allowed":
         return torch.ones(b, 1, q, k, dtype=torch.bool)  # forbids nothing
+    if kind == "(q, k), one without keys":
+        mask = case.mask(q, k)
+        mask[case.size(0, q - 1)] = False
+        return mask
     if kind in ("a query without keys", "one without keys, for all"):
         mask = case.mask(1 if kind.endswith("for all") else b, h, q, k)
         mask[0, 0, case.size(0, q - 1)] = False

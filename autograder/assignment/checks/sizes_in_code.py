@@ -8,7 +8,7 @@ from autograder.testing.case import Case
 from autograder.testing.code_numbers import LEAST, numbers_of
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .situations import FEW, LEARNING, NO_MASKS, ROWS_OF_THEIR_OWN, Sizes
+from .situations import FEW, LEARNING, NO_MASKS, PADDED, ROWS_OF_THEIR_OWN, Sizes
 
 LONG, LONGEST = 150, 520
 """Positions: of those beyond the first number one sentence is enough; the model is made for 512."""
@@ -18,7 +18,7 @@ BUILT = 2
 """For at most so many of them objects are made."""
 MOST_CALLS = 50
 """An object is called so often at most because a number in its code may count its calls."""
-MASKS_IN_TURN = (NO_MASKS, ROWS_OF_THEIR_OWN, ROWS_OF_THEIR_OWN, NO_MASKS)
+MASKS_IN_TURN = (NO_MASKS, PADDED, PADDED, NO_MASKS)
 """What rows in two modes take in turn, so that both modes meet both."""
 MANY_HEADS, WIDEST = 64, 260
 """The most heads, and the most features of what has attention: with more, a grading would take seconds."""

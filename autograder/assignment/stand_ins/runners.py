@@ -270,7 +270,8 @@ class Caller:
                 if history not in ("same objects", "same shapes"):
                     result = call_by_name(function, inputs, names)
                 else:
-                    others = [other_contents(one) for one in inputs]
+                    other_of = {id(one): other_contents(one) for one in inputs}  # an object may come twice
+                    others = [other_of[id(one)] for one in inputs]
                     before = [earlier[i] if one is None and earlier else one for i, one in enumerate(others)]
                     first = call_by_name(function, before, names)
                     returned = outside(first)

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from autograder.assignment.checks import unreadable
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
-    CALLED,
     FROZEN,
     GRADIENTS,
     LAYOUTS,
@@ -173,7 +172,6 @@ SITUATIONS = Covering(
         "ids": ("any", Either("the first", "the last", "in order"), "the same"),
         "gradients": GRADIENTS,
         "history": OF_MODULES,
-        "called": CALLED,
         "layout": LAYOUTS,
         "training": (False, True),
     },

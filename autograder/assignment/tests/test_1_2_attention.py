@@ -257,6 +257,7 @@ SITUATIONS = Covering(
             for mode in ("no_grad", "inference_mode")
         ),
         *(row | {"h": "few"} for row in ALMOST_FREE),
+        PLAIN | FEW | {"mask": "(q, k), one without keys"},
         *(PLAIN | FEW | OWN_MASKS | row for row in COINCIDING),
     ],
 )

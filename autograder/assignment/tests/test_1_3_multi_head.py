@@ -29,6 +29,7 @@ from autograder.assignment.checks.situations import (
     OF_SEVERAL,
     OTHERS,
     OWN_MASKS,
+    PLAIN,
     RELOADED,
     SAME,
     VALUES,
@@ -354,6 +355,7 @@ SITUATIONS = Covering(
         *RELOADED,
         FROZEN,
         *ALMOST_FREE,
+        *(PLAIN | {"k": k, "history": "same objects", "gradients": "no_grad"} for k in SAME[:2]),
     ],
 )
 HEADS: dict[str, Sizes] = {

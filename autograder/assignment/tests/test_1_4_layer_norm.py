@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from autograder.assignment.checks.judging import Judged, in_turn, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
-    CALLED,
     DTYPES,
     FROZEN,
     GRADIENTS,
@@ -247,7 +246,6 @@ SITUATIONS = Covering(
         "shape": (*SHAPES, Either("one axis", "two axes", "four axes")),
         "gradients": GRADIENTS,
         "history": OF_MODULES,
-        "called": CALLED,
         "layout": LAYOUTS,
         "values": (*VALUES[:2], Either(*VALUES[2], "one outlier")),
         "training": (False, True),

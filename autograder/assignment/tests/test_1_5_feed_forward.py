@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from autograder.assignment.checks import unreadable
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
 from autograder.assignment.checks.situations import (
-    CALLED,
     DTYPES,
     FROZEN,
     GRADIENTS,
@@ -166,7 +165,6 @@ SITUATIONS = Covering(
         "shape": SHAPES,
         "gradients": GRADIENTS,
         "history": OF_MODULES,
-        "called": CALLED,
         "layout": LAYOUTS,
         "values": VALUES,
         "training": (False, True),

@@ -125,8 +125,12 @@ def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case)
 def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case) -> None:
     counts, probability = {1: 300, 2: 100, 3: 60, 4: 40}, 0.3
     drawn = iter(draw_in_turn(submission, [(n, 0, probability) for n, count in counts.items() for _ in range(count)]))
+    deviations = []
     for length, count in counts.items():
         masks = torch.stack([next(drawn) for _ in range(count)])
+        cells = length**2
+        squares = (masks.sum(dim=(1, 2)) - cells * probability).square()
+        deviations.append(squares / (cells * probability * (1 - probability)))
         check_share(masks, probability, f"in {count} masks of length {length}, width 0", "each cell is drawn by itself")
         if length > 1:
             i, j = torch.triu_indices(length, length, 1)
@@ -134,6 +138,9 @@ def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case
             what = f"random cells (i, j) and (j, i) in {count} masks of length {length}"
             is_right = is_likely(agree.double().mean().item(), agree.numel(), chance)
             expect(is_right, what, "independent of each other", "too often equal, or too seldom")
+    spread = torch.cat(deviations[1:]).mean().item()  # over 200 masks: 1, give or take 0.1
+    what = "the variance of how many random cells a short mask has, divided by that of independent cells"
+    expect(0.45 < spread < 1.9, what, "about 1", f"{spread:.2g}", "the number of random cells is not fixed")
 
 
 def test_generator(submission: SubmissionUnderTest, case: Case) -> None:

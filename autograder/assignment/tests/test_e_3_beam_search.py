@@ -132,6 +132,18 @@ def wider_path(tables: Tables, sentence: int) -> None:
         tables.say(sentence, 3, tables.words[word], eos=1.0)
 
 
+def crowded_path(tables: Tables, sentence: int) -> None:
+    """The first word is almost certain, and the fourth of its five continuations ends best."""
+    tables.say(sentence, 0, tables.bos, w0=0.9, w1=0.05)
+    tables.say(sentence, 1, tables.words[0], w2=0.3, w3=0.25, w4=0.2, w5=0.13, w6=0.1)
+    tables.say(sentence, 1, tables.words[1], w7=1.0)
+    for word in (2, 3, 4, 6, 7):
+        tables.say(sentence, 2, tables.words[word], **{f"w{i}": 0.09 for i in range(11)})
+    tables.say(sentence, 2, tables.words[5], eos=1.0)
+    for word in range(11):
+        tables.say(sentence, 3, tables.words[word], eos=1.0)
+
+
 def short_or_long(tables: Tables, sentence: int, step: float) -> None:
     """Two translations, of 2 tokens (log p = log 0.5) and of 5 (log p = log(0.5 * step ** 3)), eos counted."""
     tables.say(sentence, 0, tables.bos, w0=0.5, w1=0.5)
@@ -313,7 +325,7 @@ SITUATIONS = Covering(
         USUAL | {"length": 3, "encoder_mask": "(1, 1, s, s)", "special": (0, 9, 2)},
         USUAL | {"beam_size": 20},
         USUAL | {"sentences": [3, 2], "beam_size": 20},
-        USUAL | {"sentences": [6, 2], "beam_size": 20},
+        USUAL | {"sentences": [6, 7, 2], "beam_size": 20},
         *(USUAL | {"sentences": [0, 5, 4], "max_length": m, "special": (PAD, BOS, EOS)} for m in (10, 11, 12)),
     ],
 )
@@ -324,7 +336,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     longest = numbers_tried(submission, case, COMPONENT, most=MOST_TOKENS)
     led = [USUAL | {"sentences": [0, 4, 2], "max_length": number + 2} for number in longest]
     for row in SITUATIONS.rows(case, led):
-        tables = Tables(7, special=row["special"])
+        tables = Tables(8, special=row["special"])
         garden_path(tables, 0)
         tables.say(1, 0, tables.bos, eos=1.0)
         tables.say(2, 0, tables.bos, w5=1.0)
@@ -333,16 +345,17 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         tables.say(2, 6, tables.words[10], eos=1.0)
         wide_path(tables, 3)
         wider_path(tables, 6)
+        crowded_path(tables, 7)
         # Some of these translations end with a word whose id is as small as an index, or as large as max_length.
         refrains = {4: sorted(tables.words)[:3], 5: [10, 11, 12]}
         for sentence, refrain in refrains.items():
             endless(tables, sentence, refrain)
         length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
-        masks = case.padding_mask(7, length)
+        masks = case.padding_mask(8, length)
         shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
         encoder_masks = {
-            "(b, 1, s, s)": case.mask(7, 1, length, length),
-            "(b, 1, 1, s)": case.mask(7, 1, 1, length),
+            "(b, 1, s, s)": case.mask(8, 1, length, length),
+            "(b, 1, 1, s)": case.mask(8, 1, 1, length),
             "(1, 1, s, s)": shared[None, None],
             "(s, s)": shared,
         }.get(row["encoder_mask"])
@@ -351,7 +364,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
         whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
         whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
-        whole[6] = tables.ids(2, 2)
+        whole |= {6: tables.ids(2, 2), 7: tables.ids(0, 5)}
         whole |= {sentence: refrain * max_length for sentence, refrain in refrains.items()}
         wanted = [whole[sentence][:max_length] for sentence in sentences]
         named = {name: value for name, value in row.items() if name not in ("special", "sentences")}
