@@ -23,7 +23,7 @@ OF_SEVERAL = ("of inputs", Either("of parameters", "of the other inputs"), Eithe
 OF_MODULES = ("nothing", Either("same objects", "same shapes"), Either("deep copy", "state dict"))
 OF_FUNCTIONS = ("nothing", "same objects", "same shapes")
 CALLED = ("by position", "by name")
-"""How all arguments but the first are given, which always comes by position: a forward hook may rely on that."""
+"""How all arguments but the first are given; that one comes by position, as a forward hook may rely on it."""
 LAYOUTS = ("contiguous", "transposed", Either("with gaps", "expanded"))
 MASKS = (
     "none",

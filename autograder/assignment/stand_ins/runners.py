@@ -267,9 +267,7 @@ class Caller:
         function = subject if method == "forward" else getattr(subject, method)
         try:
             with GRADIENTS[gradients](subject):
-                if history not in ("same objects", "same shapes"):
-                    result = call_by_name(function, inputs, names)
-                else:
+                if history in ("same objects", "same shapes"):
                     other_of = {id(one): other_contents(one) for one in inputs}  # an object may come twice
                     others = [other_of[id(one)] for one in inputs]
                     before = [earlier[i] if one is None and earlier else one for i, one in enumerate(others)]
@@ -279,6 +277,8 @@ class Caller:
                         inputs = [put(other, one) for other, one in zip(others, inputs, strict=True)]
                     result = call_by_name(function, inputs, names)
                     changes = not same(first, returned)
+                else:
+                    result = call_by_name(function, inputs, names)
         finally:
             if kept is not None:
                 for parameter, value in zip(self.subject.parameters(), kept, strict=True):

@@ -1,6 +1,7 @@
 """Extension E.3: beam search, on tables of probabilities whose best translation is known."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -119,17 +120,22 @@ def wide_path(tables: Tables, sentence: int) -> None:
         tables.say(sentence, 2, tables.words[word], eos=1.0)
 
 
+def many_endings(tables: Tables, sentence: int, words: Iterable[int]) -> None:
+    """Each of these second words leads to eleven third ones, which end the sentence."""
+    for word in words:
+        tables.say(sentence, 2, tables.words[word], **{f"w{i}": 0.09 for i in range(11)})
+    for word in range(11):
+        tables.say(sentence, 3, tables.words[word], eos=1.0)
+
+
 def wider_path(tables: Tables, sentence: int) -> None:
     """Eighteen beginnings of two words, more than there are words, are more probable than the one that ends best."""
     tables.say(sentence, 0, tables.bos, w0=0.48, w1=0.46, w2=0.04)
     for word in range(2):
         tables.say(sentence, 1, tables.words[word], **{f"w{i}": 0.11 for i in range(3, 12)})
     tables.say(sentence, 1, tables.words[2], w2=1.0)
-    for word in range(3, 12):
-        tables.say(sentence, 2, tables.words[word], **{f"w{i}": 0.09 for i in range(11)})
+    many_endings(tables, sentence, range(3, 12))
     tables.say(sentence, 2, tables.words[2], eos=1.0)
-    for word in range(11):
-        tables.say(sentence, 3, tables.words[word], eos=1.0)
 
 
 def crowded_path(tables: Tables, sentence: int) -> None:
@@ -137,11 +143,8 @@ def crowded_path(tables: Tables, sentence: int) -> None:
     tables.say(sentence, 0, tables.bos, w0=0.9, w1=0.05)
     tables.say(sentence, 1, tables.words[0], w2=0.3, w3=0.25, w4=0.2, w5=0.13, w6=0.1)
     tables.say(sentence, 1, tables.words[1], w7=1.0)
-    for word in (2, 3, 4, 6, 7):
-        tables.say(sentence, 2, tables.words[word], **{f"w{i}": 0.09 for i in range(11)})
+    many_endings(tables, sentence, (2, 3, 4, 6, 7))
     tables.say(sentence, 2, tables.words[5], eos=1.0)
-    for word in range(11):
-        tables.say(sentence, 3, tables.words[word], eos=1.0)
 
 
 def short_or_long(tables: Tables, sentence: int, step: float) -> None:

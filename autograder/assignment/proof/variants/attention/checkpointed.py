@@ -3,6 +3,8 @@
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+from .attention import scaled_dot_product_attention
+
 
 class MultiHeadedAttention(nn.Module):
     def __init__(self, d_model, n_heads):
@@ -18,5 +20,5 @@ class MultiHeadedAttention(nn.Module):
     def forward(self, query, key, value, mask=None):
         parts = zip(self.projections, (query, key, value), strict=False)
         heads = [self.split(project(x)) for project, x in parts]
-        context, weights = checkpoint(scaled_dot_product_attention, *heads, mask, use_reentrant=True)  # noqa: F821
+        context, weights = checkpoint(scaled_dot_product_attention, *heads, mask, use_reentrant=True)
         return self.projections[3](context.transpose(1, 2).flatten(2)), weights

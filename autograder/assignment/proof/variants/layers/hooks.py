@@ -2,6 +2,9 @@
 
 from torch import nn
 
+from .attention import MultiHeadedAttention
+from .layers import FeedForward, LayerNorm
+
 
 def check_shape(module, inputs, output):
     if output[0].shape != inputs[0].shape:
@@ -13,9 +16,9 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.norm_first = norm_first
         self.parts = nn.ModuleDict(
-            {"attention": MultiHeadedAttention(d_model, n_heads), "network": FeedForward(d_model, d_ff)}  # noqa: F821
+            {"attention": MultiHeadedAttention(d_model, n_heads), "network": FeedForward(d_model, d_ff)}
         )
-        self.norms = nn.ModuleDict({name: LayerNorm(d_model) for name in self.parts})  # noqa: F821
+        self.norms = nn.ModuleDict({name: LayerNorm(d_model) for name in self.parts})
         self.dropouts = nn.ModuleDict({name: nn.Dropout(dropout) for name in self.parts})
         self.register_forward_hook(check_shape)
 
