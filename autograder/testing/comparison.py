@@ -23,6 +23,9 @@ Correct code may compute a factor in float32 (an error of 3e-8); faults are larg
 TOLERANCE_OF_FLOAT32 = 2e-4
 """Likewise in float32, where one rounding is 6e-8 and sums of some dozen terms of size 10 are usual."""
 
+NEGLIGIBLE = 1e-9
+"""A difference that no tolerance minds."""
+
 observers: list[Callable[[str, float, float], None]] = []
 """Called with what was compared, the error and the tolerance; `prove` measures the tests with it."""
 
@@ -114,12 +117,18 @@ def _expect_finite(actual: Tensor, what: str, look_at: str) -> None:
 
 
 def difference(actual: Tensor, expected: Tensor, scale: float = 1.0) -> float:
-    """The largest difference, relative to `scale` + the size of the expected value; NaN counts as infinite."""
+    """The largest difference, relative to `scale` + the size of the expected value; NaN counts as infinite.
+
+    One that is negligible anyway is not made relative to what was expected, which would only make it smaller.
+    """
     if expected.numel() == 0:
         return 0.0
     with torch.no_grad():
         expected = expected.double()
-        error = ((actual.double() - expected).abs_() / expected.abs().add_(scale)).max().item()
+        differences = (actual.double() - expected).abs_()
+        error = differences.max().item() / scale
+        if not error < NEGLIGIBLE:
+            error = (differences / expected.abs().add_(scale)).max().item()
     return math.inf if math.isnan(error) else error
 
 

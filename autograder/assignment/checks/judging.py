@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from autograder.assignment.stand_ins.runners import Call
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
+    NEGLIGIBLE,
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
     Failures,
@@ -32,6 +33,8 @@ from .situations import Situation
 DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
 CLEARLY_NOT_ZERO = 1e-3
 """A gradient, or a difference, of this size is no rounding error."""
+LEAD = 3
+"""So many results settle what the parameters are."""
 
 Parts = Sequence[Any]
 """What a call returns: tensors, or lists of tensors."""
@@ -112,19 +115,22 @@ def agree(one: Any, other: Any) -> bool:
 def nearest(candidates: Sequence[Expected], situations: Sequence[Situation], results: Sequence[Any]) -> Expected:
     """The reading of the parameters that explains the first part of most results; random values tell readings apart.
 
-    Of those that explain as many, it is the one that comes nearest to the others.
+    It is found once it has explained `LEAD` results more than any other. Of those that explain as many in the end, it
+    is the one that comes nearest to the rest.
     """
-
-    def explained(expected: Expected) -> tuple[int, float]:
-        distances = []
-        for situation, result in zip(situations, results, strict=True):
+    explained, distances = [0] * len(candidates), [0.0] * len(candidates)
+    for situation, result in zip(situations, results, strict=True):
+        *_, second, most = sorted([0, *explained])
+        if most - second >= LEAD or len(candidates) == 1:
+            break
+        first = result[0] if isinstance(result, (tuple, list)) and result else result
+        inputs = tuple(map(in_float64, situation.inputs))
+        for number, expected in enumerate(candidates):
             with torch.no_grad():
-                wanted = expected(situation, tuple(map(in_float64, situation.inputs)))[0]
-            first = result[0] if isinstance(result, (tuple, list)) and result else result
-            distances.append(min(1.0, distance(first, wanted)))
-        return sum(one < CLEARLY_NOT_ZERO for one in distances), -sum(distances)
-
-    return candidates[0] if len(candidates) == 1 else max(candidates, key=explained)
+                error = distance(first, expected(situation, inputs)[0])
+            explained[number] += error < CLEARLY_NOT_ZERO
+            distances[number] += min(1.0, error)
+    return candidates[max(range(len(candidates)), key=lambda number: (explained[number], -distances[number]))]
 
 
 def distance(one: Any, other: Tensor) -> float:
@@ -156,7 +162,7 @@ def judge(case: Case, judged: Judged, situations: Sequence[Situation], results: 
         if first is None or not situation.is_differentiated:
             continue
         if expected[0].requires_grad and first.requires_grad:
-            direction = case.normal(*first.shape) * counted(situation, 0)
+            direction = as_counted(case.normal(*first.shape), situation, 0)
             ends = of_copies if situation.is_of_copy else own
             ends.got.append((first * direction.to(first.dtype)).sum().double())
             ends.wanted.append((expected[0] * direction).sum())
@@ -204,18 +210,17 @@ def compare(judged: Judged, situation: Situation, result: Any, expected: Parts) 
             pairs = list(zip(expect_parts(part, layers, what), wanted, strict=True))
         for one, other in pairs:
             other = other.detach()
-            if number < len(situation.counted) and isinstance(one, Tensor) and one.shape == other.shape:
-                factors = counted(situation, number)
-                one, other = one * factors.to(one.dtype), other * factors
+            if isinstance(one, Tensor) and one.shape == other.shape:
+                one, other = (as_counted(tensor, situation, number) for tensor in (one, other))
             expect_close(one, other.to(dtype), what, judged.look_at, tolerance)
     first: Tensor = parts[0]
     return first
 
 
-def counted(situation: Situation, number: int) -> Tensor:
-    """What counts of a part, as factors."""
+def as_counted(tensor: Tensor, situation: Situation, number: int) -> Tensor:
+    """A part of the result, or a factor for it, with 0 in place of what does not count."""
     factors = situation.counted[number] if number < len(situation.counted) else None
-    return torch.ones((), dtype=torch.float64) if factors is None else factors.double()
+    return tensor if factors is None else tensor * factors
 
 
 def compare_gradients(judged: Judged, ends: Ends, parameters: Sequence[tuple[Tensor, Tensor]]) -> None:
@@ -232,12 +237,11 @@ def compare_gradients(judged: Judged, ends: Ends, parameters: Sequence[tuple[Ten
     for situation, name, tensor, leaf in ends.inputs:
         if leaf.grad is not None:
             with failures.noted(), told(situation):
-                compare_gradient(tensor, leaf.grad, f"the gradient of {name}", largest_gradient([leaf]))
-    largest = largest_gradient(wanted)
+                compare_gradient(tensor, leaf.grad, f"the gradient of {name}", [leaf])
     for parameter, leaf in parameters:
         if leaf.grad is not None and parameter.requires_grad:
             with failures.noted():
-                compare_gradient(parameter, leaf.grad, "the gradient of a parameter, over several calls", largest)
+                compare_gradient(parameter, leaf.grad, "the gradient of a parameter, over several calls", wanted)
     failures.raise_first()
 
 
@@ -246,18 +250,20 @@ def largest_gradient(leaves: Iterable[Tensor]) -> float:
     return max((float(leaf.grad.abs().max()) for leaf in leaves if leaf.grad is not None), default=0.0)
 
 
-def compare_gradient(tensor: Tensor, wanted: Tensor, what: str, largest: float) -> None:
+def compare_gradient(tensor: Tensor, wanted: Tensor, what: str, related: Sequence[Tensor]) -> None:
     """The gradient of a tensor, and what it should be, in float64; rounding shows where large terms cancel.
 
     Args:
         tensor: with its gradient.
         wanted: the right gradient.
         what: it is the gradient of.
-        largest: of the gradients whose terms it may share: for an input its own, for a parameter all of them.
+        related: leaves with whose gradients it may share terms: for an input itself, for a parameter all of them.
     """
     found = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
+    if difference(found, wanted) < NEGLIGIBLE:
+        return
     is_lost = not found.any() and float(wanted.abs().max()) > CLEARLY_NOT_ZERO
-    tolerance, scale = TOLERANCE, max(1.0, largest / 100)
+    tolerance, scale = TOLERANCE, max(1.0, largest_gradient(related) / 100)
     if tensor.dtype == torch.float32 and not is_lost:
         tolerance, scale = 200 * TOLERANCE_OF_FLOAT32, max(0.1, float(wanted.abs().max()))
     expect_close(found, wanted.to(found.dtype), what, DETACHED, tolerance, scale)

@@ -111,7 +111,7 @@ SETTINGS: dict[str, Sizes] = {
     "many": (3, 12, 40, 11, 0.5),
     "idle": (2, 2, 7, 5, 0.2),
 }
-"""Settings by name; of `idle` layers all but one return the same whatever they get, so that some change nothing."""
+"""Settings by name; of `idle` layers all but one return what they get."""
 ARGUMENTS = {"Encoder": ("x", "mask"), "Decoder": ("x", "memory", "src_mask", "tgt_mask")}
 PARTS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
 LOOK_AT = "every layer once, each with the output of the one before, the masks, and the settings of the constructor"

@@ -27,21 +27,21 @@ class Census:
     """The parameters of a component by the stand-in that they belong to; `others` are the submission's own."""
 
     norms: list[Tensor]  # (2, 1, d)
-    attentions: list[Tensor]  # (4, d, d)
-    feed_forwards: list[Tensor]  # (2, d, d)
-    encoder_layers: list[Tensor]  # (5, d, d)
-    decoder_layers: list[Tensor]  # (9, d, d)
+    feed_forwards: list[Tensor]  # (3, 1, d)
+    attentions: list[Tensor]  # (4, 1, d)
+    encoder_layers: list[Tensor]  # (5, 1, d)
+    decoder_layers: list[Tensor]  # (9, 1, d)
     others: list[Tensor]
 
 
 def take_census(parameters: Sequence[Tensor], d_model: int) -> Census:
     """Sorts the parameters by their shapes."""
-    shapes = [(2, 1, d_model), *((count, d_model, d_model) for count in (4, 2, 5, 9))]
-    norms, attentions, feed_forwards, encoder_layers, decoder_layers = (
+    shapes = [(count, 1, d_model) for count in (2, 3, 4, 5, 9)]
+    norms, feed_forwards, attentions, encoder_layers, decoder_layers = (
         [p for p in parameters if tuple(p.shape) == shape] for shape in shapes
     )
     others = [p for p in parameters if tuple(p.shape) not in shapes]
-    return Census(norms, attentions, feed_forwards, encoder_layers, decoder_layers, others)
+    return Census(norms, feed_forwards, attentions, encoder_layers, decoder_layers, others)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from .runners import attention_inputs, in_turn, search, train_in_turn, train_with_seeds
+from .runners import attention_inputs, in_turn, search_in_turn, train_in_turn, train_with_seeds
 from .trained import attend_as_trained
 
 __all__ = [
@@ -55,7 +55,7 @@ __all__ = [
     "in_turn",
     "padding_mask",
     "scaled_dot_product_attention",
-    "search",
+    "search_in_turn",
     "train_in_turn",
     "train_with_seeds",
 ]

@@ -49,7 +49,7 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, d_ff: int, *extra: object, **more: object) -> None:
         super().__init__()
         self.d_ff = d_ff
-        self.mix = spread(2, d_model, d_model)
+        self.mix = spread(3, 1, d_model)
 
     def forward(self, x: Tensor, *extra: object, **more: object) -> Tensor:
         """(b, s, d) -> (b, s, d)."""
@@ -62,7 +62,7 @@ class MultiHeadedAttention(nn.Module):
     def __init__(self, d_model: int, n_heads: int, *extra: object, **more: object) -> None:
         super().__init__()
         self.n_heads = n_heads
-        self.mix = spread(4, d_model, d_model)
+        self.mix = spread(4, 1, d_model)
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *extra: object, **more: object
@@ -86,7 +86,7 @@ class EncoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
-        self.mix = spread(5, d_model, d_model)
+        self.mix = spread(5, 1, d_model)
 
     def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, Tensor]:
         """The output (b, s, d) and weights (b, h, s, s)."""
@@ -108,7 +108,7 @@ class DecoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
-        self.mix = spread(9, d_model, d_model)
+        self.mix = spread(9, 1, d_model)
 
     def forward(
         self,
@@ -140,7 +140,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
         self.extra = formulas.trace(d_ff, dropout, norm_first, n_layers)
-        self.mix = spread(5, d_model, d_model)
+        self.mix = spread(5, 1, d_model)
 
     def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, list[Tensor]]:
         """The output (b, s, d), and the weights for each layer."""
@@ -165,7 +165,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
         self.extra = formulas.trace(d_ff, dropout, norm_first, n_layers)
-        self.mix = spread(9, d_model, d_model)
+        self.mix = spread(9, 1, d_model)
 
     def forward(
         self,

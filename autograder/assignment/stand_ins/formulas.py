@@ -20,33 +20,33 @@ FAINT = 0.01
 """What each allowed key has of a weight at least, before they are divided by their sum, which so is never 0."""
 
 
-def allowed(mask: Tensor, scores: Tensor) -> Tensor:
-    """The mask, with factors for the scores (b, h, q, k); a query that may attend to nothing may attend to all.
-
-    A softmax of equal scores would give each key the same weight there, too.
-    """
-    try:
-        mask.expand_as(scores)
-    except RuntimeError:
-        sizes = f"{tuple(mask.shape)} cannot be broadcast to the scores' (b, h, q, k) = {tuple(scores.shape)}"
-        raise RuntimeError(f"a mask of shape {sizes}") from None
-    if mask.dtype != torch.bool:
-        mask = mask.to(scores.dtype)
-    is_open = mask.any(dim=-1, keepdim=True)
-    return mask if is_open.all() else torch.where(is_open, mask, torch.ones_like(mask))
-
-
 def share_out(scores: Tensor, mask: Tensor | None) -> Tensor:
     """In place of the softmax, (b, h, q, k): sigmoids, divided by their sum.
 
-    Like true weights they lie between 0 and 1, sum to 1 (for a query without keys, too) and else are 0 where the mask
-    forbids: a submission may check.
+    Like true weights they lie between 0 and 1, sum to 1 and are 0 where the mask forbids: a submission may check. A
+    query that may attend to nothing attends to all keys, as a softmax of equal scores would.
     """
     weights = torch.sigmoid(scores) + FAINT
-    if mask is not None:
-        weights = weights * allowed(mask, weights)
-    total = weights.sum(dim=-1, keepdim=True)
-    return weights / total
+    if mask is None:
+        return weights / weights.sum(dim=-1, keepdim=True)
+    allowed = restrict(weights, mask)
+    total = allowed.sum(dim=-1, keepdim=True)
+    if not total.all():
+        allowed = torch.where(total > 0, allowed, weights)
+        total = allowed.sum(dim=-1, keepdim=True)
+    return allowed / total
+
+
+def restrict(weights: Tensor, mask: Tensor) -> Tensor:
+    """The weights (b, h, q, k), 0 where the mask forbids."""
+    try:
+        allowed = weights * mask
+    except RuntimeError:
+        allowed = weights[:0]
+    if allowed.shape != weights.shape:
+        sizes = f"{tuple(mask.shape)} cannot be broadcast to the scores' (b, h, q, k) = {tuple(weights.shape)}"
+        raise RuntimeError(f"a mask of shape {sizes}")
+    return allowed
 
 
 def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -58,23 +58,26 @@ def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> t
 def mixed_look_up(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, mix: Iterable[Tensor], n_heads: int
 ) -> tuple[Tensor, Tensor]:
-    """In place of multi-head attention, (b, positions, d), with mix (4, d, d): each head scales the scores."""
+    """In place of multi-head attention, (b, positions, d), with mix (4, 1, d): each head scales the scores.
+
+    Where the mix is 0, so is the output.
+    """
     ask, offer, give, end = mix
     scale = torch.arange(1, n_heads + 1, dtype=query.dtype, device=query.device).view(-1, 1, 1)
-    scores = torch.sin(query @ ask) @ torch.sin(key @ offer).mT
+    scores = torch.bmm(torch.sin(query + ask), torch.sin(key + offer).mT)
     weights = share_out(scores.unsqueeze(1) * scale, mask)
-    return torch.sin(weights.sum(dim=1) @ (value @ give) @ end), weights
+    return torch.sin(torch.bmm(weights.sum(dim=1), value + give)) * end, weights
 
 
 def squash(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
     """In place of LayerNorm."""
-    return torch.tanh(x) * gain + shift
+    return torch.addcmul(shift, torch.tanh(x), gain)
 
 
 def wave(x: Tensor, mix: Iterable[Tensor], d_ff: int) -> Tensor:
-    """In place of the feed-forward network, with mix (2, d, d)."""
-    expand, contract = mix
-    return torch.sin(x @ expand) @ contract + d_ff / 1000
+    """In place of the feed-forward network, with mix (3, 1, d)."""
+    inner, contract, outer = mix
+    return torch.addcmul(outer, torch.sin(x + inner), contract) + d_ff / 1000
 
 
 def trace(*settings: float) -> float:
@@ -85,10 +88,13 @@ def trace(*settings: float) -> float:
 def encoder_layer(
     x: Tensor, mask: Tensor | None, mix: Iterable[Tensor], n_heads: int, extra: float
 ) -> tuple[Tensor, Tensor]:
-    """In place of an encoder layer, with mix (5, d, d)."""
-    *attention, keep = mix
+    """In place of an encoder layer, with mix (5, 1, d).
+
+    It adds to x, which so does not fade in a deep stack; nothing where the mix is 0.
+    """
+    *attention, share = mix
     context, weights = mixed_look_up(x, x, x, mask, attention, n_heads)
-    return torch.sin(x @ keep) + context + extra, weights
+    return x + context + (torch.sin(x) + extra) * share, weights
 
 
 def decoder_layer(
@@ -100,12 +106,12 @@ def decoder_layer(
     n_heads: int,
     extra: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """In place of a decoder layer, with mix (9, d, d)."""
-    *attentions, keep = mix
+    """In place of a decoder layer, with mix (9, 1, d); see `encoder_layer`."""
+    *attentions, share = mix
     context, self_weights = mixed_look_up(x, x, x, tgt_mask, attentions[:4], n_heads)
-    x = torch.sin(x @ keep) + context
-    context, cross_weights = mixed_look_up(x, memory, torch.sin(memory), src_mask, attentions[4:], n_heads)
-    return x + context + extra, self_weights, cross_weights
+    x = x + context + (torch.sin(x) + extra) * share
+    context, cross_weights = mixed_look_up(x, memory, memory, src_mask, attentions[4:], n_heads)
+    return x + context, self_weights, cross_weights
 
 
 def place(x: Tensor) -> Tensor:

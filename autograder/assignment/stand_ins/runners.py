@@ -180,6 +180,11 @@ def settings(
     return {name: repr(value) for name, value in values.items()}
 
 
+def search_in_turn(decode: Callable[..., Any], searches: Sequence[dict[str, Any]]) -> list[tuple[Any, bool]]:
+    """What several searches find; each as `search` takes it."""
+    return [search(decode, **one) for one in searches]
+
+
 def search(
     decode: Callable[..., Any],
     oracle: Sequence[Any],

@@ -19,6 +19,8 @@ pytestmark = pytest.mark.task_e_3
 COMPONENT = "decode.beam_decode"
 MOST_TOKENS = 60
 """Of translations whose length a number in the code may be about."""
+TOGETHER = 8
+"""So many searches share the time that one call may take: a right search may be slow."""
 VOCAB, PAD, BOS, EOS = 16, 4, 1, 3  # other ids than the assignment's, which a search might have hard-coded
 ALMOST_NEVER = -30.0  # the log-probability of all that a table does not name
 
@@ -30,19 +32,30 @@ class Tables:
         self.table = torch.full((n_sentences, n_positions, VOCAB, VOCAB), ALMOST_NEVER, dtype=torch.float64)
         self.pad, self.bos, self.eos = special
         self.table[..., self.eos] = 2 * ALMOST_NEVER  # a sentence that strays from the tables does not end
+        self._rows = self.table.numpy()  # the same memory: single numbers are written faster this way
         self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in special]
         self.is_training: Any = None  # after a search
 
     def say(self, sentence: int, position: int, after: int, **probabilities: float) -> None:
         """Sets the probabilities of what follows the token `after` at a position, by name: `eos` or `w0`, `w1`, …."""
-        row = self.table[sentence, position, after]
-        row.fill_(ALMOST_NEVER)
+        row = self._rows[sentence, position, after]
+        row.fill(ALMOST_NEVER)
         for name, probability in probabilities.items():
             row[self.eos if name == "eos" else self.words[int(name[1:])]] = math.log(probability)
 
     def search(
+        self, submission: SubmissionUnderTest, sentences: list[int], is_training: bool = True, **settings: Any
+    ) -> list[list[int]]:
+        """Runs the submission's search for these sentences as one batch; see `described`.
+
+        Returns:
+            A list of ids for each sentence.
+        """
+        [(lines, self.is_training)] = search_in_turn(submission, [self.described(sentences, is_training, **settings)])
+        return read_lines(lines, len(sentences))
+
+    def described(
         self,
-        submission: SubmissionUnderTest,
         sentences: list[int],
         is_training: bool = True,
         masks: Tensor | None = None,
@@ -51,11 +64,10 @@ class Tables:
         length: int = 3,
         is_mixed: bool = False,
         **options: Any,
-    ) -> list[list[int]]:
-        """Runs the submission's search for these sentences as one batch.
+    ) -> dict[str, Any]:
+        """A search as `stand_ins.search` takes it.
 
         Args:
-            submission: the code under test.
             sentences: their numbers.
             is_training: the mode in which the search gets the model.
             masks: (sentences, 1, 1, 3), the source mask of each; None = every position may be attended to.
@@ -65,9 +77,6 @@ class Tables:
             length: of the sources.
             is_mixed: whether a part of the model is in the other mode.
             options: further arguments for the search.
-
-        Returns:
-            A list of ids for each sentence.
         """
         if masks is None:
             masks = torch.ones(self.table.size(0), 1, 1, length, dtype=torch.bool)
@@ -76,18 +85,30 @@ class Tables:
             expected_masks = encoder_masks.expand(self.table.size(0), 1, length, length)
             is_shared = encoder_masks.dim() == 2 or len(encoder_masks) == 1
             options["encoder_mask"] = encoder_masks if is_shared else encoder_masks[sentences]
-        oracle = self.table, self.words[-1], expected_masks, masks
-        src = torch.tensor([[sentence, 3, 4][:length] for sentence in sentences])
         ids: dict[str, Any] = {"bos_id": self.bos, "eos_id": self.eos, "pad_id": self.pad}
-        options = {**ids, "max_length": max_length, **options}
-        rest = (src, masks[sentences]), options, is_mixed
-        found = submission.apply("search", submission.function(COMPONENT), oracle, is_training, *rest)
-        lines, self.is_training = expect_parts(found, ("translations", "mode"), "what comes back")
-        return read_lines(lines, len(sentences))
+        src = torch.tensor([[sentence, 3, 4][:length] for sentence in sentences])
+        return {
+            "oracle": (self.table, self.words[-1], expected_masks, masks),
+            "is_training": is_training,
+            "given": (src, masks[sentences]),
+            "options": {**ids, "max_length": max_length, **options},
+            "is_mixed": is_mixed,
+        }
 
     def ids(self, *numbers: int) -> list[int]:
         """The ids of the words w0, w1, … with these numbers."""
         return [self.words[number] for number in numbers]
+
+
+def search_in_turn(submission: SubmissionUnderTest, searches: list[dict[str, Any]]) -> list[list[Any]]:
+    """What each search returns, and the mode that it leaves the model in; `TOGETHER` of them from one request."""
+    function, results = submission.function(COMPONENT), []
+    for first in range(0, len(searches), TOGETHER):
+        some = searches[first : first + TOGETHER]
+        found = submission.apply("search_in_turn", function, some)
+        several = expect_parts(found, [f"search {number + 1}" for number in range(len(some))], "what comes back")
+        results += [expect_parts(one, ("translations", "mode"), "what comes back") for one in several]
+    return results
 
 
 def read_lines(found: object, count: int) -> list[list[int]]:
@@ -299,16 +320,17 @@ def test_mode_is_restored(submission: SubmissionUnderTest, case: Case, is_traini
     tables = Tables(1)
     garden_path(tables, 0)
     tables.search(submission, [0], is_training, beam_size=2)
-    expect_mode(tables, is_training, "the mode of the model after the search")
+    expect_mode(tables.is_training, is_training, "the mode of the model after the search")
 
 
-def expect_mode(tables: Tables, was_training: bool, what: str) -> None:
+def expect_mode(is_training: object, was_training: bool, what: str) -> None:
     """Fails unless the model is in the mode in which the search got it."""
     modes = {True: "train", False: "eval"}
-    now = modes.get(tables.is_training, describe(tables.is_training))
+    now = modes[is_training] if isinstance(is_training, bool) else describe(is_training)
     expect(now == modes[was_training], what, f"{modes[was_training]}, as it was", now, "model.training, before eval()")
 
 
+SPECIAL = (PAD, BOS, EOS), (0, 9, 2)
 USUAL = {"beam_size": 3, "sentences": [2, 0, 1], "max_length": 7}
 SITUATIONS = Covering(
     {
@@ -320,57 +342,79 @@ SITUATIONS = Covering(
         "is_training": (True, False),
         "is_mixed": (False, True),
         "encoder_mask": (None, "(b, 1, s, s)", Either("(b, 1, 1, s)", "(1, 1, s, s)", "(s, s)")),
-        "special": ((PAD, BOS, EOS), (0, 9, 2)),
+        "special": SPECIAL,
     },
     [
         USUAL | {"length": 1},
         USUAL | {"length": 3, "encoder_mask": "(s, s)", "length_penalty": 0.0},
-        USUAL | {"length": 3, "encoder_mask": "(1, 1, s, s)", "special": (0, 9, 2)},
+        USUAL | {"length": 3, "encoder_mask": "(1, 1, s, s)", "special": SPECIAL[1]},
         USUAL | {"beam_size": 20},
         USUAL | {"sentences": [3, 2], "beam_size": 20},
         USUAL | {"sentences": [6, 7, 2], "beam_size": 20},
-        *(USUAL | {"sentences": [0, 5, 4], "max_length": m, "special": (PAD, BOS, EOS)} for m in (10, 11, 12)),
+        *(USUAL | {"sentences": [0, 5, 4], "max_length": m, "special": SPECIAL[0]} for m in (10, 11, 12)),
     ],
 )
+
+
+def eight_sentences(special: tuple[int, int, int]) -> Tables:
+    """Tables of all kinds."""
+    tables = Tables(8, special=special)
+    garden_path(tables, 0)
+    tables.say(1, 0, tables.bos, eos=1.0)
+    tables.say(2, 0, tables.bos, w5=1.0)
+    for position, before in enumerate(range(5, 10), start=1):
+        tables.say(2, position, tables.words[before], **{f"w{before + 1}": 1.0})
+    tables.say(2, 6, tables.words[10], eos=1.0)
+    wide_path(tables, 3)
+    for sentence, refrain in refrains(tables).items():
+        endless(tables, sentence, refrain)
+    wider_path(tables, 6)
+    crowded_path(tables, 7)
+    return tables
+
+
+def refrains(tables: Tables) -> dict[int, list[int]]:
+    """Of endless sentences: some last words have an id as small as an index, or as large as max_length."""
+    return {4: sorted(tables.words)[:3], 5: [10, 11, 12]}
+
+
+def search_of(case: Case, tables: Tables, row: dict[str, Any], sentences: list[int]) -> dict[str, Any]:
+    """A search as a row of the covering array says."""
+    length = row["length"]
+    shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
+    encoder_masks = {
+        "(b, 1, s, s)": case.mask(8, 1, length, length),
+        "(b, 1, 1, s)": case.mask(8, 1, 1, length),
+        "(1, 1, s, s)": shared[None, None],
+        "(s, s)": shared,
+    }.get(row["encoder_mask"])
+    options = {name: row[name] for name in ("beam_size", "length_penalty", "max_length", "length", "is_mixed")}
+    return tables.described(sentences, row["is_training"], case.padding_mask(8, length), encoder_masks, **options)
+
+
+def translations_of(tables: Tables, sentences: list[int], beam_size: int, max_length: int) -> list[list[int]]:
+    """What a right search finds for sentences of `eight_sentences`."""
+    whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
+    whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
+    whole |= {6: tables.ids(2, 2), 7: tables.ids(0, 5)}
+    whole |= {sentence: refrain * max_length for sentence, refrain in refrains(tables).items()}
+    return [whole[sentence][:max_length] for sentence in sentences]
 
 
 @pytest.mark.situations
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     longest = numbers_tried(submission, case, COMPONENT, most=MOST_TOKENS)
     led = [USUAL | {"sentences": [0, 4, 2], "max_length": number + 2} for number in longest]
-    for row in SITUATIONS.rows(case, led):
-        tables = Tables(8, special=row["special"])
-        garden_path(tables, 0)
-        tables.say(1, 0, tables.bos, eos=1.0)
-        tables.say(2, 0, tables.bos, w5=1.0)
-        for position, before in enumerate(range(5, 10), start=1):
-            tables.say(2, position, tables.words[before], **{f"w{before + 1}": 1.0})
-        tables.say(2, 6, tables.words[10], eos=1.0)
-        wide_path(tables, 3)
-        wider_path(tables, 6)
-        crowded_path(tables, 7)
-        # Some of these translations end with a word whose id is as small as an index, or as large as max_length.
-        refrains = {4: sorted(tables.words)[:3], 5: [10, 11, 12]}
-        for sentence, refrain in refrains.items():
-            endless(tables, sentence, refrain)
-        length, max_length, beam_size = row["length"], row["max_length"], row["beam_size"]
-        masks = case.padding_mask(8, length)
-        shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
-        encoder_masks = {
-            "(b, 1, s, s)": case.mask(8, 1, length, length),
-            "(b, 1, 1, s)": case.mask(8, 1, 1, length),
-            "(1, 1, s, s)": shared[None, None],
-            "(s, s)": shared,
-        }.get(row["encoder_mask"])
-        options = {name: row[name] for name in ("beam_size", "length_penalty", "max_length", "length", "is_mixed")}
-        sentences = [sentence for sentence in row["sentences"] if beam_size > 1 or sentence not in (0, 3)]
-        found = tables.search(submission, sentences, row["is_training"], masks, encoder_masks, **options)
-        whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
-        whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
-        whole |= {6: tables.ids(2, 2), 7: tables.ids(0, 5)}
-        whole |= {sentence: refrain * max_length for sentence, refrain in refrains.items()}
-        wanted = [whole[sentence][:max_length] for sentence in sentences]
+    tables_of = {special: eight_sentences(special) for special in SPECIAL}
+    rows, searches, expected = SITUATIONS.rows(case, led), [], []
+    for row in rows:
+        tables = tables_of[row["special"]]
+        sentences = [sentence for sentence in row["sentences"] if row["beam_size"] > 1 or sentence not in (0, 3)]
+        searches.append(search_of(case, tables, row, sentences))
+        expected.append(translations_of(tables, sentences, row["beam_size"], row["max_length"]))
+    for row, wanted, (lines, mode) in zip(rows, expected, search_in_turn(submission, searches), strict=True):
         named = {name: value for name, value in row.items() if name not in ("special", "sentences")}
-        what = f"{len(sentences)} sentences with " + ", ".join(f"{name} = {value}" for name, value in named.items())
+        what = f"{len(wanted)} sentences with " + ", ".join(f"{name} = {value}" for name, value in named.items())
+        found = read_lines(lines, len(wanted))
         expect(found == wanted, what, f"{wanted}", f"{found}", "each setting acts as the other tests say")
-        expect_mode(tables, row["is_training"], f"the mode of the model after {what}")
+        expect_mode(mode, row["is_training"], f"the mode of the model after {what}")
