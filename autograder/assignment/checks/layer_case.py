@@ -23,6 +23,10 @@ POST_NORM = "LayerNorm(x + dropout(sublayer(x))) for each sublayer in turn"
 PRE_NORM = "x + dropout(sublayer(LayerNorm(x))) for each sublayer in turn"
 MASKS = "; self-attention gets tgt_mask; cross-attention gets src_mask, and the memory as key and value"
 
+ARGUMENTS = {"Encoder": ("x", "mask"), "Decoder": ("x", "memory", "src_mask", "tgt_mask")}
+"""Of a layer, and of a stack of layers."""
+PARTS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
+"""What these return."""
 MOST_PARTS = 5
 """With more parts of one kind, trying all their roles would not end."""
 
@@ -69,12 +73,12 @@ class LayerCase:
     @property
     def argument_names(self) -> tuple[str, ...]:
         """The arguments of forward."""
-        return ("x", "memory", "src_mask", "tgt_mask") if self.is_decoder else ("x", "mask")
+        return ARGUMENTS["Decoder" if self.is_decoder else "Encoder"]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The parts that forward returns."""
-        return ("x", "self_weights", "cross_weights") if self.is_decoder else ("x", "weights")
+        return PARTS["Decoder" if self.is_decoder else "Encoder"]
 
     @property
     def rule(self) -> str:

@@ -15,6 +15,7 @@ from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
 from .judging import Judged, distance, in_turn, judge, leaves_of
+from .layer_case import ARGUMENTS, PARTS
 from .layer_situations import settings_of as settings_of_layers
 from .situations import (
     AFTER_MASKS,
@@ -112,8 +113,6 @@ SETTINGS: dict[str, Sizes] = {
     "idle": (2, 2, 7, 5, 0.2),
 }
 """Settings by name; of `idle` layers all but one return what they get."""
-ARGUMENTS = {"Encoder": ("x", "mask"), "Decoder": ("x", "memory", "src_mask", "tgt_mask")}
-PARTS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
 LOOK_AT = "every layer once, each with the output of the one before, the masks, and the settings of the constructor"
 
 FEWEST_LAYERS, MANY_LAYERS = 3, 24

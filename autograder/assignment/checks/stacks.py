@@ -24,6 +24,8 @@ from autograder.testing.comparison import (
 )
 from autograder.testing.under_test import SubmissionUnderTest
 
+from .layer_case import ARGUMENTS, PARTS
+
 
 @dataclass
 class StackCase:
@@ -44,12 +46,12 @@ class StackCase:
     @property
     def argument_names(self) -> tuple[str, ...]:
         """The arguments of forward."""
-        return ("x", "memory", "src_mask", "tgt_mask") if self.is_decoder else ("x", "mask")
+        return ARGUMENTS["Decoder" if self.is_decoder else "Encoder"]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The parts that forward returns."""
-        return ("x", "self_weights", "cross_weights") if self.is_decoder else ("x", "weights")
+        return PARTS["Decoder" if self.is_decoder else "Encoder"]
 
     def run(self, *inputs: Tensor) -> list[Any]:
         """The parts that forward returns: x (b, t, d), and a list of tensors for each kind of weights."""
