@@ -118,10 +118,12 @@ def nearest(candidates: Sequence[Expected], situations: Sequence[Situation], res
     It is found once it has explained `LEAD` results more than any other. Of those that explain as many in the end, it
     is the one that comes nearest to the rest.
     """
+    if len(candidates) == 1:
+        return candidates[0]
     explained, distances = [0] * len(candidates), [0.0] * len(candidates)
     for situation, result in zip(situations, results, strict=True):
-        *_, second, most = sorted([0, *explained])
-        if most - second >= LEAD or len(candidates) == 1:
+        *_, second, most = sorted(explained)
+        if most - second >= LEAD:
             break
         first = result[0] if isinstance(result, (tuple, list)) and result else result
         inputs = tuple(map(in_float64, situation.inputs))
@@ -262,10 +264,12 @@ def compare_gradient(tensor: Tensor, wanted: Tensor, what: str, related: Sequenc
     found = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
     if difference(found, wanted) < NEGLIGIBLE:
         return
-    is_lost = not found.any() and float(wanted.abs().max()) > CLEARLY_NOT_ZERO
-    tolerance, scale = TOLERANCE, max(1.0, largest_gradient(related) / 100)
+    largest = float(wanted.abs().max())
+    is_lost = largest > CLEARLY_NOT_ZERO and not found.any()
     if tensor.dtype == torch.float32 and not is_lost:
-        tolerance, scale = 200 * TOLERANCE_OF_FLOAT32, max(0.1, float(wanted.abs().max()))
+        tolerance, scale = 200 * TOLERANCE_OF_FLOAT32, max(0.1, largest)
+    else:
+        tolerance, scale = TOLERANCE, max(1.0, largest_gradient(related) / 100)
     expect_close(found, wanted.to(found.dtype), what, DETACHED, tolerance, scale)
 
 

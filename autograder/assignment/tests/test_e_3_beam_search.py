@@ -34,7 +34,6 @@ class Tables:
         self.table[..., self.eos] = 2 * ALMOST_NEVER  # a sentence that strays from the tables does not end
         self._rows = self.table.numpy()  # the same memory: single numbers are written faster this way
         self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in special]
-        self.is_training: Any = None  # after a search
 
     def say(self, sentence: int, position: int, after: int, **probabilities: float) -> None:
         """Sets the probabilities of what follows the token `after` at a position, by name: `eos` or `w0`, `w1`, …."""
@@ -43,15 +42,13 @@ class Tables:
         for name, probability in probabilities.items():
             row[self.eos if name == "eos" else self.words[int(name[1:])]] = math.log(probability)
 
-    def search(
-        self, submission: SubmissionUnderTest, sentences: list[int], is_training: bool = True, **settings: Any
-    ) -> list[list[int]]:
+    def search(self, submission: SubmissionUnderTest, sentences: list[int], **settings: Any) -> list[list[int]]:
         """Runs the submission's search for these sentences as one batch; see `described`.
 
         Returns:
             A list of ids for each sentence.
         """
-        [(lines, self.is_training)] = search_in_turn(submission, [self.described(sentences, is_training, **settings)])
+        [(lines, _)] = search_in_turn(submission, [self.described(sentences, **settings)])
         return read_lines(lines, len(sentences))
 
     def described(
@@ -319,8 +316,8 @@ def test_encoder_mask_is_handed_on(submission: SubmissionUnderTest, case: Case) 
 def test_mode_is_restored(submission: SubmissionUnderTest, case: Case, is_training: bool) -> None:
     tables = Tables(1)
     garden_path(tables, 0)
-    tables.search(submission, [0], is_training, beam_size=2)
-    expect_mode(tables.is_training, is_training, "the mode of the model after the search")
+    [(_, mode)] = search_in_turn(submission, [tables.described([0], is_training, beam_size=2)])
+    expect_mode(mode, is_training, "the mode of the model after the search")
 
 
 def expect_mode(is_training: object, was_training: bool, what: str) -> None:
