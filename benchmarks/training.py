@@ -14,7 +14,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from autograder.reports.counting import counted
+from foundation.counting import counted
 from foundation.whole_files import write_whole
 from reference import attention, data, embedding, layers
 from reference.data import Pair, read_pairs, take_census

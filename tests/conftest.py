@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +24,11 @@ collect_ignore = ["example"]  # an assignment of its own, whose tests judge subm
 # Before torch is imported: two threads on a busy machine run ten times slower than one.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Lets tests that take a sample of very many cases try all of them."""
+    parser.addoption("--whole", action="store_true", help="tests that take a sample try all cases")
 
 
 TOGETHER = ("tests/autograder/grading/",)
@@ -62,6 +67,16 @@ def zygote() -> Iterator[object]:
 
     with Zygote(read_assignment()) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def sampled(request: pytest.FixtureRequest) -> Callable[[Iterable[object], int], list[object]]:
+    """Every n-th of some cases, from the first; all of them with `--whole`."""
+
+    def choose(cases: Iterable[object], n: int) -> list[object]:
+        return list(cases)[:: 1 if request.config.getoption("whole") else n]
+
+    return choose
 
 
 @pytest.fixture(scope="session")

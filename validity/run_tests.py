@@ -40,7 +40,12 @@ from foundation.watchdog import time_limit
 from .reach import Reach
 
 SECONDS_A_TEST = 10
-CALLS = ("stand_ins/runners.py", "testing/in_process.py", "torch/nn/modules/module.py", "torch/autograd/graph.py")
+CALLS = (
+    *(f"stand_ins/{name}.py" for name in ("calling", "training", "searching")),
+    "testing/in_process.py",
+    "torch/nn/modules/module.py",
+    "torch/autograd/graph.py",
+)
 """Files that call a submission: arguments that it does not take are refused there."""
 SECONDS_A_SEED = 600.0
 """Wall time after which a version's process is ended, for each of its seeds; the tests take seconds."""

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import Ended
+from foundation.counting import counted
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.printable_text import printable
+from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class
@@ -24,10 +26,8 @@ from ..grading.grader_version import grader_version
 from ..grading.launcher import open_grader
 from ..grading.seeds import Seeds, content_hash, seeds_of_term
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
-from ..reports.counting import counted
 from ..understanding.question import Sheet
 from .arguments import Commands, add_layout, check_mode, running_arguments
-from .grade_class import usable_cores
 
 SHEETS = "sheets"
 """The folder of a class's sheets as they are kept for the next run."""

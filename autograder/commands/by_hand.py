@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.counting import counted
 from foundation.printable_text import printable
 
 from ..classroom.store import ByHand, StoreError
 from ..classroom.store.by_hand import WHOLE
-from ..reports.counting import counted
 from .arguments import Commands, add_assignment, add_store, open_store
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 from foundation.printable_text import printable
+from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class
@@ -62,11 +62,6 @@ def add_command(commands: Commands) -> None:
     scheduler = "grade on the workers of this Dask scheduler, such as tcp://HOST:8786, instead of here"
     parser.add_argument("--scheduler", metavar="ADDRESS", help=scheduler)
     add_gradebook(parser)
-
-
-def usable_cores() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run(options: argparse.Namespace) -> int:

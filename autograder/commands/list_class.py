@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.counting import counted
 from foundation.printable_text import printable
 
 from ..classroom.downloads import (
@@ -21,7 +22,6 @@ from ..classroom.downloads import (
     read_download,
     read_roster,
 )
-from ..reports.counting import counted
 from .arguments import Commands, add_class
 
 MOST_NAMES = 5

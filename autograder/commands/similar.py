@@ -8,19 +8,19 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.counting import counted
 from foundation.places import SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
+from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder, write_whole
 
 from ..classroom.entries import take_class
 from ..classroom.errors import ClassError
 from ..classroom.roll import Roll
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
-from ..reports.counting import counted
 from ..reports.pages.similar_page import in_words, share_in_words, similar_json, write_similar_page
 from ..scoring import read_references
 from .arguments import Commands, add_class, check_references
-from .grade_class import usable_cores
 
 SHOWN = 10
 SHOWN_COMPONENTS = 3

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT, SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
+from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import take_class
@@ -26,7 +27,6 @@ from ..intake import take_in
 from ..sandbox.containment.layers import LEVELS
 from ..sandbox.containment.zygote import Zygote, living
 from .arguments import Commands, add_assignment, add_layout, check_mode
-from .grade_class import usable_cores
 
 if TYPE_CHECKING:  # needs PyTorch
     from ..classroom.similarity.translating_class import CheckedClass

@@ -7,7 +7,6 @@
     pages/       web pages: the class, and each student  exports/        what learning platforms import
     spreadsheets.py tables in which nothing is computed  excerpts.py  lines of code, as pages show them
     environment.py  templates of pages that are complete in themselves
-    counting.py  1 mark, 2 marks
 
 Nothing here judges: everything that is shown stands in the record.
 """

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TypedDict
 
+from foundation.counting import counted
 from foundation.printable_text import printable
 
 from ..classroom.marks import Mark
@@ -15,7 +16,6 @@ from ..classroom.results import Result, by_task
 from ..classroom.roll import Roll
 from ..grading.record import Record, write_json, write_result
 from ..grading.states import State
-from .counting import counted
 from .spreadsheets import Cell, as_csv
 from .terminal import containment_of
 

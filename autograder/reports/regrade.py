@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from foundation.counting import counted
 from foundation.printable_text import printable
 
 from ..classroom.keeping import Held
 from ..grading.record import write_json
-from .counting import counted
 
 REGRADE = "regrade.json"
 MOST_STUDENTS = 20

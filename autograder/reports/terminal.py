@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from foundation.counting import counted
 from foundation.printable_text import printable
 
 from ..grading.record import MAX_TEXT, Record, Run, Training, Unjudged
 from ..grading.states import State
-from .counting import counted
 from .telling import text_of
 
 MARKS = {

@@ -25,8 +25,10 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
+from foundation.counting import counted
+
 from .errors import ScoringError
-from .reading import counted, undo_bpe
+from .reading import undo_bpe
 from .tokenization import DEFAULT, make_metric
 
 Array = NDArray[Any]

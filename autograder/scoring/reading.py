@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Callable
 
+from foundation.counting import counted
 from foundation.opening_flags import opening_flags
 from foundation.printable_text import printable
 
@@ -111,11 +112,6 @@ def undo_bpe(line: str) -> str:
     """
     joined = " ".join(line.split()).replace(BPE_MARK + " ", "")
     return joined.removesuffix(BPE_MARK)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: `1 line`, `971 lines`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def read_bounded_text(path: str | os.PathLike[str], name: str) -> str:

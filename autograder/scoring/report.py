@@ -26,10 +26,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from foundation.counting import counted
 from foundation.printable_text import printable
 
 from .bleu import DECIMALS, LEVEL, Measured, Score
-from .reading import counted
 from .verdicts import Verdict
 
 SCHEMA = 1

@@ -147,17 +147,17 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
         pytest.exit(str(error), returncode=2)
 
 
-@pytest.fixture(autouse=True)
-def begins(request: pytest.FixtureRequest) -> None:
-    """Lets the submission know that a new test of it begins."""
-    if "submission" in request.fixturenames:
-        request.getfixturevalue("submission").begin_test()
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Lets the submission know that a new test of it begins.
 
-
-@pytest.fixture(autouse=True)
-def no_short_cuts(request: pytest.FixtureRequest, own_run: OwnRun | None) -> None:
-    """Fails a task that uses a forbidden short-cut, so that nobody learns of it only from the marks."""
-    for mark in request.node.iter_markers() if own_run else ():
+    In a student's own run, fails a task that uses a forbidden short-cut: nobody should learn of it only from the marks.
+    """
+    submission: SubmissionUnderTest | None = getattr(item, "funcargs", {}).get("submission")
+    if submission is not None:
+        submission.begin_test()
+    own_run = item.config.stash.get(OWN_RUN, None)
+    for mark in item.iter_markers() if own_run else ():
         if own_run and mark.name in own_run.refused:
             pytest.fail(own_run.refused[mark.name], pytrace=False)
 

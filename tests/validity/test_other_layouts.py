@@ -60,8 +60,9 @@ CASES = [(*where, name) for where, faults in FAULTS.items() for name in ("intact
 
 
 @pytest.fixture(scope="module")
-def lost(reference, assignment):
+def lost(reference, assignment, sampled):
     """Points that each version loses in its task, by seed."""
+    seeds = sampled(range(3), 3)
 
     def version(module, variant, task, name):
         path = ASSIGNMENT / "proof" / "variants" / module / f"{variant}.py"
@@ -72,7 +73,7 @@ def lost(reference, assignment):
             text = text.replace(old, new)
         spliced, _ = splice(reference[module][1], text, path)
         marker = next(one.marker for one in assignment.tasks if one.number == task)
-        return Version(f"{variant} {name}", {**reference, module: (f"{module}.py", spliced)}, range(3), (marker,))
+        return Version(f"{variant} {name}", {**reference, module: (f"{module}.py", spliced)}, seeds, (marker,))
 
     found = {}
 

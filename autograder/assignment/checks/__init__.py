@@ -4,7 +4,8 @@
     layer_case.py            how a layer is built and read
     written_out.py           a layer that writes its parts out
     stacks.py, models.py     encoder and decoder; the Transformer
-    situations.py            the many ways in which a component may be called
+    situations.py            one of the many ways in which a component may be called
+    levels.py, drawing.py    what those are made of; the arguments
     sizes_in_code.py         those that a component's code asks for
     judging.py               calls it so, and compares by value
     unreadable.py            laws for layouts that nothing can read; then a person reads

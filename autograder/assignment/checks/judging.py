@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.stand_ins.runners import Call
+from autograder.assignment.stand_ins.calling import Call
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     NEGLIGIBLE,

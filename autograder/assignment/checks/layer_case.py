@@ -42,8 +42,29 @@ def stand_in(mix: Tensor, n_heads: int) -> Attention:
     return partial(mixed_look_up, mix=mix, n_heads=n_heads)
 
 
+class OfLayers:
+    """What one layer and a stack of layers have in common: those of a decoder take and return more."""
+
+    inputs: Inputs
+
+    @property
+    def is_decoder(self) -> bool:
+        """Whether it is a decoder, or a layer of one."""
+        return len(self.inputs) == 4
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        """The arguments of forward."""
+        return ARGUMENTS["Decoder" if self.is_decoder else "Encoder"]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parts that forward returns."""
+        return PARTS["Decoder" if self.is_decoder else "Encoder"]
+
+
 @dataclass
-class LayerCase:
+class LayerCase(OfLayers):
     """One layer with random parameters, and random inputs for it."""
 
     layer: nn.Module
@@ -56,11 +77,6 @@ class LayerCase:
     probe: Inputs = ()  # inputs without masks, to find out what its parts are
 
     @property
-    def is_decoder(self) -> bool:
-        """Whether it is a decoder layer."""
-        return len(self.inputs) == 4
-
-    @property
     def d_model(self) -> int:
         """The number of features of x."""
         return int(self.inputs[0].size(-1))
@@ -69,16 +85,6 @@ class LayerCase:
     def n_attentions(self) -> int:
         """How many attentions such a layer has."""
         return 2 if self.is_decoder else 1
-
-    @property
-    def argument_names(self) -> tuple[str, ...]:
-        """The arguments of forward."""
-        return ARGUMENTS["Decoder" if self.is_decoder else "Encoder"]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The parts that forward returns."""
-        return PARTS["Decoder" if self.is_decoder else "Encoder"]
 
     @property
     def rule(self) -> str:

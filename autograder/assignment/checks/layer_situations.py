@@ -15,40 +15,12 @@ from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
+from . import levels
+from .drawing import counted_of, draw_layer_inputs, masks_before
 from .judging import Expected, Judged, in_turn, judge, leaves_of
 from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
 from .layers import find_sublayers
-from .situations import (
-    AFTER_MASKS,
-    AGAIN,
-    ALIKE,
-    ALMOST_FREE,
-    AS_TRAINED,
-    CALLED,
-    FREE,
-    GRADIENTS,
-    LAYOUTS,
-    LEARNING,
-    LENGTHS,
-    MANY_KEYS,
-    MASKS,
-    NOTHING_LEFT,
-    OF_MODULES,
-    OF_SEVERAL,
-    OTHERS,
-    REMARKABLE,
-    SHAPES,
-    SILENT,
-    VALUES,
-    Situation,
-    Sizes,
-    by_object,
-    counted_of,
-    draw_layer_inputs,
-    learning_with,
-    masks_before,
-    size_of,
-)
+from .situations import Situation
 from .sizes_in_code import WIDEST, built_by_numbers, heads_and_features, led_by_numbers
 
 FACTORS: dict[str, Sequence[Any]] = {
@@ -57,60 +29,60 @@ FACTORS: dict[str, Sequence[Any]] = {
         ("one head, d_ff = d_model", "float32"),
         ("one feature a head, d_ff < d_model", "float64"),
     ),
-    "shape": SHAPES,
-    "mask": MASKS,
-    "gradients": GRADIENTS,
-    "history": OF_MODULES,
-    "called": CALLED,
-    "layout": LAYOUTS,
-    "values": VALUES,
-    "training": (False, True),
-}
-OF_MEMORY: dict[str, Sequence[Any]] = {
-    "gradients": OF_SEVERAL,
-    "s": LENGTHS,
-    "src_mask": MASKS,
+    **levels.OF_LAYERS,
 }
 EXTREME = [{"made": made} for made in (("one feature", "float64"), ("many", "float32")) * 2]
 SITUATIONS = {
     ("EncoderLayer", False): Covering(
         FACTORS,
         EXTREME
-        + learning_with(mask=MASKS)
-        + NOTHING_LEFT
-        + REMARKABLE
-        + SILENT
-        + AFTER_MASKS
-        + AS_TRAINED
-        + ALMOST_FREE
-        + [ALIKE],
+        + levels.learning_with(mask=levels.MASKS)
+        + levels.NOTHING_LEFT
+        + levels.REMARKABLE
+        + levels.SILENT
+        + levels.AFTER_MASKS
+        + levels.AS_TRAINED
+        + levels.ALMOST_FREE
+        + [levels.ALIKE],
     ),
     ("DecoderLayer", False): Covering(
-        FACTORS | OF_MEMORY,
+        FACTORS | levels.OF_MEMORY,
         [
             *EXTREME,
-            LEARNING | FREE,
-            ALIKE,
-            *learning_with(shape=SHAPES, s=LENGTHS, src_mask=MASKS),
-            *AGAIN,
-            OTHERS,
-            MANY_KEYS,
-            *NOTHING_LEFT,
-            *REMARKABLE,
-            *SILENT,
-            *AS_TRAINED,
-            *ALMOST_FREE,
+            levels.LEARNING | levels.FREE,
+            levels.ALIKE,
+            *levels.learning_with(shape=levels.SHAPES, s=levels.LENGTHS, src_mask=levels.MASKS),
+            *levels.AGAIN,
+            levels.OTHERS,
+            levels.MANY_KEYS,
+            *levels.NOTHING_LEFT,
+            *levels.REMARKABLE,
+            *levels.SILENT,
+            *levels.AS_TRAINED,
+            *levels.ALMOST_FREE,
         ],
     ),
     ("EncoderLayer", True): Occurring(
-        FACTORS, EXTREME[:2] + learning_with(mask=MASKS[:2]) + NOTHING_LEFT[:1] + REMARKABLE + SILENT[:2]
+        FACTORS,
+        EXTREME[:2]
+        + levels.learning_with(mask=levels.MASKS[:2])
+        + levels.NOTHING_LEFT[:1]
+        + levels.REMARKABLE
+        + levels.SILENT[:2],
     ),
     ("DecoderLayer", True): Occurring(
-        FACTORS | OF_MEMORY,
-        [*EXTREME[:2], *learning_with(made=FACTORS["made"]), LEARNING | FREE, *NOTHING_LEFT, *REMARKABLE, *SILENT],
+        FACTORS | levels.OF_MEMORY,
+        [
+            *EXTREME[:2],
+            *levels.learning_with(made=FACTORS["made"]),
+            levels.LEARNING | levels.FREE,
+            *levels.NOTHING_LEFT,
+            *levels.REMARKABLE,
+            *levels.SILENT,
+        ],
     ),
 }
-SETTINGS: dict[str, Sizes] = {
+SETTINGS: dict[str, levels.Sizes] = {
     # n_heads, d_head, d_ff, dropout; a dropout of 0 is judged in train mode too, and one of 1 in eval mode
     "one head, d_ff = d_model": (1, 4, 4, 0.0),
     "one feature a head, d_ff < d_model": (5, 1, 3, 1.0),
@@ -126,14 +98,14 @@ def check_situations(submission: SubmissionUnderTest, case: Case, kind: str, nor
     """
     led = led_by_numbers(submission, case, f"layers.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
     led += built_by_numbers(submission, case, f"layers.{kind}", settings_of, most=MOST)
-    groups = dict(by_object(SITUATIONS[kind, norm_first].rows(case, led)))
+    groups = dict(levels.by_object(SITUATIONS[kind, norm_first].rows(case, led)))
     first = make_layer(submission, case, kind, ALMOST_ALL, norm_first)
     leaves = leaves_of(first.layer)
     known = find_sublayers(first, first.run(), leaves)
     judge_layer(case, submission, known, leaves, groups.pop(("few", torch.float64), []))
     for (made, dtype), rows in groups.items():
         few = first.n_heads, case.size(2, 3), case.size(10, 20), 0.3
-        n_heads, d_head, d_ff, dropout = size_of(made, SETTINGS | {"few": few})
+        n_heads, d_head, d_ff, dropout = levels.size_of(made, SETTINGS | {"few": few})
         layer = build_layer(submission, case, kind, (n_heads, d_head, d_ff), dropout, norm_first, dtype, by_name=True)
         others = leaves_of(layer.layer)
         try:
@@ -143,7 +115,7 @@ def check_situations(submission: SubmissionUnderTest, case: Case, kind: str, nor
         judge_layer(case, submission, sublayers, others, rows)
 
 
-def settings_of(one: int, other: int) -> Iterator[Sizes]:
+def settings_of(one: int, other: int) -> Iterator[levels.Sizes]:
     """Settings of layers with these sizes, without dropout."""
     if max(one, other) > WIDEST:
         yield 1, 4, one, 0.0

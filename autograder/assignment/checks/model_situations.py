@@ -13,42 +13,20 @@ from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
+from . import levels
+from .drawing import counted_of, draw_length, draw_mask, draw_shape, lay_out, lay_out_mask, masks_before
 from .judging import Judged, in_turn, judge, leaves_of, nearest
 from .models import DECODE, ENCODE
-from .situations import (
-    AGAIN,
-    ALIKE,
-    ALMOST_FREE,
-    AS_TRAINED,
-    FREE,
-    LENGTHS,
-    MANY_KEYS,
-    MASKS,
-    NOTHING_LEFT,
-    OTHERS,
-    SHAPES,
-    Kind,
-    Situation,
-    by_object,
-    counted_of,
-    draw_length,
-    draw_mask,
-    draw_shape,
-    lay_out,
-    lay_out_mask,
-    learning_with,
-    masks_before,
-    size_of,
-)
+from .situations import Situation
 from .sizes_in_code import built_by_numbers, led_by_numbers
 from .stack_situations import FACTORS, FEWEST_LAYERS, SETTINGS, Layer, layers_of, randomise, settings_of
 
 OF_MODEL: dict[str, Sequence[Any]] = {
-    **{name: levels for name, levels in FACTORS.items() if name != "values"},
+    **{name: several for name, several in FACTORS.items() if name != "values"},
     "method": ("encode", "decode"),
     "ids": ("any", "the last", "zeros at the end"),
-    "s": LENGTHS,
-    "src_mask": MASKS,
+    "s": levels.LENGTHS,
+    "src_mask": levels.MASKS,
 }
 SITUATIONS = {
     False: Covering(
@@ -56,14 +34,18 @@ SITUATIONS = {
         [
             *({"made": ("many", "float64"), "method": method, "ids": "the last"} for method in ("encode", "decode")),
             *({"made": ("one feature", "float32"), "method": method} for method in ("encode", "decode")),
-            FREE | {"method": "decode"},
-            *(ALIKE | {"method": method} for method in ("encode", "decode")),
-            *(row | {"method": method} for row in AS_TRAINED for method in ("encode", "decode")),
-            *(row | {"method": "decode"} for row in (OTHERS, MANY_KEYS)),
-            *(row | {"method": method} for row in AGAIN for method in ("encode", "decode")),
-            *(row | {"method": "decode"} for row in learning_with(shape=SHAPES, src_mask=MASKS)),
-            *(row | {"method": "encode"} for row in learning_with(mask=MASKS)),
-            *(row | {"method": method} for row in (*NOTHING_LEFT, *ALMOST_FREE) for method in ("encode", "decode")),
+            levels.FREE | {"method": "decode"},
+            *(levels.ALIKE | {"method": method} for method in ("encode", "decode")),
+            *(row | {"method": method} for row in levels.AS_TRAINED for method in ("encode", "decode")),
+            *(row | {"method": "decode"} for row in (levels.OTHERS, levels.MANY_KEYS)),
+            *(row | {"method": method} for row in levels.AGAIN for method in ("encode", "decode")),
+            *(row | {"method": "decode"} for row in levels.learning_with(shape=levels.SHAPES, src_mask=levels.MASKS)),
+            *(row | {"method": "encode"} for row in levels.learning_with(mask=levels.MASKS)),
+            *(
+                row | {"method": method}
+                for row in (*levels.NOTHING_LEFT, *levels.ALMOST_FREE)
+                for method in ("encode", "decode")
+            ),
         ],
     ),
     True: Occurring(OF_MODEL, [{"made": ("many", "float64"), "method": method} for method in ("encode", "decode")]),
@@ -85,8 +67,8 @@ def check_model(submission: SubmissionUnderTest, case: Case, norm_first: bool = 
     led += built_by_numbers(submission, case, COMPONENT, settings_of, FEWEST_LAYERS, MOST, ids="the last")
     both = [row | {"method": method} for row in led for method in ("encode", "decode")]
     counts: dict[int, int] = {}
-    for (made, dtype), rows in by_object(SITUATIONS[norm_first].rows(case, both)):
-        n_heads, d_head, d_ff, n_layers, dropout = size_of(made, SETTINGS)
+    for (made, dtype), rows in levels.by_object(SITUATIONS[norm_first].rows(case, both)):
+        n_heads, d_head, d_ff, n_layers, dropout = levels.size_of(made, SETTINGS)
         d_model, sizes = n_heads * d_head, vocabularies_of(made)
         settings = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "n_layers": n_layers, "dropout": dropout}
         model = submission.build(COMPONENT, *sizes, **settings, **options, dtype=dtype)
@@ -112,7 +94,7 @@ def check_model(submission: SubmissionUnderTest, case: Case, norm_first: bool = 
                 judge(case, Judged(what, parts, expected, pairs, look_at, dtype), own, got)
 
 
-def vocabularies_of(made: Kind) -> tuple[int, int]:
+def vocabularies_of(made: levels.Kind) -> tuple[int, int]:
     """The sizes of both; they are not d_model. Of a model with sizes from its code they are as large as d_ff."""
     if isinstance(made, tuple):
         d_ff = made[2]

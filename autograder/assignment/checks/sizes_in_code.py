@@ -8,7 +8,7 @@ from autograder.testing.case import Case
 from autograder.testing.code_numbers import LEAST, numbers_of
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .situations import FEW, LEARNING, NO_MASKS, PADDED, ROWS_OF_THEIR_OWN, Sizes
+from .levels import FEW, LEARNING, NO_MASKS, PADDED, ROWS_OF_THEIR_OWN, Sizes
 
 LONG, LONGEST = 150, 520
 """Positions: of those beyond the first number one sentence is enough; the model is made for 512."""

@@ -14,40 +14,12 @@ from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
+from . import levels
+from .drawing import counted_of, draw_layer_inputs, masks_before
 from .judging import Judged, distance, in_turn, judge, leaves_of
 from .layer_case import ARGUMENTS, PARTS
 from .layer_situations import settings_of as settings_of_layers
-from .situations import (
-    AFTER_MASKS,
-    AGAIN,
-    ALIKE,
-    ALMOST_FREE,
-    AS_TRAINED,
-    CALLED,
-    FREE,
-    GRADIENTS,
-    LAYOUTS,
-    LEARNING,
-    LENGTHS,
-    MANY_KEYS,
-    MASKS,
-    NOTHING_LEFT,
-    OF_MODULES,
-    OF_SEVERAL,
-    OTHERS,
-    REMARKABLE,
-    SHAPES,
-    SILENT,
-    VALUES,
-    Situation,
-    Sizes,
-    by_object,
-    counted_of,
-    draw_layer_inputs,
-    learning_with,
-    masks_before,
-    size_of,
-)
+from .situations import Situation
 from .sizes_in_code import built_by_numbers, led_by_numbers
 
 FACTORS: dict[str, Sequence[Any]] = {
@@ -56,54 +28,48 @@ FACTORS: dict[str, Sequence[Any]] = {
         ("one head, d_ff = d_model", "float32"),
         ("one layer, one feature a head, d_ff < d_model", "float64"),
     ),
-    "shape": SHAPES,
-    "mask": MASKS,
-    "gradients": GRADIENTS,
-    "history": OF_MODULES,
-    "called": CALLED,
-    "layout": LAYOUTS,
-    "values": VALUES,
-    "training": (False, True),
+    **levels.OF_LAYERS,
 }
-OF_MEMORY: dict[str, Sequence[Any]] = {"gradients": OF_SEVERAL, "s": LENGTHS, "src_mask": MASKS}
 EXTREME: list[dict[str, Any]] = [
     {"made": ("one feature", "float32")},
-    *(LEARNING | {"made": ("many", "float64"), "training": training} for training in (False, True)),
-    LEARNING | {"made": ("idle", "float64")},
+    *(levels.LEARNING | {"made": ("many", "float64"), "training": training} for training in (False, True)),
+    levels.LEARNING | {"made": ("idle", "float64")},
 ]
 SITUATIONS = {
     ("Encoder", False): Covering(
         FACTORS,
         EXTREME
-        + learning_with(mask=MASKS)
-        + NOTHING_LEFT
-        + REMARKABLE
-        + AFTER_MASKS
-        + AS_TRAINED
-        + ALMOST_FREE
-        + [ALIKE, SILENT[0]],
+        + levels.learning_with(mask=levels.MASKS)
+        + levels.NOTHING_LEFT
+        + levels.REMARKABLE
+        + levels.AFTER_MASKS
+        + levels.AS_TRAINED
+        + levels.ALMOST_FREE
+        + [levels.ALIKE, levels.SILENT[0]],
     ),
     ("Decoder", False): Covering(
-        FACTORS | OF_MEMORY,
+        FACTORS | levels.OF_MEMORY,
         [
             *EXTREME,
-            LEARNING | FREE,
-            ALIKE,
-            *learning_with(s=LENGTHS, src_mask=MASKS),
-            *AGAIN,
-            OTHERS,
-            MANY_KEYS,
-            *NOTHING_LEFT,
-            *REMARKABLE,
-            *AS_TRAINED,
-            *ALMOST_FREE,
-            SILENT[0],
+            levels.LEARNING | levels.FREE,
+            levels.ALIKE,
+            *levels.learning_with(s=levels.LENGTHS, src_mask=levels.MASKS),
+            *levels.AGAIN,
+            levels.OTHERS,
+            levels.MANY_KEYS,
+            *levels.NOTHING_LEFT,
+            *levels.REMARKABLE,
+            *levels.AS_TRAINED,
+            *levels.ALMOST_FREE,
+            levels.SILENT[0],
         ],
     ),
-    ("Encoder", True): Occurring(FACTORS, EXTREME + NOTHING_LEFT[:1] + REMARKABLE + SILENT[:1]),
-    ("Decoder", True): Occurring(FACTORS | OF_MEMORY, EXTREME + NOTHING_LEFT + REMARKABLE + SILENT[:1]),
+    ("Encoder", True): Occurring(FACTORS, EXTREME + levels.NOTHING_LEFT[:1] + levels.REMARKABLE + levels.SILENT[:1]),
+    ("Decoder", True): Occurring(
+        FACTORS | levels.OF_MEMORY, EXTREME + levels.NOTHING_LEFT + levels.REMARKABLE + levels.SILENT[:1]
+    ),
 }
-SETTINGS: dict[str, Sizes] = {
+SETTINGS: dict[str, levels.Sizes] = {
     # n_heads, d_head, d_ff, n_layers, dropout
     "few": (3, 2, 15, 2, 0.3),
     "one head, d_ff = d_model": (1, 4, 4, 2, 0.0),
@@ -129,8 +95,8 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
     options: dict[str, Any] = {"norm_first": True} if norm_first else {}
     led = led_by_numbers(submission, case, f"model.{kind}", 4, made=("one head, d_ff = d_model", "float32"))
     led += built_by_numbers(submission, case, f"model.{kind}", settings_of, FEWEST_LAYERS, MOST)
-    for (made, dtype), rows in by_object(SITUATIONS[kind, norm_first].rows(case, led)):
-        n_heads, d_head, d_ff, n_layers, dropout = size_of(made, SETTINGS)
+    for (made, dtype), rows in levels.by_object(SITUATIONS[kind, norm_first].rows(case, led)):
+        n_heads, d_head, d_ff, n_layers, dropout = levels.size_of(made, SETTINGS)
         d_model = n_heads * d_head
         sizes = d_model, n_heads, d_ff, n_layers, dropout
         stack = submission.build(f"model.{kind}", *sizes, dtype=dtype, **options).eval()
@@ -153,7 +119,7 @@ def check_stack(submission: SubmissionUnderTest, case: Case, kind: str, norm_fir
         judge(case, judged, situations, results)
 
 
-def settings_of(one: int, other: int) -> Iterator[Sizes]:
+def settings_of(one: int, other: int) -> Iterator[levels.Sizes]:
     """Settings of stacks with these sizes, and with so many layers, without dropout."""
     for n_heads, d_head, d_ff, dropout in settings_of_layers(one, other):
         yield n_heads, d_head, d_ff, 2, dropout

@@ -24,34 +24,19 @@ from autograder.testing.comparison import (
 )
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .layer_case import ARGUMENTS, PARTS
+from .layer_case import Inputs, OfLayers
 
 
 @dataclass
-class StackCase:
+class StackCase(OfLayers):
     """One stack with random parameters, and random inputs for it."""
 
     stack: nn.Module
-    inputs: tuple[Tensor, ...]  # x and mask; or x, memory, src_mask, tgt_mask
+    inputs: Inputs
     n_heads: int
     n_layers: int
     extra: float  # part of each layer's output that shows whether it was given the right settings
     norm_first: bool
-
-    @property
-    def is_decoder(self) -> bool:
-        """Whether it is a decoder."""
-        return len(self.inputs) == 4
-
-    @property
-    def argument_names(self) -> tuple[str, ...]:
-        """The arguments of forward."""
-        return ARGUMENTS["Decoder" if self.is_decoder else "Encoder"]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The parts that forward returns."""
-        return PARTS["Decoder" if self.is_decoder else "Encoder"]
 
     def run(self, *inputs: Tensor) -> list[Any]:
         """The parts that forward returns: x (b, t, d), and a list of tensors for each kind of weights."""

@@ -8,7 +8,9 @@ those of the contract replace components.
     components.py  in place of the components of the contract
     formulas.py    what those compute
     arguments.py   batches, small models, optimizers
-    runners.py     calls a component in many situations
+    calling.py     calls a component in many situations
+    training.py    trains with a submission's `train_epoch`
+    searching.py   searches with its `beam_decode`
     trained.py     a submission's model with the weights of its checkpoint
 """
 
@@ -18,6 +20,7 @@ from .arguments import (
     adam,
     cross_entropy,
 )
+from .calling import attention_inputs, in_turn, train_with_seeds
 from .components import (
     Decoder,
     DecoderLayer,
@@ -32,8 +35,9 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from .runners import attention_inputs, in_turn, search_in_turn, train_in_turn, train_with_seeds
+from .searching import search_in_turn
 from .trained import attend_as_trained
+from .training import train_in_turn
 
 __all__ = [
     "Batch",

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from . import formulas
-from .formulas import spread
+from .formulas import VECTORS, spread
 
 ENOUGH = 64
 """Positions that every sentence of the usual corpora has room in."""
@@ -36,7 +36,7 @@ class LayerNorm(nn.Module):
     def __init__(self, d_model: int, epsilon: float = 1e-6, *extra: object, **more: object) -> None:
         super().__init__()
         self.epsilon = epsilon
-        self.mix = spread(2, 1, d_model)
+        self.mix = spread(VECTORS["LayerNorm"], 1, d_model)
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., d) -> (..., d)."""
@@ -49,7 +49,7 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, d_ff: int, *extra: object, **more: object) -> None:
         super().__init__()
         self.d_ff = d_ff
-        self.mix = spread(3, 1, d_model)
+        self.mix = spread(VECTORS["FeedForward"], 1, d_model)
 
     def forward(self, x: Tensor, *extra: object, **more: object) -> Tensor:
         """(b, s, d) -> (b, s, d)."""
@@ -62,7 +62,7 @@ class MultiHeadedAttention(nn.Module):
     def __init__(self, d_model: int, n_heads: int, *extra: object, **more: object) -> None:
         super().__init__()
         self.n_heads = n_heads
-        self.mix = spread(4, 1, d_model)
+        self.mix = spread(VECTORS["MultiHeadedAttention"], 1, d_model)
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *extra: object, **more: object
@@ -86,7 +86,7 @@ class EncoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
-        self.mix = spread(5, 1, d_model)
+        self.mix = spread(VECTORS["EncoderLayer"], 1, d_model)
 
     def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, Tensor]:
         """The output (b, s, d) and weights (b, h, s, s)."""
@@ -108,7 +108,7 @@ class DecoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
-        self.mix = spread(9, 1, d_model)
+        self.mix = spread(VECTORS["DecoderLayer"], 1, d_model)
 
     def forward(
         self,
@@ -140,7 +140,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
         self.extra = formulas.trace(d_ff, dropout, norm_first, n_layers)
-        self.mix = spread(5, 1, d_model)
+        self.mix = spread(VECTORS["EncoderLayer"], 1, d_model)
 
     def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, list[Tensor]]:
         """The output (b, s, d), and the weights for each layer."""
@@ -165,7 +165,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
         self.extra = formulas.trace(d_ff, dropout, norm_first, n_layers)
-        self.mix = spread(9, 1, d_model)
+        self.mix = spread(VECTORS["DecoderLayer"], 1, d_model)
 
     def forward(
         self,

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
+VECTORS = {"LayerNorm": 2, "FeedForward": 3, "MultiHeadedAttention": 4, "EncoderLayer": 5, "DecoderLayer": 9}
+"""How many vectors the stand-in has for its only parameter, (n, 1, d): by this number tests recognise it."""
+
 
 def spread(*shape: int) -> nn.Parameter:
     """A parameter of distinct values between -1 and 1, the same in each instance; tests overwrite it."""

@@ -9,22 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.assignment.checks import unreadable
+from autograder.assignment.checks import levels, unreadable
+from autograder.assignment.checks.drawing import draw_shape, lay_out
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
-from autograder.assignment.checks.situations import (
-    FROZEN,
-    GRADIENTS,
-    LAYOUTS,
-    OF_MODULES,
-    RELOADED,
-    SHAPES,
-    Kind,
-    Situation,
-    by_object,
-    draw_shape,
-    lay_out,
-    learning_with,
-)
+from autograder.assignment.checks.situations import Situation
 from autograder.assignment.checks.sizes_in_code import LONGEST, built_by_numbers, led_by_numbers
 from autograder.assignment.parameter_roles.by_behaviour import find_table, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
@@ -168,14 +156,19 @@ MADE = (
 SITUATIONS = Covering(
     {
         "made": MADE,
-        "shape": SHAPES,
+        "shape": levels.SHAPES,
         "ids": ("any", Either("the first", "the last", "in order"), "the same"),
-        "gradients": GRADIENTS,
-        "history": OF_MODULES,
-        "layout": LAYOUTS,
+        "gradients": levels.GRADIENTS,
+        "history": levels.OF_MODULES,
+        "layout": levels.LAYOUTS,
         "training": (False, True),
     },
-    [*learning_with(made=MADE), {"made": ("many", "float64"), "ids": "the last"}, *RELOADED, FROZEN],
+    [
+        *levels.learning_with(made=MADE),
+        {"made": ("many", "float64"), "ids": "the last"},
+        *levels.RELOADED,
+        levels.FROZEN,
+    ],
 )
 
 
@@ -185,7 +178,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     led = led_by_numbers(submission, case, COMPONENT, 5, made=("few", "float64"))
     led += built_by_numbers(submission, case, COMPONENT, tokens_and_features, most=MOST, ids="the last")
     has_table = False
-    for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
+    for (kind, dtype), rows in levels.by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
         vocab_size, d_model = sizes_of(kind, case)
         module = submission.build(COMPONENT, vocab_size, d_model, dtype=dtype).eval()
         probe = case.tokens(vocab_size, 9, 13)
@@ -216,7 +209,7 @@ def tokens_and_features(one: int, other: int) -> Iterator[tuple[int, int]]:
         yield 9, one
 
 
-def sizes_of(kind: Kind, case: Case) -> tuple[int, int]:
+def sizes_of(kind: levels.Kind, case: Case) -> tuple[int, int]:
     """The size of the vocabulary, and d_model."""
     if isinstance(kind, tuple):
         return kind

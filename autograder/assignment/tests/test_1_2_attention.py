@@ -6,30 +6,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.assignment.checks.judging import Judged, in_turn, judge
-from autograder.assignment.checks.situations import (
-    ALMOST_FREE,
-    CALLED,
-    DTYPES,
-    FEW,
-    LAYOUTS,
-    MANY_KEYS,
-    OF_FUNCTIONS,
-    OF_SEVERAL,
-    OTHERS,
-    OWN_MASKS,
-    PLAIN,
-    SAME,
-    VALUES,
-    Situation,
+from autograder.assignment.checks import levels
+from autograder.assignment.checks.drawing import (
     draw_mask,
     draw_values,
     lay_out,
     lay_out_mask,
     made_the_same,
     mask_before,
-    size_of,
 )
+from autograder.assignment.checks.judging import Judged, in_turn, judge
+from autograder.assignment.checks.situations import Situation
 from autograder.assignment.checks.sizes_in_code import built_by_numbers, heads_and_features, led_by_numbers
 from autograder.assignment.parameter_roles.projections import true_attention
 from autograder.testing.case import Case
@@ -232,7 +219,7 @@ SITUATIONS = Covering(
         "b": ("few", Either("one", "many"), "d"),
         "h": ("one", "few", Either("b", "q", "d")),
         "q": ("few", Either("one", "many"), Either("b", "d")),
-        "k": ("few", Either("one", "many"), Either("q", *SAME)),
+        "k": ("few", Either("one", "many"), Either("q", *levels.SAME)),
         "d": ("one", "few", "many"),
         "mask": (
             "none",
@@ -241,24 +228,24 @@ SITUATIONS = Covering(
             Either("(b, 1, 1, k)", "(b, h, 1, k)"),
             Either("all allowed", "a query without keys", "a sentence without keys", "one without keys, for all"),
         ),
-        "dtype": tuple(DTYPES),
-        "gradients": OF_SEVERAL,
-        "history": OF_FUNCTIONS,
-        "called": CALLED,
-        "layout": LAYOUTS,
-        "values": VALUES,
+        "dtype": tuple(levels.DTYPES),
+        "gradients": levels.OF_SEVERAL,
+        "history": levels.OF_FUNCTIONS,
+        "called": levels.CALLED,
+        "layout": levels.LAYOUTS,
+        "values": levels.VALUES,
     },
     [
-        OTHERS | {"dtype": "float64"},
-        MANY_KEYS,
-        *(FEW | {"dtype": "float64", "values": values} for values in ("large", "small", "all equal")),
+        levels.OTHERS | {"dtype": "float64"},
+        levels.MANY_KEYS,
+        *(levels.FEW | {"dtype": "float64", "values": values} for values in ("large", "small", "all equal")),
         *(
-            FEW | {"gradients": mode, "mask": "(b, h, q, k)", "values": "normal"}
+            levels.FEW | {"gradients": mode, "mask": "(b, h, q, k)", "values": "normal"}
             for mode in ("no_grad", "inference_mode")
         ),
-        *(row | {"h": "few"} for row in ALMOST_FREE),
-        PLAIN | FEW | {"mask": "(q, k), one without keys"},
-        *(PLAIN | FEW | OWN_MASKS | row for row in COINCIDING),
+        *(row | {"h": "few"} for row in levels.ALMOST_FREE),
+        levels.PLAIN | levels.FEW | {"mask": "(q, k), one without keys"},
+        *(levels.PLAIN | levels.FEW | levels.OWN_MASKS | row for row in COINCIDING),
     ],
 )
 
@@ -285,13 +272,13 @@ def heads_by_numbers(submission: SubmissionUnderTest, case: Case) -> list[dict[s
 def situation_of(case: Case, row: dict[str, Any]) -> Situation:
     """A call as a row of the covering array says."""
     is_alone = "d" not in (row["b"], row["h"], row["q"])  # where several sizes are the same, all of them are small
-    d = size_of(row["d"], {"one": 1, "few": case.size(2, 7), "many": case.size(33, 35) if is_alone else 9})
-    b = size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "d": d})
-    q = size_of(row["q"], {"one": 1, "few": case.size(2, 6), "many": case.size(13, 15), "b": b, "d": d})
-    h = size_of(row["h"], {"one": 1, "few": case.size(2, 3), "b": b, "q": q, "d": d})
-    others = dict.fromkeys(("q", *SAME), q)
-    k = size_of(row["k"], {"one": 1, "few": case.size(2, 7), "many": case.size(65, 67)} | others)
-    dtype = DTYPES[row["dtype"]]
+    d = levels.size_of(row["d"], {"one": 1, "few": case.size(2, 7), "many": case.size(33, 35) if is_alone else 9})
+    b = levels.size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "d": d})
+    q = levels.size_of(row["q"], {"one": 1, "few": case.size(2, 6), "many": case.size(13, 15), "b": b, "d": d})
+    h = levels.size_of(row["h"], {"one": 1, "few": case.size(2, 3), "b": b, "q": q, "d": d})
+    others = dict.fromkeys(("q", *levels.SAME), q)
+    k = levels.size_of(row["k"], {"one": 1, "few": case.size(2, 7), "many": case.size(65, 67)} | others)
+    dtype = levels.DTYPES[row["dtype"]]
     query, key = (
         draw_values(case, "normal" if row["values"] == "large" else row["values"], dtype, b, h, n, d) for n in (q, k)
     )

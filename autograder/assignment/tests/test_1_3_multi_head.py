@@ -12,40 +12,18 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of
-from autograder.assignment.checks.situations import (
-    AGAIN,
-    ALMOST_FREE,
-    CALLED,
-    DTYPES,
-    FEW,
-    FROZEN,
-    LAYOUTS,
-    LEARNING,
-    MANY_KEYS,
-    MASKS,
-    NOTHING_LEFT,
-    OF_MODULES,
-    OF_SEVERAL,
-    OTHERS,
-    OWN_MASKS,
-    PLAIN,
-    RELOADED,
-    SAME,
-    VALUES,
-    Situation,
-    Sizes,
-    by_object,
+from autograder.assignment.checks import levels
+from autograder.assignment.checks.drawing import (
     draw_mask,
     draw_values,
     lay_out,
     lay_out_mask,
-    learning_with,
     made_the_same,
     mask_before,
     served,
-    size_of,
 )
+from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of
+from autograder.assignment.checks.situations import Situation
 from autograder.assignment.checks.sizes_in_code import WIDEST, built_by_numbers, heads_and_features, led_by_numbers
 from autograder.assignment.checks.unreadable import needs_reader
 from autograder.assignment.parameter_roles.by_behaviour import find_projections
@@ -329,36 +307,36 @@ SITUATIONS = Covering(
         "made": MADE,
         "b": ("few", Either("one", "many"), "q"),
         "q": ("few", Either("one", "many"), "d"),
-        "k": ("few", Either("one", "many"), "q", Either(*SAME)),
-        "mask": MASKS,
-        "gradients": OF_SEVERAL,
-        "history": OF_MODULES,
-        "called": CALLED,
-        "layout": LAYOUTS,
-        "values": VALUES,
+        "k": ("few", Either("one", "many"), "q", Either(*levels.SAME)),
+        "mask": levels.MASKS,
+        "gradients": levels.OF_SEVERAL,
+        "history": levels.OF_MODULES,
+        "called": levels.CALLED,
+        "layout": levels.LAYOUTS,
+        "values": levels.VALUES,
         "training": (False, True),
     },
     [
-        *learning_with(k=SAME),
-        *learning_with(made=MADE),
-        *AGAIN,
-        OTHERS,
-        *NOTHING_LEFT,
-        MANY_KEYS,
-        LEARNING | {"made": ("many", "float32"), "mask": "(q, k)"},
-        *(LEARNING | FEW | {"q": "h", "k": k, "mask": "(q, k)"} for k in ("few", "q")),
+        *levels.learning_with(k=levels.SAME),
+        *levels.learning_with(made=MADE),
+        *levels.AGAIN,
+        levels.OTHERS,
+        *levels.NOTHING_LEFT,
+        levels.MANY_KEYS,
+        levels.LEARNING | {"made": ("many", "float32"), "mask": "(q, k)"},
+        *(levels.LEARNING | levels.FEW | {"q": "h", "k": k, "mask": "(q, k)"} for k in ("few", "q")),
         *(
-            LEARNING | OWN_MASKS | {"b": "q", "q": "h", "k": "q", "mask": mask}
+            levels.LEARNING | levels.OWN_MASKS | {"b": "q", "q": "h", "k": "q", "mask": mask}
             for mask in ("(b, 1, q, k)", "(b, 1, 1, k)")
         ),
-        LEARNING | {"b": "q", "q": "few", "k": "q", "mask": "(q, k)"},
-        *RELOADED,
-        FROZEN,
-        *ALMOST_FREE,
-        *(PLAIN | {"k": k, "history": "same objects", "gradients": "no_grad"} for k in SAME[:2]),
+        levels.LEARNING | {"b": "q", "q": "few", "k": "q", "mask": "(q, k)"},
+        *levels.RELOADED,
+        levels.FROZEN,
+        *levels.ALMOST_FREE,
+        *(levels.PLAIN | {"k": k, "history": "same objects", "gradients": "no_grad"} for k in levels.SAME[:2]),
     ],
 )
-HEADS: dict[str, Sizes] = {
+HEADS: dict[str, levels.Sizes] = {
     "few": (4, 3),
     "one head": (1, 5),
     "one feature a head": (5, 1),
@@ -374,8 +352,8 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     led = led_by_numbers(submission, case, COMPONENT, 5, made=("one head", "float32"))
     led += built_by_numbers(submission, case, COMPONENT, heads_and_features, most=WIDEST)
     is_found = False
-    for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
-        n_heads, d_head = size_of(kind, HEADS)
+    for (kind, dtype), rows in levels.by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
+        n_heads, d_head = levels.size_of(kind, HEADS)
         d_model = n_heads * d_head
         module = submission.build(COMPONENT, d_model, n_heads, dtype=dtype).eval()
         simple = [case.normal(2, n, d_model).to(dtype) for n in (3, 8, 8)]
@@ -420,14 +398,14 @@ def expected_of(found: FoundAttention) -> Any:
 def situation_of(case: Case, row: dict[str, Any], d_model: int, n_heads: int) -> Situation:
     """A call as a row of the covering array says."""
     same = {"d": min(d_model, 13), "h": n_heads}
-    q = size_of(row["q"], {"one": 1, "few": case.size(2, 5), "many": case.size(13, 14)} | same)
-    b = size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "q": q})
-    others = dict.fromkeys(("q", *SAME), q)
-    k = size_of(row["k"], {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66)} | others)
-    dtype = DTYPES[row["dtype"]]
+    q = levels.size_of(row["q"], {"one": 1, "few": case.size(2, 5), "many": case.size(13, 14)} | same)
+    b = levels.size_of(row["b"], {"one": 1, "few": case.size(2, 4), "many": 9, "q": q})
+    others = dict.fromkeys(("q", *levels.SAME), q)
+    k = levels.size_of(row["k"], {"one": 1, "few": case.size(2, 6), "many": case.size(65, 66)} | others)
+    dtype = levels.DTYPES[row["dtype"]]
     calm = "normal" if row["values"] == "large" else row["values"]  # large scores would drown all weights but one
     query, key = (lay_out(draw_values(case, calm, dtype, b, n, d_model), row["layout"]) for n in (q, k))
-    is_alone = row["k"] not in SAME
+    is_alone = row["k"] not in levels.SAME
     value = lay_out(draw_values(case, row["values"] if is_alone else calm, dtype, b, k, d_model), row["layout"])
     query, key, value = made_the_same(row["k"], query, key, value)
     mask = lay_out_mask(draw_mask(case, row["mask"], b, n_heads, q, k), row["layout"])

@@ -8,25 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.assignment.checks import levels
+from autograder.assignment.checks.drawing import draw_shape, draw_values, lay_out
 from autograder.assignment.checks.judging import Judged, in_turn, judge, leaves_of, nearest
-from autograder.assignment.checks.situations import (
-    DTYPES,
-    FROZEN,
-    GRADIENTS,
-    LAYOUTS,
-    LEARNING,
-    OF_MODULES,
-    RELOADED,
-    REMARKABLE,
-    SHAPES,
-    VALUES,
-    Situation,
-    by_object,
-    draw_shape,
-    draw_values,
-    lay_out,
-    learning_with,
-)
+from autograder.assignment.checks.situations import Situation
 from autograder.assignment.checks.sizes_in_code import built_by_numbers, led_by_numbers
 from autograder.assignment.parameter_roles.by_behaviour import find_gain_and_shift, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
@@ -243,21 +228,21 @@ AS_AT_FIRST = {"gains of 1": 1, "shifts of 0": 0}
 SITUATIONS = Covering(
     {
         "made": MADE,
-        "shape": (*SHAPES, Either("one axis", "two axes", "four axes")),
-        "gradients": GRADIENTS,
-        "history": OF_MODULES,
-        "layout": LAYOUTS,
-        "values": (*VALUES[:2], Either(*VALUES[2], "one outlier")),
+        "shape": (*levels.SHAPES, Either("one axis", "two axes", "four axes")),
+        "gradients": levels.GRADIENTS,
+        "history": levels.OF_MODULES,
+        "layout": levels.LAYOUTS,
+        "values": (*levels.VALUES[:2], Either(*levels.VALUES[2], "one outlier")),
         "training": (False, True),
     },
     [
-        *learning_with(made=MADE),
+        *levels.learning_with(made=MADE),
         {"made": ("epsilon 0", "float32"), "values": "small"},
         {"made": ("many", "float32"), "values": "one outlier"},
-        *REMARKABLE,
-        LEARNING | {"gradients": "no_grad", "history": "same shapes", "shape": "few"},
-        *(row | {"made": ("epsilon", "float64")} for row in (*RELOADED, FROZEN)),
-        *(LEARNING | {"made": (kind, "float64")} for kind in AS_AT_FIRST),
+        *levels.REMARKABLE,
+        levels.LEARNING | {"gradients": "no_grad", "history": "same shapes", "shape": "few"},
+        *(row | {"made": ("epsilon", "float64")} for row in (*levels.RELOADED, levels.FROZEN)),
+        *(levels.LEARNING | {"made": (kind, "float64")} for kind in AS_AT_FIRST),
     ],
 )
 
@@ -266,7 +251,7 @@ SITUATIONS = Covering(
 def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
     led = led_by_numbers(submission, case, COMPONENT, 4, made=("few", "float64"))
     led += built_by_numbers(submission, case, COMPONENT, lambda d_model, _: [(d_model,)])
-    for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led)):
+    for (kind, dtype), rows in levels.by_object(SITUATIONS.rows(case, led)):
         named = {"one feature": 1, "many": case.size(128, 135)}.get(str(kind), case.size(4, 9))
         d_model = kind[0] if isinstance(kind, tuple) else named
         epsilon = {"epsilon": case.number(0.3, 0.9), "epsilon 0": 0.0, "many": 1e-3}.get(str(kind), 1e-6)
@@ -305,6 +290,6 @@ def features_as(case: Case, row: dict[str, Any], d_model: int, epsilon: float) -
     shape = {"one axis": (), "two axes": (case.size(2, 5),), "four axes": (2, case.size(2, 3), 3)}.get(kind)
     shape = draw_shape(case, kind, d_model) if shape is None else shape
     values = row["values"] if epsilon or row["values"] == "small" else "normal"  # without it, no vector may be constant
-    dtype = DTYPES[row["dtype"]]
+    dtype = levels.DTYPES[row["dtype"]]
     x = draw_values(case, values, dtype, *shape, d_model)
     return Situation((lay_out(x, row["layout"]),), ["x"], row, training=row["training"])

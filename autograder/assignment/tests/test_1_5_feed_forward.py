@@ -7,25 +7,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.checks import unreadable
+from autograder.assignment.checks import levels, unreadable
+from autograder.assignment.checks.drawing import draw_shape, draw_values, lay_out
 from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
-from autograder.assignment.checks.situations import (
-    DTYPES,
-    FROZEN,
-    GRADIENTS,
-    LAYOUTS,
-    OF_MODULES,
-    RELOADED,
-    SHAPES,
-    VALUES,
-    Kind,
-    Situation,
-    by_object,
-    draw_shape,
-    draw_values,
-    lay_out,
-    learning_with,
-)
+from autograder.assignment.checks.situations import Situation
 from autograder.assignment.checks.sizes_in_code import built_by_numbers, led_by_numbers
 from autograder.assignment.parameter_roles.by_behaviour import find_network
 from autograder.assignment.parameter_roles.parts import Network, formula_readings, learned
@@ -162,14 +147,14 @@ MADE = (
 SITUATIONS = Covering(
     {
         "made": MADE,
-        "shape": SHAPES,
-        "gradients": GRADIENTS,
-        "history": OF_MODULES,
-        "layout": LAYOUTS,
-        "values": VALUES,
+        "shape": levels.SHAPES,
+        "gradients": levels.GRADIENTS,
+        "history": levels.OF_MODULES,
+        "layout": levels.LAYOUTS,
+        "values": levels.VALUES,
         "training": (False, True),
     },
-    [*learning_with(made=MADE), *RELOADED, FROZEN],
+    [*levels.learning_with(made=MADE), *levels.RELOADED, levels.FROZEN],
 )
 
 
@@ -179,7 +164,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
     led = led_by_numbers(submission, case, COMPONENT, 3, made=("few", "float64"))
     led += built_by_numbers(submission, case, COMPONENT, lambda *sizes: [sizes])
     has_maps = False
-    for (kind, dtype), rows in by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
+    for (kind, dtype), rows in levels.by_object(SITUATIONS.rows(case, led), first=("few", torch.float64)):
         d_model, d_ff = sizes_of(kind, case)
         module = submission.build(COMPONENT, d_model, d_ff, dtype=dtype).eval()
         probe = case.normal(9, 13, d_model).to(dtype)
@@ -204,7 +189,7 @@ def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None
         judge(case, Judged(what, ["output"], expected, pairs, FORMULA), situations, results)
 
 
-def sizes_of(kind: Kind, case: Case) -> tuple[int, int]:
+def sizes_of(kind: levels.Kind, case: Case) -> tuple[int, int]:
     """d_model and d_ff."""
     if isinstance(kind, tuple):
         return kind
@@ -230,5 +215,5 @@ def expected_of(network: Network) -> Any:
 def vectors_as(case: Case, row: dict[str, Any], d_model: int) -> Situation:
     """A call as a row of the covering array says."""
     b, s = draw_shape(case, row["shape"], d_model)
-    x = draw_values(case, row["values"], DTYPES[row["dtype"]], b, s, d_model)
+    x = draw_values(case, row["values"], levels.DTYPES[row["dtype"]], b, s, d_model)
     return Situation((lay_out(x, row["layout"]),), ["x"], row, training=row["training"])

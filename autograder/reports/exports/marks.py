@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from foundation.counting import counted
 from foundation.printable_text import printable
 
 from ...classroom.downloads import Person, Student
 from ...classroom.downloads.matching import Index
 from ...classroom.marks import PartMark
 from ...classroom.results import Result
-from ..counting import counted
 from ..spreadsheets import as_score
 from ..telling import refusal_of
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foundation.assignment_file import Assignment
+from foundation.counting import counted
 
 from ...classroom.results import Result
 from ...grading.record import Part, Record
 from ...grading.states import State
-from ..counting import counted
 from ..telling import Passage, passages_of, refusal_of
 from .charts import highest_bleu, intervals
 from .model_pictures import pictures_of

@@ -89,21 +89,21 @@ def test_not_run_where_a_part_is_missing():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_reference_learns_with_every_seed(norm_first):
-    verdicts = [train(REFERENCE, seed, norm_first) for seed in range(6)]
-    assert [verdict.state for verdict in verdicts] == ["passed"] * 6
+def test_reference_learns_with_every_seed(sampled, norm_first):
+    assert {train(REFERENCE, seed, norm_first).state for seed in sampled(range(6), 3)} == {"passed"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", VARIANTS)
-def test_correct_variants_learn(name):
+def test_correct_variants_learn(sampled):
     variants = read_variants(places.ASSIGNMENT / "proof" / "variants", REFERENCE, read_assignment().contract)
-    [variant] = (variant for variant in variants if variant.name == name)
-    assert [train(variant.sources, seed).state for seed in range(2)] == ["passed"] * 2
+    sources = {variant.name: variant.sources for variant in variants}
+    runs = [(name, seed) for name in VARIANTS for seed in range(2)]
+    states = {(name, seed): train(sources[name], seed).state for name, seed in sampled(runs, 5)}
+    assert set(states.values()) == {"passed"}, states
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault_id", FATAL)
-def test_what_cannot_work_does_not_learn(fault_id):
-    [fault] = (fault for fault in read_catalogue() if fault.id == fault_id)
-    assert train(apply(fault, REFERENCE)).state == "failed"
+def test_what_cannot_work_does_not_learn(sampled):
+    catalogue = {fault.id: fault for fault in read_catalogue()}
+    states = {name: train(apply(catalogue[name], REFERENCE)).state for name in sampled(FATAL, 3)}
+    assert set(states.values()) == {"failed"}, states

@@ -47,8 +47,8 @@ def test_a_few_faults_and_variants_raise_no_alarm():
 
 
 @pytest.mark.slow
-def test_no_fault_raises_an_alarm():
-    assert alarms({fault.id: apply(fault, REFERENCE) for fault in FAULTS}) == {}
+def test_no_fault_raises_an_alarm(sampled):
+    assert alarms({fault.id: apply(fault, REFERENCE) for fault in sampled(FAULTS, 4)}) == {}
 
 
 @pytest.mark.slow

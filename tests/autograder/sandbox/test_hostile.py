@@ -207,7 +207,7 @@ def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[S
     _, entries = take_class(folder, output, assignment)
     os.environ["SECRET"] = secret = f"TOKEN-{secrets.token_hex(16)}"
     try:
-        conditions = Conditions(assignment, ROOT / "student", folder, "0" * 16, Seeds(b"hostile"))
+        conditions = Conditions(assignment, ROOT / "student", folder, "0" * 16, Seeds(b"hostile"), n_children=2)
         with open_grader(assignment, folder) as grader:
             found: dict[str, Record] = {}
             grade_all(entries, conditions, grader, lambda entry, record: found.update({entry.entry: record}))

@@ -122,8 +122,8 @@ def run(versions, reference):
 
 
 @pytest.mark.slow
-def test_rubbish_fails_and_breaks_nothing():
+def test_rubbish_fails_and_breaks_nothing(sampled):
     reference = read_sources(ROOT / "reference", ROOT / "reference")
-    broken, passed = run(list(rubbish_versions(reference)), reference)
+    broken, passed = run(sampled(rubbish_versions(reference), 7), reference)
     assert not broken, f"{len(broken)} broken tests:\n" + "\n".join(broken[:10])
     assert not passed, passed

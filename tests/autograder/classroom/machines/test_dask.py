@@ -24,7 +24,7 @@ from ..conftest import ASSIGNMENT, SEEDS, VERSION
 
 pytestmark = pytest.mark.slow
 
-N = 6
+N = 4
 SECONDS = 600
 GONE_SECONDS = 1.0
 
@@ -61,7 +61,7 @@ def are_alive(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 def test_two_of_three_workers_are_killed_and_nothing_is_lost_doubled_or_left(tmp_path):
-    write_class(tmp_path / "class")
+    write_class(tmp_path / "class", N)
     with LoopbackCluster(3) as cluster:
         command = grade_class(tmp_path / "class", tmp_path / "marks", "--scheduler", cluster.address)
         wait_for_a_result(command, tmp_path / "marks")
@@ -85,7 +85,7 @@ def test_two_of_three_workers_are_killed_and_nothing_is_lost_doubled_or_left(tmp
 
 
 def test_without_a_scheduler_any_more_what_is_finished_stays(tmp_path):
-    write_class(tmp_path / "class")
+    write_class(tmp_path / "class", N)
     with LoopbackCluster(1) as cluster:
         command = grade_class(tmp_path / "class", tmp_path / "marks", "--scheduler", cluster.address)
         wait_for_a_result(command, tmp_path / "marks")

@@ -2,6 +2,6 @@
 
 
 def counted(value: float, unit: str) -> str:
-    """A number and its unit, with an s unless it is one of them: `1 mark`, `2.5 points`, `0 late days`."""
-    number = f"{value:.2f}".rstrip("0").rstrip(".")
+    """A number and its unit, with an s unless it is one of them: `1 mark`, `2.5 points`, `1,203 sentences`."""
+    number = f"{value:,.2f}".rstrip("0").rstrip(".")
     return f"{number} {unit}" if value == 1 else f"{number} {unit}s"
