@@ -13,7 +13,7 @@ from foundation.whole_files import in_one_piece
 from .archives.packing import checksum
 from .archives.student import read_requirements
 from .build import MANIFEST, Project, Release, make_package
-from .notebooks.nbgrader_course import PROSE, has_notebooks, make_course, release_folder, source_folder
+from .notebooks.nbgrader_course import PROSE, SUPPORT, has_notebooks, make_course, release_folder, source_folder
 from .problems import ReleaseError
 from .skeleton.build import read_folder
 
@@ -66,17 +66,19 @@ def write_release(release: Release, output: Path, force: bool = False) -> list[s
     for name in sorted(present.keys() - release.folder.keys() - by_hand):
         (target / name).unlink()
         changed.append(f"{target.name}/{name}")
-    for path in _other_notebooks(release, output):
+    for path in _left_over(release, output):
         path.unlink()
         changed.append(path.relative_to(output).as_posix())
     return changed
 
 
-def _other_notebooks(release: Release, output: Path) -> list[Path]:
-    """The notebooks of an earlier build that this one does not make."""
-    folders = [made(release.assignment.name) for made in (source_folder, release_folder)]
-    found = [path for folder in folders for path in sorted((output / folder).glob("*.ipynb"))]
-    return [path for path in found if release.course and path.relative_to(output).as_posix() not in release.outputs]
+def _left_over(release: Release, output: Path) -> list[Path]:
+    """The notebooks, and the modules beside them, of an earlier build that this one does not make."""
+    if not release.course:
+        return []
+    folders = [output / made(release.assignment.name) for made in (source_folder, release_folder)]
+    found = {path for folder in folders for path in (*folder.glob("*.ipynb"), *(folder / SUPPORT).rglob("*.py"))}
+    return sorted(found - {output / path for path in release.outputs})
 
 
 def compare_package(project: Project) -> list[str]:

@@ -35,6 +35,7 @@ HELPER = "course.py"
 CONFIG = "nbgrader_config.py"
 HANDOUT = "handout.md"
 FILES = (HELPER, CONFIG, HANDOUT)
+SUPPORT = "support"  # the folder beside notebooks with what they import
 _IN_NOTEBOOK = f"{GRADER}/testing/notebook/__init__.py"
 
 
@@ -131,7 +132,7 @@ def collect_support(
     support = {path: files[path] for path in needed}
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
     support |= read_corpus(root, assignment)
-    found = {f"support/{path}": support[path] for path in sorted(support)}
+    found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for path in sorted((root / PROSE).glob("*.md")):
         found |= named_pictures(root, path.read_text(encoding="utf-8"), f"{PROSE}/{path.name}")
     found[HELPER] = (root / FOLDER / HELPER).read_bytes()

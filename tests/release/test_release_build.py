@@ -14,6 +14,7 @@ from release.archives.needed_modules import needed_modules
 from release.archives.packing import checksum
 from release.archives.student import ARCHIVE_FOLDER, collect_kit, read_requirements, versions_of
 from release.build import Project, make_release
+from release.notebooks.nbgrader_course import Course, release_folder
 from release.placing import compare_package, write_files, write_release
 from release.problems import ReleaseError
 
@@ -169,6 +170,24 @@ def test_a_change_of_the_reference_is_seen_and_mended(built: Project) -> None:
     archives = {f"dist/{name}.zip" for name in ("student", "gradescope", "instructor")}
     assert {"student/mean.py", "student/more.py", *archives, "dist/MANIFEST.json"} == set(changed)
     assert compare_package(built) == []
+
+
+def test_notebooks_and_modules_of_an_earlier_build_go(built: Project) -> None:
+    """What somebody has put beside them stays."""
+    release = make_release(built)
+    folder = release_folder(release.assignment.name)
+    old = [f"{folder}/old.ipynb", f"{folder}/support/old/module.py"]
+    made, others = (
+        [f"{folder}/1.ipynb", f"{folder}/support/module.py"],
+        [f"{folder}/notes.md", f"{folder}/support/a.csv"],
+    )
+    for path in (*old, *others):
+        (built.output / path).parent.mkdir(parents=True, exist_ok=True)
+        (built.output / path).touch()
+    release = replace(release, outputs={**release.outputs, **dict.fromkeys(made, b"{}")}, course=Course("", {}, {}, ()))
+    assert sorted(write_release(release, built.output)) == sorted([*made, *old])
+    kept = {path.relative_to(built.output).as_posix() for path in (built.output / folder).rglob("*") if path.is_file()}
+    assert kept == {*made, *others}
 
 
 def test_a_file_that_is_no_longer_made_goes(built: Project) -> None:

@@ -1,16 +1,15 @@
-"""What component tests of several tasks share; each builds its component among stand-ins.
+"""What component tests are made of; each builds its component among stand-ins.
 
-    layers.py                encoder and decoder layer
-    layer_case.py            how a layer is built and read
+    layers.py, layer_case.py encoder and decoder layer; how a layer is built and read
     written_out.py           a layer that writes its parts out
     stacks.py, models.py     encoder and decoder; the Transformer
-    situations.py            one of the many ways in which a component may be called
-    levels.py, drawing.py    what those are made of; the arguments
-    sizes_in_code.py         those that a component's code asks for
-    judging.py               calls it so, and compares by value
-    unreadable.py            laws for layouts that nothing can read; then a person reads
+    multi_head.py            multi-head attention
+    trainings.py             trainings on a small model, and what they should end with
+    search_tables.py         tables for beam search whose best translation is known
+    situations/              the many ways in which a component may be called, and what it should do in each
     layer_situations.py, stack_situations.py, model_situations.py
-                             situations of these components
+                             those of these components
+    unreadable.py            laws for layouts that nothing can read; then a person reads
 
 A check asserts one law of the contract; which tests make it, and how many points they carry, the tests say.
 """

@@ -15,13 +15,13 @@ from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
-from . import levels
-from .drawing import counted_of, draw_layer_inputs, masks_before
-from .judging import Expected, Judged, in_turn, judge, leaves_of
 from .layer_case import LayerCase, Sublayers, build_layer, make_layer, stand_in
 from .layers import find_sublayers
-from .situations import Situation
-from .sizes_in_code import WIDEST, built_by_numbers, heads_and_features, led_by_numbers
+from .situations import levels
+from .situations.drawing import counted_of, draw_layer_inputs, masks_before
+from .situations.judging import Expected, Judged, in_turn, judge, leaves_of
+from .situations.situation import Situation
+from .situations.sizes_in_code import WIDEST, built_by_numbers, heads_and_features, led_by_numbers
 
 FACTORS: dict[str, Sequence[Any]] = {
     "made": (

@@ -13,12 +13,12 @@ from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
-from . import levels
-from .drawing import counted_of, draw_length, draw_mask, draw_shape, lay_out, lay_out_mask, masks_before
-from .judging import Judged, in_turn, judge, leaves_of, nearest
 from .models import DECODE, ENCODE
-from .situations import Situation
-from .sizes_in_code import built_by_numbers, led_by_numbers
+from .situations import levels
+from .situations.drawing import counted_of, draw_length, draw_mask, draw_shape, lay_out, lay_out_mask, masks_before
+from .situations.judging import Judged, in_turn, judge, leaves_of, nearest
+from .situations.situation import Situation
+from .situations.sizes_in_code import built_by_numbers, led_by_numbers
 from .stack_situations import FACTORS, FEWEST_LAYERS, SETTINGS, Layer, layers_of, randomise, settings_of
 
 OF_MODEL: dict[str, Sequence[Any]] = {

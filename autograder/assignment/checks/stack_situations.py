@@ -14,13 +14,13 @@ from autograder.testing.comparison import expect
 from autograder.testing.covering import Covering, Occurring
 from autograder.testing.under_test import SubmissionUnderTest
 
-from . import levels
-from .drawing import counted_of, draw_layer_inputs, masks_before
-from .judging import Judged, distance, in_turn, judge, leaves_of
 from .layer_case import ARGUMENTS, PARTS
 from .layer_situations import settings_of as settings_of_layers
-from .situations import Situation
-from .sizes_in_code import built_by_numbers, led_by_numbers
+from .situations import levels
+from .situations.drawing import counted_of, draw_layer_inputs, masks_before
+from .situations.judging import Judged, distance, in_turn, judge, leaves_of
+from .situations.situation import Situation
+from .situations.sizes_in_code import built_by_numbers, led_by_numbers
 
 FACTORS: dict[str, Sequence[Any]] = {
     "made": (

@@ -9,11 +9,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.assignment.checks import levels, unreadable
-from autograder.assignment.checks.drawing import draw_shape, lay_out
-from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
-from autograder.assignment.checks.situations import Situation
-from autograder.assignment.checks.sizes_in_code import LONGEST, built_by_numbers, led_by_numbers
+from autograder.assignment.checks import unreadable
+from autograder.assignment.checks.situations import levels
+from autograder.assignment.checks.situations.drawing import draw_shape, lay_out
+from autograder.assignment.checks.situations.judging import (
+    Judged,
+    in_turn,
+    is_random_in_training,
+    judge,
+    leaves_of,
+    nearest,
+)
+from autograder.assignment.checks.situations.situation import Situation
+from autograder.assignment.checks.situations.sizes_in_code import LONGEST, built_by_numbers, led_by_numbers
 from autograder.assignment.parameter_roles.by_behaviour import find_table, in_a_row
 from autograder.assignment.parameter_roles.parts import learned
 from autograder.testing.case import Case

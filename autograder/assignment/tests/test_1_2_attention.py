@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.assignment.checks import levels
-from autograder.assignment.checks.drawing import (
+from autograder.assignment.checks.situations import levels
+from autograder.assignment.checks.situations.drawing import (
     draw_mask,
     draw_values,
     lay_out,
@@ -15,9 +15,9 @@ from autograder.assignment.checks.drawing import (
     made_the_same,
     mask_before,
 )
-from autograder.assignment.checks.judging import Judged, in_turn, judge
-from autograder.assignment.checks.situations import Situation
-from autograder.assignment.checks.sizes_in_code import built_by_numbers, heads_and_features, led_by_numbers
+from autograder.assignment.checks.situations.judging import Judged, in_turn, judge
+from autograder.assignment.checks.situations.situation import Situation
+from autograder.assignment.checks.situations.sizes_in_code import built_by_numbers, heads_and_features, led_by_numbers
 from autograder.assignment.parameter_roles.projections import true_attention
 from autograder.testing.case import Case
 from autograder.testing.comparison import (

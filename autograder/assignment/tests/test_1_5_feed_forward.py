@@ -7,11 +7,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.checks import levels, unreadable
-from autograder.assignment.checks.drawing import draw_shape, draw_values, lay_out
-from autograder.assignment.checks.judging import Judged, in_turn, is_random_in_training, judge, leaves_of, nearest
-from autograder.assignment.checks.situations import Situation
-from autograder.assignment.checks.sizes_in_code import built_by_numbers, led_by_numbers
+from autograder.assignment.checks import unreadable
+from autograder.assignment.checks.situations import levels
+from autograder.assignment.checks.situations.drawing import draw_shape, draw_values, lay_out
+from autograder.assignment.checks.situations.judging import (
+    Judged,
+    in_turn,
+    is_random_in_training,
+    judge,
+    leaves_of,
+    nearest,
+)
+from autograder.assignment.checks.situations.situation import Situation
+from autograder.assignment.checks.situations.sizes_in_code import built_by_numbers, led_by_numbers
 from autograder.assignment.parameter_roles.by_behaviour import find_network
 from autograder.assignment.parameter_roles.parts import Network, formula_readings, learned
 from autograder.testing.case import Case

@@ -28,7 +28,7 @@ from autograder.testing.comparison import (
 from autograder.testing.errors import CheckFailed
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .situations import Situation
+from .situation import Situation
 
 DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
 CLEARLY_NOT_ZERO = 1e-3

@@ -12,6 +12,10 @@ import torch
 from autograder.testing.covering import Either
 
 Size = TypeVar("Size")
+Sizes = tuple[Any, ...]
+Kind = str | Sizes
+"""Of an object: a name for its settings, or the settings."""
+
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 GRADIENTS = ("of inputs", "of parameters", Either("no_grad", "inference_mode"))
 OF_SEVERAL = ("of inputs", Either("of parameters", "of the other inputs"), Either("no_grad", "inference_mode"))
@@ -19,6 +23,7 @@ OF_MODULES = ("nothing", Either("same objects", "same shapes"), Either("deep cop
 OF_FUNCTIONS = ("nothing", "same objects", "same shapes")
 CALLED = ("by position", "by name")
 """How all arguments but the first are given; that one comes by position, as a forward hook may rely on it."""
+VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 LAYOUTS = ("contiguous", "transposed", Either("with gaps", "expanded"))
 MASKS = (
     "none",
@@ -88,7 +93,6 @@ ALMOST_FREE = [
 whatever looks at another sentence, head, query or key takes them for masks that forbid nothing."""
 REMARKABLE = [PLAIN | {"values": values} | ROWS_OF_THEIR_OWN for values in ("large", "small", "some zeros")]
 """Levels with values that conditions look for, and masks; float32 has no large values."""
-VALUES = ("normal", "some zeros", Either("large", "small", "all equal"))
 
 OF_LAYERS: dict[str, Sequence[Any]] = {
     "shape": SHAPES,
@@ -108,11 +112,6 @@ OF_MEMORY: dict[str, Sequence[Any]] = {"gradients": OF_SEVERAL, "s": LENGTHS, "s
 def size_of(level: str | Size, sizes: Mapping[str, Size]) -> Size:
     """The size, or the sizes, that a level stands for; the level itself if it is no name."""
     return sizes[level] if isinstance(level, str) else level
-
-
-Sizes = tuple[Any, ...]
-Kind = str | Sizes
-"""Of an object: a name for its settings, or the settings."""
 
 
 def learning_with(**factors: Sequence[Any]) -> list[dict[str, Any]]:
