@@ -29,6 +29,7 @@ EVERY ?= 10
 JOBS ?= 2
 CONDITIONS ?=
 TESTS ?=
+WHOLE ?=
 
 # One thread a process: two on a busy machine are much slower.
 export OMP_NUM_THREADS := 1
