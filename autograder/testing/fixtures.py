@@ -147,11 +147,12 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
         pytest.exit(str(error), returncode=2)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> None:
-    """Lets the submission know that a new test of it begins.
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Lets the submission, which the fixtures have brought, know that a new test of it begins.
 
-    In a student's own run, fails a task that uses a forbidden short-cut: nobody should learn of it only from the marks.
+    In a student's own run, refuses a task that uses a forbidden short-cut: nobody should learn of it only from the
+    marks.
     """
     submission: SubmissionUnderTest | None = getattr(item, "funcargs", {}).get("submission")
     if submission is not None:

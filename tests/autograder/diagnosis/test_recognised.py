@@ -27,11 +27,11 @@ def test_sample(zygote, fault_id):
 
 
 @pytest.mark.slow
-def test_a_sample_of_faults_in_all_layouts(zygote, sampled):
-    rows, faults = [], sampled(read_catalogue()[::16], 3)
+def test_every_sixteenth_fault_in_all_layouts(zygote):
+    rows = []
     layouts = ("fused", "per-head", "renamed")
-    recognise(faults, layouts, read_assignment(), REFERENCE, rows.append, zygote, seed=5)
-    assert len(rows) > 2 * len(faults)
+    recognise(read_catalogue()[::16], layouts, read_assignment(), REFERENCE, rows.append, zygote, seed=5)
+    assert len(rows) > 95
     missed = [(row.fault, row.layout, row.named) for row in rows if not row.is_right]
     assert share(rows) >= 0.95, missed
     assert share_alone(rows) >= 0.92, [(row.fault, row.layout) for row in rows if row.group > 1]
