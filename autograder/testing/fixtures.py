@@ -158,8 +158,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if submission is not None:
         submission.begin_test()
     own_run = item.config.stash.get(OWN_RUN, None)
-    for mark in item.iter_markers() if own_run else ():
-        if own_run and mark.name in own_run.refused:
+    if own_run is None:
+        return
+    for mark in item.iter_markers():
+        if mark.name in own_run.refused:
             pytest.fail(own_run.refused[mark.name], pytrace=False)
 
 
