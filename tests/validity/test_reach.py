@@ -77,9 +77,9 @@ def test_a_fault_ends_as_with_all_tests(reference, assignment):
     sources = {**reference, "model": (path, text.replace("layer(x, mask)", "layer(x, None)", 1))}
     assert sources != reference
     versions = [
-        replace(version, name="whole" if is_whole else "reached")
-        for is_whole in (True, False)
-        for version in with_seeds("", sources, range(1), ("task_2_3",), is_whole)
+        replace(version, name=tests)
+        for tests in ("own", "reached", "all")
+        for version in with_seeds("", sources, range(1), ("task_2_3",), tests)
     ]
     runs = {}
     run_versions(versions, reference, assignment, lambda run: runs.update({run.version: run}))
@@ -92,5 +92,6 @@ def test_a_fault_ends_as_with_all_tests(reference, assignment):
             if outcome.state != "passed"
         }
 
-    assert failed("whole") == failed("reached") != set()
-    assert set(runs["reached"].outcomes) == {"task_2_3", "task_e_2"} < set(runs["whole"].outcomes)
+    assert failed("all") == failed("reached") > failed("own") != set()
+    assert set(runs["reached"].outcomes) == {"task_2_3", "task_e_2"} < set(runs["all"].outcomes)
+    assert set(runs["own"].outcomes) == {"task_2_3"}

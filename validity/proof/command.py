@@ -33,7 +33,10 @@ def add_prove(commands: "argparse._SubParsersAction[Parser]") -> None:
     prove.add_argument("--variant-seeds", type=positive, help="seeds per variant (default: as --seeds)")
     prove.add_argument("--first-seed", type=int, default=0, help="default: 0")
     prove.add_argument(
-        "--whole", action="store_true", help="run all tests on every fault, not only those that the fault can reach"
+        "--tests",
+        choices=("own", "reached", "all"),
+        default="reached",
+        help="run on a fault those of its own task, those that it can reach (default), or all",
     )
     prove.add_argument("--jobs", type=positive, default=1, help="processes at a time (default: 1)")
     prove.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")

@@ -13,8 +13,11 @@ from .result import Proof
 from .verdicts import Verdict, by_component
 
 PICTURE = "confusion.png"
-ALL = "all tests"
-REACHED = "the tests that the fault can reach (all tests on one fault in ten)"
+TESTS = {
+    "own": "the tests of the component's tasks (all tests on one fault in thirty)",
+    "reached": "the tests that the fault can reach (all tests on one fault in ten)",
+    "all": "all tests",
+}
 
 
 def write_pages(proof: Proof, folder: Path) -> None:
@@ -57,7 +60,7 @@ def faults_part(proof: Proof) -> list[str]:
         "## Faults",
         f"{len(proof.verdicts)} known faults ([list](faults.md)), each put into the reference on its own, with "
         f"{_seeds(proof.seeds)}: {killed} are found with every seed, and {right} cost points only in tasks of the "
-        f"faulty component. The first seed runs {ALL if proof.is_whole else REACHED}, the others only those of the "
+        f"faulty component. The first seed runs {TESTS[proof.tests]}, the others only those of the "
         "component's tasks.",
         table(("component", "faults", "found", "right blame"), rows),
         "A fault in a part that post-norm and pre-norm (E.2) share costs points in both. A fault of pre-norm alone "

@@ -2,7 +2,9 @@
 
 With the first seed, every fault gets the tests of its own task and all others that it can reach (`reach`); what the
 rest of the tests do with it is known from the reference. As a check of that, one fault in ten gets all tests;
-with `--whole` every fault does. Variants get all tests. With further seeds, both get the tests of their own tasks.
+with `--tests all` every fault does. With `--tests own` a fault gets no others than its own task's, and one in thirty
+gets all: enough to see that each is found, and a sample of who is blamed. Variants get all tests. With further seeds,
+both get the tests of their own tasks.
 """
 
 import argparse
@@ -20,7 +22,7 @@ from .reading_variants import Variant, read_variants
 from .result import Proof
 from .verdicts import verdict_of
 
-WHOLE_EVERY = 10
+WHOLE_EVERY = {"own": 30, "reached": 10, "all": 1}
 """One fault in so many gets all tests."""
 CONDITIONAL = "proof/conditional_faults"
 """The assignment's folder of faults that show only under a condition, in the form of its misconceptions."""
@@ -45,11 +47,11 @@ def run_proof(options: argparse.Namespace) -> Proof:
     markers = {task.number: (task.marker,) for task in assignment.tasks}
     versions = [Version("reference", reference, further)]
     for number, fault in enumerate(faults):
-        is_whole = options.whole or number % WHOLE_EVERY == 0
-        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), seeds, markers[fault.task], is_whole)
+        tests = options.tests if number % WHOLE_EVERY[options.tests] else "all"
+        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), seeds, markers[fault.task], tests)
     for variant in variants:
         only = seeds[:1] if variant.is_same_code else further
-        versions += with_seeds(f"variant {variant.name}", variant.sources, only, variant.markers(assignment), True)
+        versions += with_seeds(f"variant {variant.name}", variant.sources, only, variant.markers(assignment), "all")
     runs: dict[str, list[Run]] = {version.name: [] for version in versions}
     margins = Margins()
     start = time.perf_counter()
@@ -77,15 +79,17 @@ def run_proof(options: argparse.Namespace) -> Proof:
         variant_seeds=len(further),
         cpu_seconds=sum(run.cpu_seconds for done in runs.values() for run in done),
         wall_seconds=time.perf_counter() - start,
-        is_whole=options.whole or options.sandboxed,
+        tests="all" if options.sandboxed and options.tests == "reached" else options.tests,
     )
 
 
-def with_seeds(name: str, sources: Sources, seeds: range, markers: tuple[str, ...], is_whole: bool) -> list[Version]:
-    """All tests with the first seed, or those that it can reach; those of its own tasks with the others."""
-    first = (
-        Version(name, sources, seeds[:1]) if is_whole else Version(name, sources, seeds[:1], markers, also_reached=True)
-    )
+def with_seeds(name: str, sources: Sources, seeds: range, markers: tuple[str, ...], tests: str) -> list[Version]:
+    """These tests with the first seed, as `--tests` says; those of its own tasks with the others."""
+    if tests == "own":
+        return [Version(name, sources, seeds, markers)]
+    first = Version(name, sources, seeds[:1])
+    if tests == "reached":
+        first = Version(name, sources, seeds[:1], markers, also_reached=True)
     return [first] + ([Version(name, sources, seeds[1:], markers)] if len(seeds) > 1 else [])
 
 

@@ -22,7 +22,7 @@ class Proof:
         close: faults that were found only narrowly.
         seeds, variant_seeds: with how many seeds each fault and each variant was tried.
         cpu_seconds, wall_seconds: the time that all runs took.
-        is_whole: whether every fault was given all tests, or only those that it can reach.
+        tests: that every fault was given: its own task's ("own"), those that it can reach ("reached"), or "all".
     """
 
     assignment: Assignment
@@ -35,7 +35,7 @@ class Proof:
     variant_seeds: int
     cpu_seconds: float
     wall_seconds: float
-    is_whole: bool = True
+    tests: str = "all"
 
     @property
     def bad(self) -> list[Verdict]:

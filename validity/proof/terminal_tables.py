@@ -11,6 +11,13 @@ from .result import Proof
 from .verdicts import Verdict, by_component
 
 
+TESTS = {
+    "own": "those of its own task; all on one in thirty",
+    "reached": "those that a fault can reach; all on one in ten",
+    "all": "all on every fault",
+}
+
+
 def report_lines(proof: Proof, show_all: bool) -> list[str]:
     """The report; `show_all` also lists the faults that were found."""
     lines: list[str] = []
@@ -18,8 +25,8 @@ def report_lines(proof: Proof, show_all: bool) -> list[str]:
         shown = proof.verdicts if show_all else proof.bad
         lines += fault_lines(shown, proof.assignment) + ([""] if shown else [])
         lines += [*matrix_lines(proof.verdicts, proof.assignment), ""]
-        tests = "all on every fault" if proof.is_whole else "those that a fault can reach; all on one in ten"
-        lines += [*summary_lines(proof.verdicts, proof.assignment), f"seeds: {proof.seeds}; tests: {tests}", ""]
+        tests = f"seeds: {proof.seeds}; tests: {TESTS[proof.tests]}"
+        lines += [*summary_lines(proof.verdicts, proof.assignment), tests, ""]
     for name, messages in proof.wrong.items():
         lines.append(f"REJECTED {name} ({len(messages)} times): {messages[0]}")
     if proof.variants:
@@ -73,7 +80,7 @@ def as_data(proof: Proof) -> dict[str, Any]:
         "holds": proof.holds,
         "seeds": proof.seeds,
         "variant_seeds": proof.variant_seeds,
-        "whole": proof.is_whole,
+        "tests": proof.tests,
         "faults": [fault_data(verdict, proof.assignment) for verdict in proof.verdicts],
         "confusion": {"components": components, "tasks": numbers, "shares": shares},
         "killed": sum(verdict.is_killed for verdict in proof.verdicts),

@@ -241,7 +241,7 @@ def put(other: Any, value: Any) -> Any:
 def same(one: Any, other: Any) -> bool:
     """Whether nested results hold equal tensors; NaN equals NaN."""
     if isinstance(one, Tensor):
-        return bool(((one == other) | (one != one)).all())
+        return one.shape == other.shape and bool(((one == other) | (one != one) & (other != other)).all())
     if isinstance(one, (list, tuple)):
         return all(map(same, one, other))
     return True
