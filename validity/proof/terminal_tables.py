@@ -10,7 +10,6 @@ from .margins import APART
 from .result import Proof
 from .verdicts import Verdict, by_component
 
-
 TESTS = {
     "own": "those of its own task; all on one in thirty",
     "reached": "those that a fault can reach; all on one in ten",

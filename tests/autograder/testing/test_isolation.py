@@ -63,7 +63,7 @@ COMPONENTS = (
 
 def test_a_missing_part_costs_its_own_tasks(judge, reference, assignment, sampled):
     changes = {}
-    for component in sampled(COMPONENTS, 3):
+    for component in sampled(COMPONENTS, 5):
         module, name = component.split(".")
         changes[component] = {module: without(reference[module][1], name)}
     for component, results in judge(changes).items():
@@ -75,7 +75,7 @@ def test_a_missing_part_costs_its_own_tasks(judge, reference, assignment, sample
 
 def test_a_part_that_cannot_be_built_or_called_costs_its_own_tasks(judge, reference, assignment, sampled):
     changes = {}
-    for component in sampled(reversed(COMPONENTS), 3):
+    for component in sampled(reversed(COMPONENTS), 5):
         module, name = component.split(".")
         text = reference[module][1]
         if f"def {name}" in text:
