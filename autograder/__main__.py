@@ -7,6 +7,7 @@ import sys
 
 from foundation.assignment_file import AssignmentError
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
+from foundation.printable_text import printable
 from foundation.term_secret import SecretError
 from foundation.whole_files import OutputError
 
@@ -53,9 +54,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"autograder: {error}; finished results are kept", file=sys.stderr)
         return 1
     except OSError as error:  # over a page, or a temporary file
-        if error.errno not in NO_ROOM:
+        if error.filename is None and error.errno not in NO_ROOM:
             raise
-        print(f"autograder: {error.filename or 'output'}: {error.strerror}; finished results are kept", file=sys.stderr)
+        where = printable(str(error.filename or "output"))
+        print(f"autograder: {where}: {error.strerror}; finished results are kept", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("autograder: stopped; finished results are kept", file=sys.stderr)

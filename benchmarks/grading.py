@@ -40,6 +40,7 @@ ALL_POINTS = 90
 REFERENCE_ALONE = "the reference, in a class"
 UNWATCHED = "the same without reports of branches"
 RIGHT, WRONG = "correct variants, in a class", "faulty submissions with their diagnosis, in a class"
+BARE = "the same tests, bare, in a fork that has all loaded"
 KINDS = {RIGHT: ("good",), WRONG: ("faulty", "sometimes")}
 COLD = "from benchmarks.grading import cold; cold()"
 
@@ -125,23 +126,30 @@ def tasks_of(count: int, folder: Path) -> Iterator[tuple[str, Task]]:
             yield what, Task(folder / f"{number}-{name}", is_right=what == RIGHT)
 
 
-def measure(count: int) -> int:
-    """Prints the figures."""
-    tests = ["-m", "pytest", "-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "-q"]
-    rows: dict[str, list[float]] = {
-        "one submission alone, both imports of torch included": [json.loads(fresh("-c", COLD)[1])[0] for _ in range(3)],
-        "the same tests, bare pytest, one import of torch": [
-            fresh(*tests, "--submission", str(SUBMISSION))[0] for _ in range(3)
-        ],
-    }
+def warm(count: int) -> dict[str, list[float]]:
+    """CPU seconds of so many submissions of each kind in a class, and of the tests alone; by what they are."""
+    rows: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         names, tasks = zip(*tasks_of(count, Path(folder)), strict=True)
         for name, one in zip(names, in_a_class(tasks), strict=True):
             rows.setdefault(name, []).append(one)
     sources = read_sources(SUBMISSION, RELEASE)
     versions = [Version("", sources, [seed]) for seed in range(5)]
-    bare = rows["the same tests, bare, in a fork that has all loaded"] = []
+    bare = rows[BARE] = []
     run_versions(versions, sources, read_assignment(), lambda run: bare.append(run.cpu_seconds))
+    return rows
+
+
+def measure(count: int) -> int:
+    """Prints the figures."""
+    tests = ["-m", "pytest", "-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "-q"]
+    rows = {
+        "one submission alone, both imports of torch included": [json.loads(fresh("-c", COLD)[1])[0] for _ in range(3)],
+        "the same tests, bare pytest, one import of torch": [
+            fresh(*tests, "--submission", str(SUBMISSION))[0] for _ in range(3)
+        ],
+        **warm(count),
+    }
     print("CPU seconds: median, least, most")
     for name, seconds in rows.items():
         print(f"{name:<56}{median(seconds):6.2f}{min(seconds):6.2f}{max(seconds):6.2f}")

@@ -21,6 +21,8 @@ from foundation.sources import Sources
 from validity.proof.prove import CONDITIONAL
 from validity.proof.reading_variants import read_variants
 
+JUDGED = "all, without what only raises"
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -85,10 +87,9 @@ def summary(counts: Mapping[str, list[bool]]) -> list[str]:
     return rows
 
 
-def measure(count: int, seed: int, only: str = "") -> int:
-    """Prints the shares, and what was not reached of submissions that pass; returns the exit status."""
-    chosen = sample([one for one in trials() if only in one.name], count, seed)
-    counts: dict[str, list[bool]] = {"all": [], "all, without what only raises": []}
+def count_outcomes(chosen: Sequence[Trial], seed: int) -> tuple[dict[str, list[bool]], dict[str, list[str]]]:
+    """For each group of outcomes, which were reached; and by submission, what to tell of those that were not."""
+    counts: dict[str, list[bool]] = {"all": [], JUDGED: []}
     open_ways: dict[str, list[str]] = {}
     with tempfile.NamedTemporaryFile() as references, open_grader(read_assignment(), Path(references.name)) as grader:
         grader.renew()  # waits until workers can be forked
@@ -98,13 +99,20 @@ def measure(count: int, seed: int, only: str = "") -> int:
                 counts["all"].append(seen)
                 counts.setdefault(f"{trial.kind}s that {'pass' if passes else 'fail'}", []).append(seen)
                 if not branch.outcome.only_stops:
-                    counts["all, without what only raises"].append(seen)
+                    counts[JUDGED].append(seen)
                 if branch.is_open:
                     what = f"{trial.name} ({trial.kind}{'' if passes else ', fails'})"
                     way = f"{branch.component}, line {branch.outcome.line}: {branch.what}"
                     open_ways.setdefault(what, []).append(
                         way + (" (it only raises)" if branch.outcome.only_stops else "")
                     )
+    return counts, open_ways
+
+
+def measure(count: int, seed: int, only: str = "") -> int:
+    """Prints the shares, and what was not reached of submissions that pass; returns the exit status."""
+    chosen = sample([one for one in trials() if only in one.name], count, seed)
+    counts, open_ways = count_outcomes(chosen, seed)
     print(
         f"{len(chosen)} submissions, seed {seed}: branch outcomes in judged components that differ from the reference"
     )

@@ -19,13 +19,13 @@ def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
 
     Args:
         text: any string, lone surrogates included.
-        limit: the most characters of it that are shown.
+        limit: the most characters of the line.
 
     Returns:
-        One line that holds nothing but printable characters.
+        One line that holds nothing but printable characters; made printable once more, it stays as it is.
     """
-    shown = text if len(text) <= limit else text[: limit - 3] + "..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown)
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1])
+    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
 
 
 def clean(text: str, limit: int) -> str:
@@ -37,7 +37,8 @@ def clean(text: str, limit: int) -> str:
         text: any string, lone surrogates included.
         limit: the most characters of it that are kept; a note at the end says that some were cut.
     """
-    text = _SUSPECT.sub(_replace, text[: limit + 1].replace("\r\n", "\n").replace("\r", "\n"))
+    text = text[: 2 * (limit + 1)].replace("\r\n", "\n").replace("\r", "\n")  # of two characters at least one stays
+    text = _SUSPECT.sub(_replace, text)
     return text if len(text) <= limit else text[: limit - len(_CUT)] + _CUT
 
 

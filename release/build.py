@@ -100,11 +100,12 @@ def make_release(project: Project) -> Release:
             f"instructor/{path}": content for path, content in course.kept.items() if path.endswith(".ipynb")
         }
     packed = {name: make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
+    notebooks = {**course.shipped, **course.kept} if course else {}
     manifest = make_manifest(
-        folder, {name: (packed[name], archives[name]) for name in archives}, versions_of(requirements)
+        folder, notebooks, {name: (packed[name], archives[name]) for name in archives}, versions_of(requirements)
     )
     outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
     outputs |= {f"dist/{name}": content for name, content in packed.items()}
     outputs[f"dist/{MANIFEST}"] = manifest
-    outputs |= {**course.shipped, **course.kept} if course else {}
+    outputs |= notebooks
     return Release(assignment, skeleton, folder, archives, outputs, course)

@@ -13,7 +13,7 @@ from foundation.whole_files import in_one_piece
 from .archives.packing import checksum
 from .archives.student import read_requirements
 from .build import MANIFEST, Project, Release, make_package
-from .notebooks.nbgrader_course import PROSE, SUPPORT, has_notebooks, make_course, release_folder, source_folder
+from .notebooks.nbgrader_course import PROSE, has_notebooks, make_course, release_folder
 from .problems import ReleaseError
 from .skeleton.build import read_folder
 
@@ -62,23 +62,22 @@ def write_release(release: Release, output: Path, force: bool = False) -> list[s
         by_hand = _written_by_hand(present, release.folder, target, output / "dist" / MANIFEST)
     else:
         by_hand = check_target(release, output)
+    left_over = _left_over(release, output)  # before the new manifest takes the old one's place
     changed = write_files(release.outputs, output)
     for name in sorted(present.keys() - release.folder.keys() - by_hand):
         (target / name).unlink()
         changed.append(f"{target.name}/{name}")
-    for path in _left_over(release, output):
-        path.unlink()
-        changed.append(path.relative_to(output).as_posix())
+    for name in left_over:
+        (output / name).unlink()
+        changed.append(name)
     return changed
 
 
-def _left_over(release: Release, output: Path) -> list[Path]:
-    """The notebooks, and the modules beside them, of an earlier build that this one does not make."""
-    if not release.course:
-        return []
-    folders = [output / made(release.assignment.name) for made in (source_folder, release_folder)]
-    found = {path for folder in folders for path in (*folder.glob("*.ipynb"), *(folder / SUPPORT).rglob("*.py"))}
-    return sorted(found - {output / path for path in release.outputs})
+def _left_over(release: Release, output: Path) -> list[str]:
+    """The course's files, still as the last build made them, that this one does not make."""
+    last = _last_build(output / "dist" / MANIFEST, "notebooks")
+    gone = sorted(last.keys() - release.outputs.keys())
+    return [name for name in gone if (output / name).is_file() and checksum((output / name).read_bytes()) == last[name]]
 
 
 def compare_package(project: Project) -> list[str]:
@@ -116,14 +115,19 @@ def _compare(folder: str, expected: Mapping[str, bytes], present: Mapping[str, b
 
 def _written_by_hand(present: Mapping[str, bytes], new: Mapping[str, bytes], target: Path, manifest: Path) -> set[str]:
     """The files whose present content neither the last build nor git has."""
-    try:
-        last = json.loads(manifest.read_text(encoding="utf-8"))["student"]
-    except (OSError, ValueError, KeyError):
-        last = {}
+    last = _last_build(manifest, "student")
     unknown = {
         name for name, content in present.items() if new.get(name) != content and last.get(name) != checksum(content)
     }
     return unknown - _unchanged_in_git(target, unknown)
+
+
+def _last_build(manifest: Path, part: str) -> dict[str, str]:
+    """The checksums of what the last build made, by path; none where nothing tells."""
+    try:
+        return dict(json.loads(manifest.read_text(encoding="utf-8"))[part])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def _unchanged_in_git(folder: Path, names: set[str]) -> set[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import Ended
+from foundation.command_line import positive
 from foundation.counting import counted
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.printable_text import printable
@@ -18,7 +19,6 @@ from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class
-from ..classroom.errors import ClassError
 from ..classroom.kept_answers import KeptAnswers
 from ..classroom.records import hold
 from ..classroom.staleness import contents_of
@@ -58,7 +58,7 @@ def add_command(commands: Commands) -> None:
     parser.add_argument("--student", metavar="NAME", help="of one submission: whose it is; default: its file name")
     parser.add_argument("--output", type=Path, default=Path("oral"), help="folder of the pages; default: oral")
     jobs = "with --class: how many submissions at a time; default: one per core"
-    parser.add_argument("--jobs", type=int, help=jobs)
+    parser.add_argument("--jobs", type=positive, help=jobs)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -111,8 +111,6 @@ def sheets_of_class(
 
     Each is drawn in a child of this process, and kept for the next run.
     """
-    if options.jobs < 1:
-        raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     roll, entries = take_class(options.submission, options.output, assignment, options.roster, options.layout)
     names = roll.names()
     failed: dict[str, str] = {}

@@ -67,11 +67,10 @@ def run(options: argparse.Namespace) -> int:
             book.reset()
 
     def store(record: Record) -> None:
-        is_last = record.run.finished is not None
-        if is_last or not is_stream(options.results):  # a pipe gets one result, not one after each part
-            write_json(options.results, as_results(record))
-        if options.record and (is_last or not is_stream(options.record)):
+        if options.record and not is_stream(options.record):
             write_record(options.record, seeds.seal(record))
+        if not is_stream(options.results):
+            write_json(options.results, as_results(record))
 
     seeds = seeds_of_term(ROOT, options.seed)
     recorder = Recorder(name_of(options.submission), assignment, version)
@@ -87,6 +86,10 @@ def run(options: argparse.Namespace) -> int:
     if book:
         book.write(record)
         book.write_feedback(record, intake)
+    if options.record and is_stream(options.record):  # a pipe gets one result, not one after each part
+        write_record(options.record, seeds.seal(record))
+    if is_stream(options.results):  # last, for its reader may have gone
+        write_json(options.results, as_results(record))
     if options.json:
         print(json.dumps(as_results(record), indent=2, ensure_ascii=False))
     else:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import positive
 from foundation.places import ROOT
 from foundation.printable_text import printable
 from foundation.usable_cores import usable_cores
@@ -58,7 +59,7 @@ def add_command(commands: Commands) -> None:
     parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
     parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
     jobs = "how many submissions to grade at a time; default: one per core"
-    parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
+    parser.add_argument("--jobs", type=positive, default=usable_cores(), help=jobs)
     scheduler = "grade on the workers of this Dask scheduler, such as tcp://HOST:8786, instead of here"
     parser.add_argument("--scheduler", metavar="ADDRESS", help=scheduler)
     add_gradebook(parser)
@@ -68,8 +69,6 @@ def run(options: argparse.Namespace) -> int:
     """Grades all submissions of a class; the exit status."""
     check_folder(options.output)
     check_references(options.references)
-    if options.jobs < 1:
-        raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     if options.scheduler == "":
         raise ClassError("--scheduler: it is empty; expected an address such as tcp://HOST:8786")
     assignment = read_assignment(options.assignment)
@@ -87,6 +86,7 @@ def run(options: argparse.Namespace) -> int:
     )
     url = url_of(options.store, options.output)
     with hold(options.output, RECORDS), Database(url, assignment.name) as database:
+        reset_books(books)
         store = Store(database, conditions.seeds)
         received = received_of(roll, entries)
         store.enrol(received.values())
@@ -100,12 +100,12 @@ def run(options: argparse.Namespace) -> int:
             export(entry.record, records[entry.key])
     note_strangers(decisions, roll)
     results = results_of(roll, records, decisions, assignment.late)
-    write_books(books, entries, results, options.release, assignment)
     write_roll(roll, options.output)
     write_summary(roll, results, options.output)
     names = roll.names()
     write_regrade(held, names, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
+    write_books(books, entries, results, options.release, assignment)
     if options.json:
         print(json.dumps(rows_of(results), indent=2, ensure_ascii=False))
     else:
@@ -123,19 +123,26 @@ def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:
     strangers = sorted(decisions.keys() - {stored_name(member.id) for member in roll.members})
     if strangers:
         shown = ", ".join(printable(key, 40) for key in strangers[:MOST_NAMES])
-        print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)
+        more = f" and {len(strangers) - MOST_NAMES} more" if len(strangers) > MOST_NAMES else ""
+        print(f"note: decisions by hand for students who are not in this class: {shown}{more}", file=sys.stderr)
 
 
 def open_books(course: str, roll: Roll, assignment: Assignment) -> dict[str, dict[str, Gradebook]]:
-    """The gradebooks of students, by the submission's key and their id; marks of an earlier run no longer count."""
+    """The gradebooks of students, by the submission's key and their id."""
     students = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
     found = Gradebook.open_all(course, students, assignment, lambda line: print(f"note: {line}", file=sys.stderr))
     books: dict[str, dict[str, Gradebook]] = {}
     for member in roll.members:
         if member.id in found:
-            found[member.id].reset()
             books.setdefault(member.key, {})[member.id] = found[member.id]
     return books
+
+
+def reset_books(books: dict[str, dict[str, Gradebook]]) -> None:
+    """Lets the marks of an earlier run no longer count."""
+    for of_submission in books.values():
+        for book in of_submission.values():
+            book.reset()
 
 
 def write_books(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.counting import counted
 from foundation.printable_text import printable
 
@@ -22,7 +21,7 @@ from ..classroom.downloads import (
     read_download,
     read_roster,
 )
-from .arguments import Commands, add_class
+from .arguments import Commands, add_assignment, add_class
 
 MOST_NAMES = 5
 
@@ -40,7 +39,7 @@ def add_command(commands: Commands) -> None:
     parser.set_defaults(run=run)
     add_class(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    parser.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
+    add_assignment(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,7 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.assignment_file import read_assignment
+from foundation.command_line import positive
 from foundation.counting import counted
 from foundation.places import SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
@@ -20,7 +21,7 @@ from ..classroom.roll import Roll
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
 from ..reports.pages.similar_page import in_words, share_in_words, similar_json, write_similar_page
 from ..scoring import read_references
-from .arguments import Commands, add_class, check_references
+from .arguments import Commands, add_assignment, add_class, check_references
 
 SHOWN = 10
 SHOWN_COMPONENTS = 3
@@ -44,9 +45,9 @@ def add_command(commands: Commands) -> None:
     share = f"list pairs as long as chance would name at most this share of the students (default: {BY_CHANCE:g})"
     parser.add_argument("--by-chance", type=float, default=BY_CHANCE, metavar="SHARE", help=share)
     jobs = "how many submissions to read at a time; default: one per core"
-    parser.add_argument("--jobs", type=int, default=usable_cores(), help=jobs)
+    parser.add_argument("--jobs", type=positive, default=usable_cores(), help=jobs)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    parser.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
+    add_assignment(parser)
     bleu = f"BLEU that no model of the assignment reaches (default: {HIGHEST_BLEU:g}, for the embedded corpus)"
     parser.add_argument("--highest-bleu", type=float, default=HIGHEST_BLEU, metavar="BLEU", help=bleu)
     parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help="default: data/private/fren.test.bpe")
@@ -55,8 +56,6 @@ def add_command(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compares a class; the exit status."""
-    if options.jobs < 1:
-        raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     if not 0 < options.by_chance <= 1:
         raise ClassError(f"--by-chance {options.by_chance:g}: expected a share, above 0 and at most 1")
     if not 0 < options.highest_bleu <= 1:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import positive
 from foundation.places import ROOT, SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
 from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import take_class
-from ..classroom.errors import ClassError
 from ..classroom.kept_answers import KeptAnswers
 from ..classroom.records import hold
 from ..classroom.staleness import contents_of
@@ -64,10 +64,10 @@ def add_command(commands: Commands) -> None:
     add_layout(parser)
     parser.add_argument("--output", type=Path, help="with --class: where to write; default: marks")
     jobs = "with --class: how many submissions at a time; default: one per core"
-    parser.add_argument("--jobs", type=int, help=jobs)
+    parser.add_argument("--jobs", type=positive, help=jobs)
     checkpoint = "of one submission: a file that `train` saved; default: best.pt in the submission"
     parser.add_argument("--checkpoint", type=Path, help=checkpoint)
-    parser.add_argument("--lines", type=int, default=LINES, help=f"size of the sample (default: {LINES})")
+    parser.add_argument("--lines", type=positive, default=LINES, help=f"size of the sample (default: {LINES})")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (default: 0)")
     parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help="default: data/private/fren.test.bpe")
     level = "level of containment (default: auto, the best that works)"
@@ -82,10 +82,6 @@ def run(options: argparse.Namespace) -> int:
     check_mode(options, of_class=("roster", "layout", "jobs", "output"), of_one=("checkpoint",))
     if options.jobs is None:
         options.jobs = usable_cores()
-    if options.lines < 1:
-        raise ClassError(f"--lines {options.lines}: expected at least 1")
-    if options.jobs < 1:
-        raise ClassError(f"--jobs {options.jobs}: expected at least 1")
     assignment = read_assignment(options.assignment)
     return run_class(options, assignment) if options.is_class else run_one(options, assignment)
 

@@ -46,7 +46,7 @@ def write_regrade(held: Sequence[Held], names: Mapping[str, str], output: Path) 
         return
     changes = [
         {
-            "submission": one.entry.entry,
+            "submission": printable(one.entry.entry),
             "students": names[one.entry.key],
             "before": one.change.before,
             "after": one.change.after,

@@ -76,6 +76,7 @@ def checksum(content: bytes) -> str:
 
 def make_manifest(
     folder: Mapping[str, bytes],
+    notebooks: Mapping[str, bytes],
     archives: Mapping[str, tuple[bytes, Mapping[str, bytes]]],
     versions: Mapping[str, str],
 ) -> bytes:
@@ -83,12 +84,14 @@ def make_manifest(
 
     Args:
         folder: the files of `student/` by path.
+        notebooks: the course's files by path from the output folder; none without a course.
         archives: by file name the archive, and the files in it by path.
         versions: of the kit, and the requirements of what students install.
     """
     content = {
         "versions": dict(versions),
         "student": {path: checksum(folder[path]) for path in sorted(folder)},
+        "notebooks": {path: checksum(notebooks[path]) for path in sorted(notebooks)},
         "archives": {
             name: {
                 "for": audience_of(name),

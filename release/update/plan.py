@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from foundation.whole_files import in_one_piece
+from foundation.whole_files import write_whole
 
 from ..archives.packing import ZIP_DAMAGE, checksum, make_zip
 from ..problems import ReleaseError
@@ -103,19 +103,19 @@ def apply(plan: Plan) -> Path | None:
     backup = None
     if plan.before:
         backup = _free_name(plan.folder)
-        _write(backup, make_zip(plan.before))
+        write_whole(backup, make_zip(plan.before))
     done: list[str] = []
     try:
         for path, content in plan.writes.items():
             done.append(path)
-            _write(plan.folder / path, content)
+            write_whole(plan.folder / path, content)
         for path in plan.removals:
             done.append(path)
             (plan.folder / path).unlink()
     except BaseException:
         for path in done:
             if path in plan.before:
-                _write(plan.folder / path, plan.before[path])
+                write_whole(plan.folder / path, plan.before[path])
             else:
                 (plan.folder / path).unlink(missing_ok=True)
         raise
@@ -184,14 +184,6 @@ def _read(folder: Path, path: str) -> bytes | None:
 
 def _free_name(folder: Path) -> Path:
     number = 1
-    while (folder / f"before-update-{number}.zip").exists():
+    while os.path.lexists(folder / f"before-update-{number}.zip"):  # a link that leads nowhere takes the name, too
         number += 1
     return folder / f"before-update-{number}.zip"
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all, and on the disk before it counts."""
-    with in_one_piece(path) as unfinished, unfinished.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

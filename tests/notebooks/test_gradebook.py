@@ -120,6 +120,10 @@ def test_a_slip_of_the_operator_costs_nobody_marks(url, scores, assignment, tmp_
     book.write(content(assignment))
     assert main(["grade", str(tmp_path / "ferd.zip"), "--to-nbgrader", url, "--student", "fred"]) == 2
     assert "no such file" in capsys.readouterr().err.lower()
+    shutil.copytree(ROOT / "reference", tmp_path / "class" / "fred")
+    command = ["grade-class", str(tmp_path / "class"), "--output", str(tmp_path / "marks"), "--to-nbgrader", url]
+    assert main([*command, "--store", "sqlite:////nowhere/class.db"]) == 2
+    assert "nowhere" in capsys.readouterr().err
     assert scores(url)["fred"] == 100.0
 
 

@@ -13,8 +13,8 @@ from release import placing
 from release.archives.needed_modules import needed_modules
 from release.archives.packing import checksum
 from release.archives.student import ARCHIVE_FOLDER, collect_kit, read_requirements, versions_of
-from release.build import Project, make_release
-from release.notebooks.nbgrader_course import Course, release_folder
+from release.build import Project, Release, make_release
+from release.notebooks.nbgrader_course import release_folder
 from release.placing import compare_package, write_files, write_release
 from release.problems import ReleaseError
 
@@ -78,6 +78,8 @@ def test_the_manifest_has_every_checksum_and_the_versions(example_release) -> No
     inside = example_release.archives["student.zip"]
     assert manifest["archives"]["student.zip"]["files"] == {path: checksum(inside[path]) for path in inside}
     assert manifest["student"] == {path: checksum(text) for path, text in sorted(example_release.folder.items())}
+    made = {path: checksum(text) for path, text in example_release.outputs.items() if path.startswith("notebooks/")}
+    assert manifest["notebooks"] == made
 
 
 def test_two_builds_in_two_folders_are_the_same(project: Project, example_release) -> None:
@@ -173,21 +175,27 @@ def test_a_change_of_the_reference_is_seen_and_mended(built: Project) -> None:
 
 
 def test_notebooks_and_modules_of_an_earlier_build_go(built: Project) -> None:
-    """What somebody has put beside them stays."""
+    """What somebody has put beside them, or has changed in them, stays."""
     release = make_release(built)
     folder = release_folder(release.assignment.name)
-    old = [f"{folder}/old.ipynb", f"{folder}/support/old/module.py"]
-    made, others = (
-        [f"{folder}/1.ipynb", f"{folder}/support/module.py"],
-        [f"{folder}/notes.md", f"{folder}/support/a.csv"],
-    )
-    for path in (*old, *others):
-        (built.output / path).parent.mkdir(parents=True, exist_ok=True)
-        (built.output / path).touch()
-    release = replace(release, outputs={**release.outputs, **dict.fromkeys(made, b"{}")}, course=Course("", {}, {}, ()))
-    assert sorted(write_release(release, built.output)) == sorted([*made, *old])
-    kept = {path.relative_to(built.output).as_posix() for path in (built.output / folder).rglob("*") if path.is_file()}
-    assert kept == {*made, *others}
+
+    def with_notebooks(*names: str) -> Release:
+        notebooks = {f"{folder}/{name}": b"{}" for name in names}
+        manifest = json.loads(release.outputs["dist/MANIFEST.json"])
+        manifest["notebooks"] = {path: checksum(content) for path, content in notebooks.items()}
+        return replace(
+            release, outputs={**release.outputs, **notebooks, "dist/MANIFEST.json": json.dumps(manifest).encode()}
+        )
+
+    write_release(with_notebooks("old.ipynb", "edited.ipynb", "support/old/module.py", "1.ipynb"), built.output)
+    (built.output / folder / "edited.ipynb").write_text("my work")
+    (built.output / folder / "my_own_exam.ipynb").write_bytes(b"{}")
+    (built.output / folder / "support" / "mine.py").touch()
+    changed = write_release(with_notebooks("1.ipynb", "2.ipynb"), built.output)
+    gone = {f"{folder}/old.ipynb", f"{folder}/support/old/module.py"}
+    assert set(changed) == {"dist/MANIFEST.json", f"{folder}/2.ipynb", *gone}
+    kept = {path.relative_to(built.output / folder) for path in (built.output / folder).rglob("*") if path.is_file()}
+    assert kept == {*map(Path, ("1.ipynb", "2.ipynb", "edited.ipynb", "my_own_exam.ipynb", "support/mine.py"))}
 
 
 def test_a_file_that_is_no_longer_made_goes(built: Project) -> None:

@@ -53,6 +53,7 @@ def time_of(path: Path) -> datetime | None:
     """The time in a file that nbgrader has written, "2026-11-02 15:58:23.948203 UTC"; None where there is none."""
     try:
         text = read_file(path, MOST_BYTES).decode("utf-8").strip()
-        return datetime.fromisoformat(text.removesuffix(" UTC")).replace(tzinfo=UTC)
+        found = datetime.fromisoformat(text.removesuffix(" UTC"))
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
     except (IntakeError, RefusedError, ValueError):
         return None

@@ -72,6 +72,9 @@ def read_roster(path: Path) -> tuple[Student, ...]:
         raise DownloadError(f"{path}:1: no column with names or ids; expected id, name, email, …, {instead}")
     students: dict[str, Student] = {}
     for number, row in enumerate(rows[1:], 2):
+        if any(cell.strip() for cell in row[len(rows[0]) :]):
+            what = f"{len(row)} cells where the heading has {len(rows[0])}; put cells with a comma in quotes"
+            raise DownloadError(f"{path}:{number}: {what}")
         cells = {kind: row[at].strip() for kind, at in columns.items() if at < len(row)}
         student = student_of(cells, dict(zip(rows[0], row, strict=False)))
         if student is None:

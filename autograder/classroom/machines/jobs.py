@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from foundation.assignment_file import Assignment
 
-from ...grading.events import Event, GivenUp
+from ...grading.events import Event, GivenUp, TakenIn
 from ...grading.record import Judgement, Part, Record
 from ...grading.recording import Recorder
 from ...grading.submission import events_with_seed, refusal
@@ -127,19 +127,24 @@ def record_from(answer: str, job: Job, assignment: Assignment, grader_version: s
         record = Record.model_validate_json(answer)
     except ValidationError as error:
         raise ValueError(f"not a record: {error.errors()[0]['msg']}") from None
-    expected, judgement = Recorder(job.name, assignment, grader_version).record, record.judgement
-    wrong = [name for name in ALIKE if getattr(judgement, name) != getattr(expected.judgement, name)]
-    if record.submission != expected.submission:
+    expected, judgement = Recorder(job.name, assignment, grader_version), record.judgement
+    blank = expected.record.judgement
+    wrong = [name for name in ALIKE if getattr(judgement, name) != getattr(blank, name)]
+    if record.submission != expected.record.submission:
         wrong.append("submission")
     if job.intake is not None and judgement.files:  # none where the grader has failed before it began
-        wrong += ["files"] * (judgement.files != job.intake.hashes) + ["seed_id"] * (judgement.seed_id != job.seed_id)
-    if wrong or not _fit(judgement, expected.judgement):
+        taken_in = expected.add(TakenIn(job.intake.hashes, job.seed_id)).judgement  # which cleans the files' names
+        wrong += [name for name in ALIKE_ONCE_READ if getattr(judgement, name) != getattr(taken_in, name)]
+    if wrong or not _fit(judgement, blank):
         raise ValueError(f"a record of something else: {', '.join(wrong or ['parts'])}")
     return record
 
 
 ALIKE = ("assignment", "grader_version", "weighting", "max_score")
 """What two judgements by the same grader have in common."""
+
+ALIKE_ONCE_READ = ("files", "content_hash", "seed_id")
+"""What two judgements of the same submission have in common besides."""
 
 
 def _fit(judgement: Judgement, expected: Judgement) -> bool:

@@ -207,11 +207,16 @@ class Inlining(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Blocks lose statements; expressions are visited as they are."""
+        blocks = {}
         for field in ("body", "orelse", "finalbody") if isinstance(node, (ast.stmt, ast.ExceptHandler)) else ():
             block = getattr(node, field, None)
             if isinstance(block, list):
-                setattr(node, field, self.block(block))
-        return super().generic_visit(node)
+                blocks[field] = self.block(block)
+                setattr(node, field, [])  # visited once only: twice at each depth would double the time
+        super().generic_visit(node)
+        for field, block in blocks.items():
+            setattr(node, field, block)
+        return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802  ast's name
         """The value of a name, once."""

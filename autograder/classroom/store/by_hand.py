@@ -19,7 +19,7 @@ from foundation.printable_text import printable
 from ...grading.record import now
 from ..downloads.matching import plain
 from .database import Database
-from .enrolment import stored_name
+from .enrolment import stored_name, stored_text
 from .opening import StoreError
 from .tables import Comment, HandedIn, LateDays, Override, Student, Submission, Waiver
 
@@ -100,19 +100,19 @@ class ByHand:
 
     def give_points(self, key: str, task: str, points: float | None, why: str, by: str) -> None:
         """Gives a student points for a task; None: from now on, the grader's again."""
-        self._enter(key, Override(task=task, points=points, text=stored_name(why), by=stored_name(by), at=now()))
+        self._enter(key, Override(task=task, points=points, text=stored_text(why), by=stored_text(by), at=now()))
 
     def comment(self, key: str, task: str, text: str, by: str) -> None:
         """Comments on a task or, with `WHOLE`, on the submission; takes the place of an earlier comment there."""
-        self._enter(key, Comment(task=task, text=stored_name(text), by=stored_name(by), at=now()))
+        self._enter(key, Comment(task=task, text=stored_text(text), by=stored_text(by), at=now()))
 
     def set_late_days(self, key: str, days: int | None, why: str, by: str) -> None:
         """Says by how many days a student was late; None: as the platform says."""
-        self._enter(key, LateDays(days=days, text=stored_name(why), by=stored_name(by), at=now()))
+        self._enter(key, LateDays(days=days, text=stored_text(why), by=stored_text(by), at=now()))
 
     def waive(self, key: str, days: int | None, why: str, by: str) -> None:
         """Lets late days cost a student nothing: so many, or all of them."""
-        self._enter(key, Waiver(days=days, text=stored_name(why), by=stored_name(by), at=now()))
+        self._enter(key, Waiver(days=days, text=stored_text(why), by=stored_text(by), at=now()))
 
     def decisions(self) -> Mapping[str, Decisions]:
         """All that counts, by the student's key."""

@@ -95,6 +95,9 @@ def enrol(session: Session, everyone: Sequence[Received]) -> dict[str, int]:
 
 def stored_name(text: str) -> str:
     """Any text, also a file name that is no Unicode, so that a database takes it; different ones stay different."""
-    if text.isascii() and "\\" not in text and "\0" not in text:
-        return text
-    return text.replace("\\", "\\\\").replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+    return stored_text(text.replace("\\", "\\\\"))
+
+
+def stored_text(text: str) -> str:
+    """Text for people, so that a database takes it: without what is no Unicode and zero bytes."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()

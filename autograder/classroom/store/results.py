@@ -5,7 +5,7 @@ Records are sealed on the way in, and what the term's secret has not sealed does
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -117,13 +117,11 @@ class Results:
 
     def records(self, entries: Iterable[str]) -> dict[str, Record]:
         """The records that count, by entry; what has none is left out."""
-        names = {stored_name(entry): entry for entry in entries}
+        order = list(entries)
 
         def work(session: Session) -> dict[str, Record]:
-            query = select(Submission.entry, Result.record).join(Kept, Kept.submission_id == Submission.id)
-            rows = session.execute(query.join(Result, Result.id == Kept.result_id).execution_options(yield_per=BATCH))
-            found = {names[entry]: record for entry, text in rows if entry in names and (record := self._sealed(text))}
-            return {entry: found[entry] for entry in names.values() if entry in found}
+            found = {entry: record for entry, text in kept_texts(session, order) if (record := self._sealed(text))}
+            return {entry: found[entry] for entry in order if entry in found}
 
         return self.database.do(work)
 
@@ -143,12 +141,10 @@ class Results:
 
     def forged(self, received: Iterable[Received]) -> set[str]:
         """The entries whose result counts, but is not sealed by this term's grader."""
-        names = {stored_name(one.entry): one.entry for one in received}
+        entries = [one.entry for one in received]
 
         def work(session: Session) -> set[str]:
-            query = select(Submission.entry, Result.record).join(Kept, Kept.submission_id == Submission.id)
-            rows = session.execute(query.join(Result, Result.id == Kept.result_id).execution_options(yield_per=BATCH))
-            return {names[entry] for entry, text in rows if entry in names and self._sealed(text) is None}
+            return {entry for entry, text in kept_texts(session, entries) if self._sealed(text) is None}
 
         return self.database.do(work)
 
@@ -164,3 +160,11 @@ class Results:
         except ValidationError:
             return None
         return record if self._seeds.has_sealed(record) else None
+
+
+def kept_texts(session: Session, entries: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Entries and the results that count for them, as they are stored."""
+    names = {stored_name(entry): entry for entry in entries}
+    query = select(Submission.entry, Result.record).join(Kept, Kept.submission_id == Submission.id)
+    rows = session.execute(query.join(Result, Result.id == Kept.result_id).execution_options(yield_per=BATCH))
+    return ((names[entry], text) for entry, text in rows if entry in names)

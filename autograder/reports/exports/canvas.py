@@ -24,9 +24,12 @@ def table(marks: Sequence[Mark], about: About) -> Table:
     """The gradebook with one assignment."""
     column = about.column or column_in(marks, about.title)
     rows = [{"Student": "    Points Possible", column: as_score(about.max_score)}]
-    unknown = []
+    unknown, has_roster = [], any(mark.row for mark in marks)
     for mark in marks:
         if mark.result.score is None:
+            continue
+        if has_roster and not mark.row and "canvas" not in mark.ids:  # a login of elsewhere may be somebody else's here
+            unknown.append(mark.name_and_id)
             continue
         cells = {heading: mark.row.get(heading, "") or mark.ids.get(kind, "") for heading, kind in IDS.items()}
         if not any(cells.values()):

@@ -130,7 +130,7 @@ def success(records: Mapping[str, Record]) -> list[TaskSuccess]:
         first = same[0]
         scores = [part.score for part in same if part.state.has_mark]
         n_full = sum(part.state is State.PASSED for part in same)
-        n_partial = sum(part.state is not State.PASSED and part.score > 0 for part in same)
+        n_partial = sum(part.state.has_mark and part.state is not State.PASSED and part.score > 0 for part in same)
         rows.append(
             TaskSuccess(
                 number=first.number,

@@ -39,5 +39,6 @@ def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> lis
             titles[part.number] = part.title
             if part.diagnosis and part.diagnosis.fault in catalogue:
                 keys[part.diagnosis.fault][key] = None  # once, even where two tasks show it
-    found = [Misconception(catalogue[id_], titles[catalogue[id_].task], tuple(keys[id_])) for id_ in keys]
+    tasks = {id_: catalogue[id_].task for id_ in keys}  # of today: records may wait that know other numbers
+    found = [Misconception(catalogue[id_], titles.get(task, task), tuple(keys[id_])) for id_, task in tasks.items()]
     return sorted(found, key=lambda one: (-len(one.keys), one.fault.task, one.fault.id))

@@ -61,6 +61,14 @@ def test_what_cannot_be_exported_is_one_line(folder, output, log, monkeypatch, c
     assert main(arguments) == 0 and log() == [] and len(list((output / "records").iterdir())) == 3
 
 
+def test_a_page_that_cannot_be_written_is_one_line(folder, output, log, capsys):
+    (output / "class.html").mkdir(parents=True)
+    assert main(["grade-class", str(folder), "--output", str(output)]) == 1
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "class.html: Is a directory; finished results are kept" in printed
+    assert finished(output) == ["anna", "bob", "carl"]
+
+
 def test_a_folder_that_vanishes_is_not_made_anew(folder, output, use, capsys):
     class Vanishing(StubGrader):
         def parts(self, intake):

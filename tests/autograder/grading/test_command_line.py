@@ -131,6 +131,18 @@ def test_a_pipe_gets_one_result_and_stays_a_pipe(tmp_path, capsys):
     assert pipe.is_fifo() and stat.S_ISCHR(Path(os.devnull).stat().st_mode)
 
 
+def test_a_reader_of_the_results_that_has_gone_costs_nothing_else(tmp_path):
+    (tmp_path / "anna.zip").write_bytes(b"not an archive")
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        command = ["grade", str(tmp_path / "anna.zip"), "--results", f"/dev/fd/{writer}"]
+        main([*command, "--record", str(tmp_path / "anna.json")])
+    finally:
+        os.close(writer)
+    assert read_record(tmp_path / "anna.json").run.finished is not None
+
+
 @pytest.mark.slow
 def test_grade_prints_and_writes_the_results(tmp_path, capsys):
     results = tmp_path / "out" / "results.json"

@@ -212,6 +212,21 @@ def test_students_whom_a_platform_cannot_find_are_named(marks, run, capsys):
     assert len(rows(marks / "export" / "moodle.csv")) == 1
 
 
+def test_a_student_who_is_not_in_canvass_gradebook_gets_no_line_there(tmp_path, marks, run, capsys):
+    """A login from another list could be another student's there."""
+    ids = {"github": "anna-s", "login": "anna"}
+    members = (
+        Member(id="x", name="Anna Smith", key="anna", ids=ids),
+        Member(id="bob", name="Bob Ray", key="bob", ids={"login": "bob"}),
+    )
+    write_roll(Roll(layout="github", folder="class", has_roster=True, members=members, left_out=()), marks)
+    (tmp_path / "roster.csv").write_text(IN_CANVAS.format(title=ASSIGNMENT.title, points="100.00"))
+    assert run("canvas", "--roster", tmp_path / "roster.csv") == 1
+    assert "not known to canvas; no student in the roster" in (printed := capsys.readouterr().err)
+    assert "Bob Ray (bob)" in printed and "Anna" not in printed.split("no feedback")[0]
+    assert [row[0] for row in rows(marks / "export" / "canvas.csv")[2:]] == ["Smith, Anna"]
+
+
 def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys):
     """Where only names connect two platforms, neither gets a mark, and both are named with their ids."""
     twins = tuple(Member(id=id, name="Anna Smith", key="anna", ids={"github": id}) for id in ("a1", "a2"))

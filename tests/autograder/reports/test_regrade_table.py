@@ -1,12 +1,13 @@
 """A regrade of a large class, on one screen."""
 
+import json
 from pathlib import Path
 
 from autograder.classroom.entries import Entry
 from autograder.classroom.keeping import Held
 from autograder.classroom.marks import Change
 from autograder.classroom.marks.regrading import PartChange
-from autograder.reports.regrade import MOST_STUDENTS, as_regrade_table
+from autograder.reports.regrade import MOST_STUDENTS, REGRADE, as_regrade_table, write_regrade
 
 
 def held(number, before, after, *reasons):
@@ -25,6 +26,13 @@ def test_a_few_are_listed_alone():
         "  student 1: 4 → 5",
         "    1.2 Attention: 4 → 5 (why)",
     ]
+
+
+def test_a_name_that_is_no_unicode_is_written(tmp_path):
+    entry = Entry("m", "M\udcfcller.zip", Path("m"), Path("m"))
+    write_regrade([Held(entry, Change(4.0, 5.0, ()))], {"m": "Max"}, tmp_path)
+    [found] = json.loads((tmp_path / REGRADE).read_text())
+    assert found["submission"] == "M\\udcfcller.zip" and found["after"] == 5.0
 
 
 def test_of_many_the_reasons_come_first_and_the_largest_changes_next():

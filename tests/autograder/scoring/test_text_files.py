@@ -239,6 +239,7 @@ def test_names_that_steer_a_terminal_are_escaped(tmp_path):
 @settings(deadline=None, database=None)
 def test_printable_text_is_printable(text):
     shown = printable(text)
-    assert shown.isprintable()
+    assert shown.isprintable() and len(shown) <= 200
+    assert printable(shown) == shown, "what is written is read as it was, so that seals hold"
     if text.isprintable() and len(text) <= 200:
         assert shown == text

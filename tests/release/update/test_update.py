@@ -166,6 +166,13 @@ def test_a_link_is_not_followed(update, at_work: Path, tmp_path: Path) -> None:
     assert outside.read_text() == "secret = 1\n" and not (at_work / "before-update-1.zip").exists()
 
 
+def test_the_backup_is_not_written_through_a_link(update, at_work: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.zip"
+    (at_work / "before-update-1.zip").symlink_to(outside)
+    assert update()[0] == 0
+    assert not outside.exists() and (at_work / "before-update-2.zip").is_file()
+
+
 def test_an_old_archive_that_is_none(update, student: Path, tmp_path: Path) -> None:
     other = make_zip({"a.py": b""})
     for content, says in ((b"text", "is not a zip archive"), (other, "has files outside the folder assignment/")):

@@ -240,6 +240,19 @@ def test_nbgrader(lay):
     assert strays(download) == {"carl": "no assignment's folder in it, or not readable"}
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-11-02 23:30:00+05:00", datetime(2026, 11, 2, 18, 30, tzinfo=UTC)),
+        ("2026-11-02 23:30:00", datetime(2026, 11, 2, 23, 30, tzinfo=UTC)),
+        ("yesterday", None),
+    ],
+)
+def test_nbgraders_time_keeps_its_zone(lay, text, expected):
+    download = read(lay("anna/hw/1.ipynb", "anna/hw/timestamp.txt", **{"anna/hw/timestamp.txt": text}))
+    assert [one.submitted for one in download.submissions] == [expected]
+
+
 def test_nbgrader_with_several_assignments_is_refused(lay):
     folder = lay("anna/hw1/1.ipynb", "anna/hw2/1.ipynb")
     with pytest.raises(DownloadError, match="anna: several assignments, hw1 and hw2"):

@@ -184,6 +184,7 @@ def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
         ("a,b\n1,2\n", "1: no column with names or ids; expected id, name, email, …, not a, b"),
         ("id,name\n", "no students in it"),
         ("id,name\n1,Anna\n1,Bob\n", "3: 1 is there twice; keep one line"),
+        ("name\nAsh, Anna\n", "2: 2 cells where the heading has 1; put cells with a comma in quotes"),
         ('id,name\n1,"Anna\n', "not valid CSV"),
     ],
 )

@@ -101,5 +101,6 @@ def test_a_short_answer_has_one_fingerprint():
 def test_hostile_code_is_read_in_bounded_time():
     deep = "x = " + "(" * 60 + "1" + ")" * 60
     wide = "\n".join(f"a{n} = a{n + 1}" for n in range(3000))
-    for body in (deep, wide):
+    nested = "\n".join("    " * depth + "if x:" for depth in range(40)) + "\n" + "    " * 40 + "y = n\n    return y"
+    for body in (deep, wide, nested):
         assert ast.parse(function(body)) and tokens_of(function(body))

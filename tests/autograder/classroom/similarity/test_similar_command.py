@@ -87,7 +87,7 @@ def test_the_same_class_gives_the_same_findings(compared, tmp_path):
     assert (tmp_path / "marks" / "similar.json").read_text() == first
 
 
-@pytest.mark.parametrize("arguments", [["--by-chance", "0"], ["--by-chance", "2"], ["--jobs", "0"]])
+@pytest.mark.parametrize("arguments", [["--by-chance", "0"], ["--by-chance", "2"]])
 def test_mistakes_are_one_line(arguments, tmp_path, capsys):
     assert main(["similar", str(tmp_path), "--output", str(tmp_path / "m"), *arguments]) == 2
     error = capsys.readouterr().err

@@ -181,8 +181,6 @@ def test_in_a_browser(tmp_path, scheme):
     "arguments",
     [
         ["--class", "--checkpoint", "best.pt"],
-        ["--class", "--lines", "0"],
-        ["--class", "--jobs", "0"],
         ["--roster", "roster.csv"],
         ["--jobs", "2"],
         ["--output", "marks"],
@@ -192,3 +190,11 @@ def test_mistakes_are_one_line(arguments, tmp_path, capsys):
     assert main(["translate-again", str(tmp_path), *arguments]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and arguments[-2] in error
+
+
+@pytest.mark.parametrize("option", ["--lines", "--jobs"])
+def test_a_number_is_at_least_1(option, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["translate-again", str(tmp_path), "--class", option, "0"])
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and f"{option}: '0': expected a whole number of at least 1" in error

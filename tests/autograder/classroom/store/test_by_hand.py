@@ -37,6 +37,11 @@ def test_the_last_decision_counts_and_all_stay(by_hand, database):
     assert database.do(lambda session: session.scalar(select(func.count()).select_from(Override))) == 4
 
 
+def test_a_text_comes_back_as_it_was_written(by_hand):
+    by_hand.comment("anna", WHOLE, r"see \frac{1}{2}", "tina")
+    assert by_hand.decisions()["anna"].comments[WHOLE].text == r"see \frac{1}{2}"
+
+
 def test_decisions_survive_every_regrade(by_hand, results):
     results.add(received(), graded("1.3"))
     by_hand.give_points("anna", "1.3", 4.0, "it is right", "tina")
