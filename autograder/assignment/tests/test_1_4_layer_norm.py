@@ -85,7 +85,8 @@ def expected(module: nn.Module, x: Tensor, d_model: int, epsilon: float = 1e-6) 
 
 def expect_norm(module: nn.Module, x: Tensor, d_model: int, what: str, look_at: str, epsilon: float = 1e-6) -> None:
     """Fails unless the module normalises x as PyTorch does."""
-    expect_equal_to_one(module(x), expected(module, x, d_model, epsilon), what, look_at)
+    found = expected(module, x, d_model, epsilon)  # before a call that may change the parameters
+    expect_equal_to_one(module(x), found, what, look_at)
 
 
 @pytest.mark.core
@@ -179,9 +180,9 @@ def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model = make(submission, case)
     x = draw(case, 3, 4, d_model).requires_grad_()
     direction = case.normal(3, 4, d_model)
-    run_backward(module(x), direction, "the norm")
     parameters = learned(module)
     leaves = [tensor.detach().clone().requires_grad_() for tensor in (x, *parameters)]
+    run_backward(module(x), direction, "the norm")
     wanted = []
     for gain, shift in read(module, leaves[1:], d_model):
         wanted.append(torch.autograd.grad(F.layer_norm(leaves[0], (d_model,), gain, shift, 1e-6), leaves, direction))

@@ -79,14 +79,16 @@ def read(module: nn.Module, parameters: Sequence[Tensor], d_model: int, d_ff: in
 def test_formula(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, d_ff = make(submission, case)
     x = case.normal(3, case.size(2, 6), d_model, scale=2.0)
-    expect_equal_to_one(module(x), expected(module, x, d_model, d_ff), "the feed-forward network", FORMULA)
+    found = expected(module, x, d_model, d_ff)
+    expect_equal_to_one(module(x), found, "the feed-forward network", FORMULA)
 
 
 def test_large_values(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, d_ff = make(submission, case)
     x = case.normal(3, 4, d_model, scale=50.0)
     look_at = "relu has no upper limit"
-    expect_equal_to_one(module(x), expected(module, x, d_model, d_ff), "the network for large values", look_at)
+    found = expected(module, x, d_model, d_ff)
+    expect_equal_to_one(module(x), found, "the network for large values", look_at)
 
 
 def test_keyword_arguments_and_float32(submission: SubmissionUnderTest, case: Case) -> None:
@@ -121,10 +123,10 @@ def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, d_ff = make(submission, case)
     x = case.normal(6, 7, d_model, scale=2.0).requires_grad_()
     direction = case.normal(6, 7, d_model)
-    run_backward(module(x), direction, "the output")
     parameters = list(module.parameters())
-    expect_gradients([*parameters, x], "gradients of the parameters and of x")
     leaves = [tensor.detach().clone().requires_grad_() for tensor in (x, *parameters)]
+    run_backward(module(x), direction, "the output")
+    expect_gradients([*parameters, x], "gradients of the parameters and of x")
     wanted = []
     for output in expected(module, leaves[0], d_model, d_ff, leaves[1:]):
         wanted.append(torch.autograd.grad((output * direction).sum(), leaves))
@@ -136,12 +138,12 @@ def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
 def test_argument_stays_as_it_is(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_model, d_ff = make(submission, case)
     x = case.normal(2, 5, d_model)
+    found = expected(module, x, d_model, d_ff)  # before a call that may change the parameters
     module(case.normal(2, 5, d_model))
     before = x.clone()
     first = module(x)
     expect_unchanged([x], [before], ["x"])
     look_at = "no state is kept between calls"
-    found = expected(module, x, d_model, d_ff)
     expect_equal_to_one(first, found, "the output after a call with another x", look_at)
     expect_close(module(x), first.detach(), "the same call again", look_at)
 
