@@ -23,6 +23,8 @@ from .sandbox.errors import SandboxUnavailableError
 from .scoring import ScoringError
 from .testing.errors import CollectionError
 
+LONGEST = 2000
+"""Characters of a message."""
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 USER_ERRORS = (
     AssignmentError,
@@ -45,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return with_output(lambda: int(options.run(options)))
     except USER_ERRORS as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        print(f"autograder: {printable(str(error), LONGEST)}", file=sys.stderr)
         return 2
     except (CollectionError, SandboxUnavailableError) as error:
         print(f"autograder: the submission was not graded: {error}", file=sys.stderr)

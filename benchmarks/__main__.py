@@ -5,12 +5,17 @@ from pathlib import Path
 
 import torch
 
+from autograder.classroom.store import StoreError
+from autograder.diagnosis.catalogue import CatalogueError
 from autograder.sandbox.errors import SandboxUnavailableError
-from foundation.command_line import INTERRUPTED, Parser, positive, print_anywhere, with_output
+from autograder.scoring import ScoringError
+from foundation.command_line import INTERRUPTED, Parser, at_least, positive, print_anywhere, with_output
 from foundation.printable_text import printable
+from foundation.whole_files import OutputError
 from reference.data import DataError
 from reference.running.checkpoint import CheckpointError
 from reference.running.config import PRESETS, ConfigError
+from validity.proof.reading_variants import VariantError
 
 from . import (
     agreement,
@@ -32,6 +37,17 @@ from .similarity import measuring as similarity
 from .similarity import translations
 from .tables import command as tables
 
+USER_ERRORS = (
+    CatalogueError,
+    CheckpointError,
+    ConfigError,
+    DataError,
+    OutputError,
+    SandboxUnavailableError,
+    ScoringError,
+    StoreError,
+    VariantError,
+)
 TRAIN, DEV = Path("data/corpus/fren.train.bpe"), Path("data/corpus/fren.dev.bpe")
 
 
@@ -39,11 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs one measurement, which prints a table; returns the exit status."""
     print_anywhere()
     parser = Parser(prog="python -m benchmarks", description=__doc__)
-    all_names = (
-        "decoding | speed | quick | attention | ablations | tables | memory | grading | stability | kills | store "
-        "| class | cluster | agreement | reached | similarity | translations"
-    )
-    commands = parser.add_subparsers(required=True, metavar=all_names)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     sub = commands.add_parser(
         "decoding",
@@ -152,7 +164,7 @@ def main(arguments: list[str] | None = None) -> int:
         help="what the queue and the database of a class cost for each submission, with a stub grader",
         epilog="example: python -m benchmarks store --count 10000",
     )
-    sub.add_argument("--count", type=positive, default=10_000, help="submissions (default: 10000)")
+    sub.add_argument("--count", type=at_least(store.FEWEST), default=10_000, help="submissions (default: 10000)")
     sub.add_argument("--store", metavar="URL", help="an empty database (default: SQLite in a temporary folder)")
     sub.set_defaults(run=lambda options: store.measure(options.count, options.store))
     sub = commands.add_parser(
@@ -213,7 +225,7 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_num_threads(1)
     try:
         return with_output(lambda: int(options.run(options)))
-    except (DataError, ConfigError, CheckpointError, SandboxUnavailableError) as error:
+    except USER_ERRORS as error:
         print(f"benchmarks: {printable(str(error), limit=500)}", file=sys.stderr)
         return 2
     except OSError as error:

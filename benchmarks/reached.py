@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.diagnosis.catalogue import CatalogueError, apply, read_catalogue
 from autograder.grading.judging import Grader, search_text
 from autograder.grading.launcher import open_grader
 from autograder.intake import Intake
@@ -111,7 +111,10 @@ def count_outcomes(chosen: Sequence[Trial], seed: int) -> tuple[dict[str, list[b
 
 def measure(count: int, seed: int, only: str = "") -> int:
     """Prints the shares, and what was not reached of submissions that pass; returns the exit status."""
-    chosen = sample([one for one in trials() if only in one.name], count, seed)
+    found = [one for one in trials() if only in one.name]
+    if not found:
+        raise CatalogueError(f"--only {only}: no submission has this in its name")
+    chosen = sample(found, count, seed)
     counts, open_ways = count_outcomes(chosen, seed)
     print(
         f"{len(chosen)} submissions, seed {seed}: branch outcomes in judged components that differ from the reference"

@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # needs PyTorch
 TESTS_A_TASK = 12
 EARLY = 0.1
 """The share of the class after which memory is measured for the first time."""
+FEWEST = 10
 
 
 class Stub:
@@ -93,9 +94,14 @@ def measure(count: int, url: str | None = None) -> int:
     """Prints the figures.
 
     Args:
-        count: submissions.
+        count: submissions, at least `FEWEST`.
         url: of a database; None = SQLite in a temporary folder.
+
+    Raises:
+        StoreError: where the database cannot be used.
     """
+    with tempfile.TemporaryDirectory() as folder, Database(url_of(url, Path(folder)), read_assignment().name):
+        pass  # it can be opened
     costs = cost_alone(count, url)
     each = 1000 / count
     print(f"{count} submissions with a stub grader, {TESTS_A_TASK} tests a task; ms each")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -21,6 +21,32 @@ END_OF_WORD = "</w>"
 CONTINUES = "@@"
 SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but not in the corpus
 ATTEMPTS = 8
+
+
+Lines = Callable[[], Iterable[str]]
+"""Gives the sentences, as often as it is called: words separated by spaces."""
+
+
+def train_bpe(tokenizer: Tokenizer, lines: Lines, size: int, special: Sequence[str] = ()) -> Tokenizer:
+    """Learns byte pairs (Sennrich et al. 2016), the same in every process.
+
+    The library numbers the letters that end a word in the order of a hash table, which differs from process to process,
+    and among equally frequent pairs the lower numbers win. As "special" tokens we number them.
+
+    Args:
+        tokenizer: with an empty BPE model that marks the ends of words by `END_OF_WORD`; it is trained.
+        lines: the sentences.
+        size: tokens, special ones included.
+        special: tokens that get the first numbers.
+
+    Returns:
+        The tokenizer, in which no token is special any more.
+    """
+    endings = sorted({word[-1] for line in lines() for word in line.split(" ") if word})
+    first = [*special, *(letter + END_OF_WORD for letter in endings)]
+    trainer = BpeTrainer(vocab_size=size, end_of_word_suffix=END_OF_WORD, special_tokens=first, show_progress=False)
+    tokenizer.train_from_iterator(lines(), trainer)
+    return Tokenizer.from_str(json.dumps({**json.loads(tokenizer.to_str()), "added_tokens": []}))
 
 
 class Subwords:
@@ -36,18 +62,9 @@ class Subwords:
         """Learns pieces from tokenized sentences; `size` counts letters and merges."""
         model = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
         model.pre_tokenizer = WhitespaceSplit()
-        # The library numbers the letters that end a word in the order of a hash table, which differs from process to
-        # process, and among equally frequent pairs the lower numbers win. As "special" tokens we number them.
-        endings = sorted({word[-1] + END_OF_WORD for sentence in sentences for word in sentence if word})
-        trainer = BpeTrainer(
-            vocab_size=size, end_of_word_suffix=END_OF_WORD, special_tokens=list(endings), show_progress=False
-        )
         # sorted, so that ties do not depend on the order of the sentences
         lines = sorted(" ".join(sentence) for sentence in sentences)
-        model.train_from_iterator(lines, trainer)
-        learnt = json.loads(model.to_str())
-        learnt["added_tokens"] = []
-        return cls(Tokenizer.from_str(json.dumps(learnt)))
+        return cls(train_bpe(model, lambda: lines, size))
 
     def to_json(self) -> str:
         """Returns the JSON file of the library `tokenizers`."""

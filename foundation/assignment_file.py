@@ -4,7 +4,7 @@ import difflib
 import re
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import lru_cache
@@ -104,7 +104,7 @@ def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
         return _parsed(path.read_text(encoding="utf-8"), path)
     except OSError as error:
         raise AssignmentError(f"{path}: {error.strerror or error}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, AssignmentError) as error:
+    except ValueError as error:  # no UTF-8, no TOML, a number of thousands of digits, or no assignment
         raise AssignmentError(f"{path}: {error}") from None
 
 
@@ -220,13 +220,7 @@ def _forbidden(content: object) -> Forbidden:
     table = _table(content, keys, "[contract.forbidden]")
     lists = {key: _texts(table.get(key, []), f"[contract.forbidden] {key}") for key in keys}
     for key, texts in lists.items():
-        for text in texts:
-            try:
-                re.compile(text)
-            except re.error as error:
-                raise AssignmentError(
-                    f"[contract.forbidden] {key}: {text!r} is not a regular expression: {error}"
-                ) from None
+        _check_patterns(texts, f"[contract.forbidden] {key}")
     return Forbidden(
         classes="|".join(lists["classes"]),
         functions="|".join(lists["functions"]),
@@ -235,6 +229,18 @@ def _forbidden(content: object) -> Forbidden:
         python=tuple(lists["python"]),
         internals="|".join(lists["internals"]),
     )
+
+
+def _check_patterns(texts: Sequence[str], where: str) -> None:
+    """Regular expressions, which are used joined by `|`: each by itself, and all in one."""
+    try:
+        for text in texts:
+            what = f"{text!r} is not a regular expression that can stand among others"
+            re.compile(f"(?:{text})")
+        what = "these regular expressions cannot be joined"
+        re.compile("|".join(texts))
+    except re.error as error:
+        raise AssignmentError(f"{where}: {what}: {error}") from None
 
 
 def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Task:

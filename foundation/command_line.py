@@ -31,11 +31,19 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {printable(message)} (--help shows an example)\n")
 
 
-def positive(text: str) -> int:
-    """An option's whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number of at least 1")
-    return int(text)
+def at_least(lowest: int) -> Callable[[str], int]:
+    """The type of an option that takes a whole number of at least `lowest`, which is not negative."""
+
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < lowest:
+            raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number of at least {lowest}")
+        return int(text)
+
+    return parse
+
+
+positive = at_least(1)
+"""The type of an option that takes a whole number of at least 1."""
 
 
 def print_anywhere() -> None:

@@ -12,5 +12,7 @@ ASSIGNMENT_FILE = ASSIGNMENT / "assignment.toml"
 
 REFERENCE = ROOT / "reference"
 SKELETON = ROOT / "student"
-TEST_REFERENCES = ROOT / "data" / "private" / "fren.test.bpe"
-"""Reference translations of the test split, which students do not get."""
+
+REFERENCES = Path("data/private/fren.test.bpe")
+"""Reference translations of the test split, which students do not get, from the root of wherever the kit lies."""
+TEST_REFERENCES = ROOT / REFERENCES

@@ -1,7 +1,4 @@
-"""What is hidden from students: the references of the test split, and the secret that a term's inputs come from.
-
-Paths are relative to the project's root, and to the folder into which Gradescope unpacks the grader.
-"""
+"""The secret that a term's inputs come from, hidden from students."""
 
 import contextlib
 import os
@@ -10,10 +7,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .places import REFERENCES
 from .printable_text import printable
 
-REFERENCES = Path("data/private/fren.test.bpe")
-SECRET = Path("data/private/grading_secret.txt")
+SECRET = REFERENCES.with_name("grading_secret.txt")
+"""From the project's root, and from the folder into which Gradescope unpacks the grader."""
 
 SHORTEST = 16
 """Characters of a secret that somebody has written: fewer could be found by trying."""

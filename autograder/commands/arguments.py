@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from foundation.assignment_file import DEFAULT_PATH, Assignment
 from foundation.command_line import Parser
-from foundation.places import SKELETON, TEST_REFERENCES
+from foundation.places import REFERENCES, SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
 from foundation.whole_files import check_file
 
@@ -27,8 +27,13 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def shared_arguments() -> argparse.ArgumentParser:
     """What every command takes that grades."""
     parser = Parser(add_help=False, parents=[running_arguments()])
-    parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help="default: data/private/fren.test.bpe")
+    add_references(parser)
     return parser
+
+
+def add_references(parser: argparse.ArgumentParser) -> None:
+    """Where the references of the test split are."""
+    parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help=f"default: {REFERENCES}")
 
 
 def running_arguments() -> argparse.ArgumentParser:

@@ -18,6 +18,8 @@ from ..classroom.store.by_hand import WHOLE
 from .arguments import Commands, add_assignment, add_store, open_store
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
+MOST_DAYS = 1000
+"""More than any term has."""
 
 
 def add_command(commands: Commands) -> None:
@@ -166,10 +168,10 @@ def check_days(days: int | None) -> int | None:
     """A number of days.
 
     Raises:
-        StoreError: where it is negative.
+        StoreError: where it is negative, or more than any term has.
     """
-    if days is not None and days < 0:
-        raise StoreError(f"--days {days}: expected 0 or more")
+    if days is not None and not 0 <= days <= MOST_DAYS:
+        raise StoreError(f"--days {days}: expected 0 to {MOST_DAYS}")
     return days
 
 

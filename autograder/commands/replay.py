@@ -9,6 +9,7 @@ from pathlib import Path
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
+from foundation.printable_text import printable
 
 from ..grading.launcher import open_grader
 from ..grading.record import Record, read_record
@@ -79,7 +80,8 @@ def changes(old: Record, files: dict[str, str]) -> str:
     """Which files are not those of the record."""
     known = old.judgement.files
     names = [name for name in sorted({*known, *files}) if known.get(name) != files.get(name)]
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(printable(name, 60) for name in names[:5]) + more
 
 
 def differences(old: Record, new: Record) -> list[str]:

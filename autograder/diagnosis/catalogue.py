@@ -82,7 +82,7 @@ def read_catalogue(
     for path in sorted(folder.glob("*.toml")):
         try:
             content = _content(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise CatalogueError(f"{path.name}: {error}") from None
         _check_keys(content, {"component", "task", "fault"}, set(), path.name)
         if skip_other_tasks and content["task"] not in order:

@@ -24,7 +24,7 @@ from autograder.classroom.similarity.translations import (
 )
 from autograder.scoring import read_references
 from foundation.places import TEST_REFERENCES
-from reference.data import DataError
+from reference.data import DataError, read_lines
 
 COPY = "copy"
 SHARES = (0.05, 0.1, 0.2, 0.5)
@@ -49,7 +49,7 @@ def measure(paths: Sequence[Path], classes: int, seed: int) -> int:
         seed: of the draws.
     """
     references = read_references(TEST_REFERENCES)
-    texts = {str(path): path.read_text(encoding="utf-8").splitlines() for path in paths}
+    texts = {str(path): read_lines(path) for path in paths}
     files = {name: read for name, lines in texts.items() if (read := as_file(lines, references))}
     if len(files) < FEW_MODELS or len(files) < len(paths):
         raise DataError(

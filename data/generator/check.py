@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from .corpus_files import (
 from .settings import Size
 
 VOCABULARY_TOLERANCE = 10
+_LINKS = re.compile(r"(\d{1,4}-\d{1,4} ?)*")
 
 
 def read_folder(folder: Path, names: Mapping[str, str]) -> dict[str, bytes]:
@@ -52,6 +54,9 @@ def differences(expected: Manifest, files: Mapping[str, bytes], whose: str) -> l
 
 def broken_promises(files: Mapping[str, bytes], size: Size) -> list[str]:
     """Returns a line for each promise of the README that the files break."""
+    damaged = [problem for name, content in files.items() if (problem := _not_utf8(name, content))]
+    if damaged:
+        return damaged
     text = {name: content.decode("utf-8").splitlines() for name, content in files.items()}
     pairs = {name: [tuple(line.split(SEPARATOR)) for line in text[name]] for name in (TRAIN, DEV, TEST)}
     problems = []
@@ -72,6 +77,16 @@ def broken_promises(files: Mapping[str, bytes], size: Size) -> list[str]:
         *_leaks(text, pairs[TEST]),
         *_alignments(text, pairs),
     ]
+
+
+def _not_utf8(name: str, content: bytes) -> str:
+    """Where a file is not UTF-8; "" where it is."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return f"{name}:{line}: not UTF-8: {error.reason}"
+    return ""
 
 
 def _shared(pairs: Mapping[str, list[tuple[str, ...]]]) -> list[str]:
@@ -113,8 +128,11 @@ def _alignments(text: Mapping[str, list[str]], pairs: Mapping[str, list[tuple[st
             problems.append(f"{name}: {len(text[name])} lines, {corpus} has {len(pairs[corpus])}")
             continue
         for number, (line, (french, english)) in enumerate(zip(text[name], pairs[corpus], strict=True), start=1):
+            if not _LINKS.fullmatch(line):
+                problems.append(f"{name}:{number}: not links such as 0-0 1-2, with spaces between them")
+                continue
             links = [tuple(map(int, link.split("-"))) for link in line.split()]
-            sources, targets = {link[0] for link in links}, {link[-1] for link in links}
+            sources, targets = {source for source, _ in links}, {target for _, target in links}
             if sources != set(range(len(french.split()))) or targets != set(range(len(english.split()))):
                 problems.append(f"{name}:{number}: does not link every token of both sides")
     if text[SAMPLE_ALIGN] != text[DEV_ALIGN][:SAMPLE]:

@@ -72,7 +72,7 @@ def read_settings(path: Path = SETTINGS_FILE) -> Settings:
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+    except (OSError, ValueError) as problem:
         raise SettingsError(f"{path}: {problem}") from None
     size_keys = tuple(field.name for field in fields(Size))
     _same_keys(path, "the file", table, ("size", *KEYS))

@@ -7,10 +7,8 @@ tokens, a piece that goes on ends in `@@`, and what the encoding does not know i
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -24,18 +22,15 @@ from tokenizers.normalizers import Sequence as Normalizers  # noqa: E402
 from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: E402
 from tokenizers.pre_tokenizers import Split, Whitespace, WhitespaceSplit  # noqa: E402
 from tokenizers.processors import TemplateProcessing  # noqa: E402
-from tokenizers.trainers import BpeTrainer  # noqa: E402
 
 from reference.translation.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
 
+from ..bpe import Lines, train_bpe  # noqa: E402
 from ..files import SEPARATOR, CorpusError  # noqa: E402
 
 SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
 UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
 PRE_TOKENIZERS = ("signs", "whitespace")
-
-Lines = Callable[[], Iterable[str]]
-"""Gives the sentences, as often as it is called: words separated by spaces."""
 
 
 def empty_tokenizer(pre_tokenizer: str, lowercase: bool, model: BPE | WordLevel | None = None) -> Tokenizer:
@@ -107,13 +102,7 @@ def learn_bpe(lines: Lines, size: int, pre_tokenizer: str = "signs", lowercase: 
         lowercase: likewise.
     """
     tokenizer = empty_tokenizer(pre_tokenizer, lowercase, BPE(unk_token=UNKNOWN, end_of_word_suffix=END_OF_WORD))
-    # The library numbers the letters that end a word in the order of a hash table, which differs from process to
-    # process, and among equally frequent pairs the lower numbers win. As "special" tokens we number them.
-    endings = sorted({word[-1] for line in lines() for word in line.split(" ")})
-    first = [*SPECIAL, *(letter + END_OF_WORD for letter in endings)]
-    trainer = BpeTrainer(vocab_size=size, end_of_word_suffix=END_OF_WORD, special_tokens=first, show_progress=False)
-    tokenizer.train_from_iterator(lines(), trainer)
-    return Encoding(_finished(tokenizer))
+    return Encoding(_finished(train_bpe(tokenizer, lines, size, SPECIAL)))
 
 
 def learn_words(
@@ -136,9 +125,6 @@ def learn_words(
 
 def _finished(tokenizer: Tokenizer) -> Tokenizer:
     """With the special tokens, the template that puts them around a sentence, and a decoder."""
-    content = json.loads(tokenizer.to_str())
-    content["added_tokens"] = []  # not the endings of `learn_bpe`
-    tokenizer = Tokenizer.from_str(json.dumps(content))
     tokenizer.add_special_tokens(list(SPECIAL))
     around = [(token, tokenizer.token_to_id(token)) for token in ("[BOS]", "[EOS]")]
     tokenizer.post_processor = TemplateProcessing(

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.term_secret import REFERENCES, SECRET, term_secret
+from foundation.places import REFERENCES
+from foundation.term_secret import SECRET, term_secret
 
 from ..problems import Problem, ReleaseError
 from .needed_modules import needed_modules

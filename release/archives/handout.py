@@ -1,14 +1,13 @@
 """Makes the handout, README.md of the students' archive: prose from its own handout.md, the rest from its file."""
 
-import string
 import textwrap
 from collections.abc import Mapping
 
 from foundation.assignment_file import Assignment, Task
 
+from ..instructor_texts import fill_in, read_text
 from ..notebooks.prose import TaskHead
 from ..notebooks.source_notebook import stars
-from ..problems import Problem, ReleaseError
 from ..skeleton.build import Skeleton, coded_tasks
 
 TEMPLATE = "handout.md"
@@ -31,28 +30,20 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[st
     regular = [task for task in assignment.tasks if not task.extension]
     extensions = [task for task in assignment.tasks if task.extension]
     first = coded_tasks(assignment)[0]
-    filled = string.Template(_template(assignment)).substitute(
+    words = {
         **words_of(assignment),
-        package=assignment.package,
-        first=first.number,
-        marker=first.marker,
-        effort_head="difficulty | minutes |" if efforts else "",
-        effort_rule="---|---|" if efforts else "",
-        effort_note=_effort_note(regular, efforts),
-        tasks="\n".join(_row(task, assignment, skeleton, efforts) for task in regular),
-        credit=CREDITS[assignment.credit],
-        bleu=_bleu(assignment),
-        extensions=_extensions(extensions, efforts),
-    )
-    return filled.encode("utf-8")
-
-
-def _template(assignment: Assignment) -> str:
-    path = assignment.folder / TEMPLATE
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ReleaseError([Problem(TEMPLATE, 0, f"cannot be read ({error.strerror})", f"write {path}")]) from None
+        "package": assignment.package,
+        "first": first.number,
+        "marker": first.marker,
+        "effort_head": "difficulty | minutes |" if efforts else "",
+        "effort_rule": "---|---|" if efforts else "",
+        "effort_note": _effort_note(regular, efforts),
+        "tasks": "\n".join(_row(task, assignment, skeleton, efforts) for task in regular),
+        "credit": CREDITS[assignment.credit],
+        "bleu": _bleu(assignment),
+        "extensions": _extensions(extensions, efforts),
+    }
+    return fill_in(read_text(assignment.folder / TEMPLATE, TEMPLATE), TEMPLATE, words).encode("utf-8")
 
 
 def words_of(assignment: Assignment) -> dict[str, str]:

@@ -66,7 +66,7 @@ def read_requirements(root: Path, index: str = "") -> Requirements:
     try:
         project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
         return Requirements(project["version"], project["requires-python"], tuple(project["dependencies"]), index)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ReleaseError([Problem(path.name, 0, f"cannot be read ({error})", "correct it")]) from None
     except KeyError as error:
         right = "a release needs [project] version, requires-python and dependencies"

@@ -1,9 +1,8 @@
 """Assembles nbgrader's course: the source with solutions, and what nbgrader makes of it for students."""
 
 import logging
-import string
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from ..archives.student import (
     read_packages,
     starts_of_tests,
 )
+from ..instructor_texts import fill_in, read_text
 from ..problems import ReleaseError
 from ..skeleton.build import Skeleton, read_folder
 from .answers import Definition, find_definitions
@@ -81,6 +81,12 @@ def has_notebooks(root: Path) -> bool:
     return (root / PROSE).is_dir()
 
 
+def prose_files(root: Path) -> Iterator[tuple[str, Path]]:
+    """The prose of each notebook: its path from the root, for messages, and where it is."""
+    for path in sorted((root / PROSE).glob("*.md")):
+        yield f"{PROSE}/{path.name}", path
+
+
 def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements) -> Course:
     """The whole course, in memory.
 
@@ -95,11 +101,7 @@ def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirem
 
 def read_efforts(root: Path) -> dict[str, TaskHead]:
     """Difficulty and minutes of each task by its number, as the notebooks' headings give them; {} without notebooks."""
-    parts = [
-        part
-        for path in sorted((root / PROSE).glob("*.md"))
-        for part in read_prose(f"{PROSE}/{path.name}", path.read_bytes().decode("utf-8"))
-    ]
+    parts = [part for name, path in prose_files(root) for part in read_prose(name, read_text(path, name))]
     return {part.number: part for part in parts if isinstance(part, TaskHead)}
 
 
@@ -108,9 +110,7 @@ def make_sources(root: Path, assignment: Assignment, definitions: list[Definitio
     by_task: dict[str, list[Definition]] = {}
     for one in definitions:
         by_task.setdefault(one.task, []).append(one)
-    paths = sorted((root / PROSE).glob("*.md"))
-    texts = {f"{PROSE}/{path.name}": path.read_bytes().decode("utf-8") for path in paths}
-    prose = {path: read_prose(path, text) for path, text in texts.items()}
+    prose = {name: read_prose(name, read_text(path, name)) for name, path in prose_files(root)}
     check_tasks(prose, assignment)
     return {
         f"{name}.ipynb": as_bytes(make_notebook(name, parts, by_task, assignment))
@@ -133,11 +133,11 @@ def collect_support(
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
     support |= read_corpus(root, assignment)
     found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
-    for path in sorted((root / PROSE).glob("*.md")):
-        found |= named_pictures(root, path.read_text(encoding="utf-8"), f"{PROSE}/{path.name}")
+    for name, path in prose_files(root):
+        found |= named_pictures(root, read_text(path, name), name)
     found[HELPER] = (root / FOLDER / HELPER).read_bytes()
-    handout = string.Template((root / FOLDER / HANDOUT).read_text(encoding="utf-8"))
-    found["README.md"] = handout.substitute(words_of(assignment)).encode("utf-8")
+    handout = f"{FOLDER}/{HANDOUT}"
+    found["README.md"] = fill_in(read_text(root / handout, handout), handout, words_of(assignment)).encode("utf-8")
     found["requirements.txt"] = requirements.as_file()
     return found
 

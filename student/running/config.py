@@ -147,7 +147,7 @@ class Config:
             settings = tomllib.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise ConfigError(f"{path}: {error.strerror or error}") from None
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
             raise ConfigError(f"{path}: {error}") from None
         try:
             cls._check_names(settings)

@@ -24,7 +24,7 @@ def read_thresholds(path: Path | str | None = None) -> dict[str, float]:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("thresholds")
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
         raise ConfigError(f"{path}: {error}") from None
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: expected a table [thresholds], such as `beginner = 0.30`")

@@ -162,6 +162,12 @@ def test_check_finds_what_is_wrong(files: dict[str, bytes], settings: Settings) 
     assert "not the French sides" in problems(source=lines(["x ."] * 971))
     aligned = files[TRAIN_ALIGN].decode().splitlines()
     assert "fren.train.align:1: does not link every token" in problems(align=lines(["0-0", *aligned[1:]]))
+    for wrong in ("0-x", "0", "0-0-0", "0-0,1-1"):
+        assert "fren.train.align:2: not links such as 0-0 1-2" in problems(
+            align=lines([aligned[0], wrong, *aligned[2:]])
+        )
+    damaged = files[DEV].replace(b"\n", b"\n\xff", 1)
+    assert problems(dev=damaged) == "corpus/fren.dev.bpe:2: not UTF-8: invalid start byte"
 
 
 # -- other seeds and fresh test sets --------------------------------------------------------------------

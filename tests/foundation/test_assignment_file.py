@@ -29,6 +29,9 @@ def test_the_default_assignment_adds_up():
         ("points = 14", "points = -14", "task 1.2: points = -14: expected a finite number of at least 0"),
         ("points = 14", "points = inf", "task 1.2: points = inf: expected a finite number of at least 0"),
         ("points = 14", f"points = {10**400}", "0: expected a finite number of at least 0"),
+        ("points = 14", f"points = {5000 * '9'}", "Exceeds the limit"),
+        ("'MultiheadAttention',", "'(?i)MultiheadAttention',", "not a regular expression that can stand among others"),
+        ("'MultiheadAttention',", "'(?P<x>A)', '(?P<x>B)',", "[contract.forbidden] classes: these regular expressions"),
         ("points = 14", 'points = "14"', "task 1.2: points = '14': expected a finite number of at least 0"),
         ("points = 14", "point = 14", "task 1.2: unknown key 'point'; did you mean 'points'?"),
         (

@@ -62,6 +62,7 @@ def test_mistakes_get_one_line(small, capsys):
         ["grading", "--count", "-1"],
         ["attention", "--rounds", "0"],
         ["tables", "--jobs", "0"],
+        ["store", "--count", "9"],
     ],
 )
 def test_nothing_to_measure_is_told_in_one_line(arguments, capsys):
@@ -70,6 +71,22 @@ def test_nothing_to_measure_is_told_in_one_line(arguments, capsys):
     printed = capsys.readouterr().err
     assert f"{arguments[1]}: '{arguments[2]}': expected a whole number of at least 1" in printed
     assert printed.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["store", "--store", "foo"], "--store: not a database's URL; expected postgresql://USER@HOST/DATABASE"),
+        (["reached", "--only", "zzz"], "--only zzz: no submission has this in its name"),
+        (["translations", "latin"], "latin: not UTF-8 text (byte 0)"),
+    ],
+)
+def test_what_cannot_be_measured_is_told_in_one_line(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "latin").write_bytes("é".encode("latin-1"))
+    assert main(arguments) == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"benchmarks: {message}") and printed.count("\n") == 1
 
 
 def test_speed_compares_all_ways_on_the_same_batches(small, capsys):

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from foundation.term_secret import REFERENCES, SECRET, term_secret
+from foundation.places import REFERENCES
+from foundation.term_secret import SECRET, term_secret
 from release.__main__ import index_url
 from release.archives.audience import Audience, audience_of
 from release.archives.gradescope import PROGRAMS

@@ -154,7 +154,10 @@ def test_the_command_finds_a_fault_under_a_condition(capsys):
     assert data["trials"][0]["lost_points"].keys() == {"1.4"}
 
 
-@pytest.mark.parametrize("arguments", [["--conditions", "many"], ["--conditions", "3", "--condition", "no such"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--conditions", "many"], ["--conditions", "3", "--condition", "no such"], ["--condition", "train mode"]],
+)
 def test_wrong_options_are_one_line(arguments, capsys):
     assert main(["prove", *arguments]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.grading.record import write_json
 from autograder.scoring import read_references, read_translations, score
 from foundation.places import ROOT
+from foundation.whole_files import write_whole
 
 from .spread import SeedScore
 
@@ -58,7 +58,7 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
             translations = folder / "translations.txt"
             _reference(["translate", "--checkpoint", str(folder / "best.pt"), "--output", str(translations)])
             found = score(read_translations(translations, expected=len(targets)), targets)
-            write_json(done, asdict(SeedScore(seed, found.bleu, found.low, found.high)))
+            write_whole(done, json.dumps(asdict(SeedScore(seed, found.bleu, found.low, found.high))) + "\n")
         scores.append(SeedScore(**json.loads(done.read_text(encoding="utf-8"))))
     return scores
 

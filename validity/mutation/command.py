@@ -43,7 +43,6 @@ def run(options: argparse.Namespace) -> int:
     try:
         mutation = mutate(options)
         if options.output is not None:
-            options.output.mkdir(parents=True, exist_ok=True)
             write_whole(options.output / "mutation.md", mutation_page(mutation))
     except (MutationError, OSError) as error:
         print(f"mutate: {error}", file=sys.stderr)

@@ -31,7 +31,7 @@ def read_equivalents(path: Path) -> list[Equivalent]:
     """
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise MutationError(f"{path}: {error}") from None
     found = []
     for number, entry in enumerate(entries, start=1):

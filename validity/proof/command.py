@@ -60,6 +60,9 @@ def run(options: argparse.Namespace) -> int:
 
     if options.conditions is not None:
         return run_conditions(options)
+    if options.condition is not None:
+        print("prove: --condition TEXT needs --conditions N, or --conditions all", file=sys.stderr)
+        return 2
     try:
         proof = run_proof(options)
         if options.output is not None:

@@ -49,7 +49,7 @@ def read_classes(path: Path) -> tuple[dict[str, WordClass], dict[str, tuple[str,
     """Classes and groups of `classes.toml`."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as problem:
+    except (OSError, ValueError) as problem:
         raise LexiconError(f"{path}: {problem}") from None
     classes = {}
     for name, entry in table["class"].items():

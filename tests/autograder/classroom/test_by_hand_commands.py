@@ -128,7 +128,9 @@ MISTAKES = (
     (("override", "anna", "--task", "1.3", "--points", "40"), "--points 40: expected 0 to 14"),
     (("override", "anna", "--task", "1.3", "--points", "nan"), "--points nan: expected 0 to 14"),
     (("override", "anna", "--task", "1.3", "--points", "-1"), "--points -1: expected 0 to 14"),
-    (("late", "anna", "--days", "-1"), "--days -1: expected 0 or more"),
+    (("late", "anna", "--days", "-1"), "--days -1: expected 0 to 1000"),
+    (("late", "anna", "--days", f"1{20 * '0'}"), "expected 0 to 1000"),
+    (("waive", "anna", "--days", f"1{20 * '0'}"), "expected 0 to 1000"),
 )
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.commands import replay
-from autograder.commands.replay import differences
+from autograder.commands.replay import changes, differences
 from autograder.grading.launcher import open_grader
 from autograder.grading.record import read_record, write_record
 from autograder.grading.seeds import Seeds, content_hash
 from autograder.grading.states import State
-from foundation.term_secret import REFERENCES, SECRET, SecretError, term_secret
+from foundation.places import REFERENCES
+from foundation.term_secret import SECRET, SecretError, term_secret
 
 from .conftest import SEEDS
 
@@ -117,4 +118,5 @@ def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, cap
     assert "--seed N" in refused(str(tmp_path / "other.json"), str(folder))
     (folder / "train.py").write_text("# changed\n")
     assert "train.py" in refused(str(path), str(folder))
+    assert "red\\x1b[31m\\n.py" in changes(record, {"red\x1b[31m\n.py": "0"})
     assert json.loads(path.read_text())["judgement"]["seed_id"] == record.judgement.seed_id
