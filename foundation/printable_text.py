@@ -12,6 +12,9 @@ SHOWN_CHARACTERS = 200
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
 _CUT = " … [cut]"
+_JOINERS = "\u200c\u200d"
+_JOINER = re.compile(rf"(?<=[\u0600-\U0010ffff])[{_JOINERS}](?=[\u0600-\U0010ffff])")
+"""Behind Hebrew come the scripts that join letters; names in Persian or Hindi are misspelled without joiners."""
 
 
 def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
@@ -22,10 +25,15 @@ def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
         limit: the most characters of the line.
 
     Returns:
-        One line that holds nothing but printable characters; made printable once more, it stays as it is.
+        One line that holds nothing but printable characters, and joiners between letters that need them; made
+        printable once more, it stays as it is.
     """
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1])
-    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
+    text = text[: limit + 1]
+    kept = _joiners(text)
+    shown = "".join(
+        c if c.isprintable() or at in kept else c.encode("unicode_escape").decode("ascii") for at, c in enumerate(text)
+    )
+    return shown if len(shown) <= limit else shown[: limit - 3].rstrip(_JOINERS) + "..."
 
 
 def clean(text: str, limit: int) -> str:
@@ -38,8 +46,20 @@ def clean(text: str, limit: int) -> str:
         limit: the most characters of it that are kept; a note at the end says that some were cut.
     """
     text = text[: 2 * (limit + 1)].replace("\r\n", "\n").replace("\r", "\n")  # of two characters at least one stays
-    text = _SUSPECT.sub(_replace, text)
-    return text if len(text) <= limit else text[: limit - len(_CUT)] + _CUT
+    kept = _joiners(text)
+    text = _SUSPECT.sub(lambda match: match.group() if match.start() in kept else _replace(match), text)
+    return text if len(text) <= limit else text[: limit - len(_CUT)].rstrip(_JOINERS) + _CUT
+
+
+def _joiners(text: str) -> set[int]:
+    """Where an invisible joiner stands between two letters of a script that has them."""
+    found = (match.start() for match in _JOINER.finditer(text))
+    return {at for at in found if _is_letter(text[at - 1]) and _is_letter(text[at + 1])}
+
+
+def _is_letter(character: str) -> bool:
+    """Whether it is a letter, or a sign on one."""
+    return unicodedata.category(character)[0] in "LM"
 
 
 def _replace(match: re.Match[str]) -> str:
