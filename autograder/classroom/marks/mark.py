@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from foundation.counting import counted
 from foundation.late_policy import LatePolicy
 
 from ...grading.record import Judgement, Part
@@ -90,6 +91,10 @@ class Mark:
     def needs_review(self) -> tuple[str, ...]:
         """Why a person has to decide something; empty where nobody has to."""
         reasons = [f"{one.part.number}: {one.part.state}" for one in self.parts if one.score is None]
+        for one in self.parts:  # they were given when the task was worth more
+            if one.by_hand is not None and (one.score or 0.0) > one.part.points:
+                given = f"{one.score:g} by hand of {counted(one.part.points, 'point')}"
+                reasons.append(f"{one.part.number}: {given}; enter other points, or withdraw these")
         if self.lateness.is_unknown:
             reasons.append("late, but nobody knows by how much: enter it with `late`, or `waive` it")
         return tuple(reasons)

@@ -47,6 +47,12 @@ def test_points_by_hand_take_the_place_of_the_graders():
     assert {one.part.number: one.part.score for one in mark.parts}["1.2"] == 14, "what was graded stays"
 
 
+def test_points_by_hand_that_a_task_is_no_longer_worth_are_looked_at():
+    mark = mark_of(judgement(), Decisions(points={"1.2": by_hand(14.0), "1.4": by_hand(12.5)}))
+    assert mark.score == 102.5
+    assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
+
+
 def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     failed = judgement(attention="grader error", diagonal_mask="grader error")
     mark = mark_of(failed)
