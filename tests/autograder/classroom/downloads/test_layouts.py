@@ -270,6 +270,14 @@ def test_github_classroom(lay):
     assert [dict(one.people[0].ids) for one in download.submissions] == [{"github": "anna-s"}, {"github": "bob"}]
 
 
+@pytest.mark.parametrize("names", [("hw1-ann-lee", "hw1-ann-kim"), ("hw1-ann-lee",)])
+def test_the_folder_that_gh_makes_tells_the_assignment(lay, names):
+    folder = lay(*(f"{name}/{file}" for name in names for file in (".git/HEAD", "layers.py")))
+    download = read(folder.rename(folder.with_name("hw1-submissions")))
+    found = {one.people[0].ids["github"] for one in download.submissions}
+    assert download.layout == "github" and found == {name.removeprefix("hw1-") for name in names}
+
+
 def test_plain(lay, tmp_path):
     folder = lay("anna/layers.py", "bob.zip", "carl.ipynb", "dora.rar", "README.md", "grades.csv", "__later/x")
     (folder / "link").symlink_to(tmp_path)
