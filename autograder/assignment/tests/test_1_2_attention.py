@@ -104,10 +104,11 @@ def test_masks_of_every_shape(submission: SubmissionUnderTest, case: Case, kind:
 
 def test_masked_keys_cannot_matter(submission: SubmissionUnderTest, case: Case) -> None:
     query, key, value = draw(case)
+    query = query.abs() + 0.7  # so that the other keys score above 800: next to them, exp makes 0 of all others
     mask = case.padding_mask(query.size(0), key.size(2))
     context, weights = attend(submission, query, key, value, mask)
     hidden = ~mask.expand(*query.shape[:2], 1, key.size(2)).transpose(-1, -2)
-    other_key = torch.where(hidden, 50 * torch.ones_like(key), key)
+    other_key = torch.where(hidden, 1200 * torch.ones_like(key), key)
     other_value = torch.where(hidden, -1000 * torch.ones_like(value), value)
     other_context, other_weights = attend(submission, query, other_key, other_value, mask)
     look_at = "the mask acts on the scores, before the softmax, and makes them very negative"
