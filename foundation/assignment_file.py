@@ -1,6 +1,7 @@
 """Reads `assignment.toml`: tasks, points, thresholds, limits, and the contract that submissions keep."""
 
 import difflib
+import keyword
 import re
 import sys
 import tomllib
@@ -18,6 +19,8 @@ from .submission_limits import Limits
 
 DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("share", "all")
+TAKEN = ("autograder", "benchmarks", "data", "foundation", "grade", "notebooks", "reference", "release", "validity")
+"""Names of the kit's own packages."""
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 
 
@@ -101,10 +104,13 @@ def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
     if path.is_dir():
         path /= ASSIGNMENT_FILE.name
     try:
-        return _parsed(path.read_text(encoding="utf-8"), path)
+        return _parsed(path.read_text(encoding="utf-8-sig"), path)  # some editors begin a file with a mark
     except OSError as error:
         raise AssignmentError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:  # no UTF-8, no TOML, a number of thousands of digits, or no assignment
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise AssignmentError(f"{path}: line {line} is not UTF-8; save the file as UTF-8") from None
+    except ValueError as error:  # no TOML, a number of thousands of digits, or no assignment
         raise AssignmentError(f"{path}: {error}") from None
 
 
@@ -147,9 +153,9 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
             if values.count(value) > 1:
                 raise AssignmentError(f"two tasks have the {key} {value!r}")
     return Assignment(
-        title=_text(content.get("title", "Assignment"), "title"),
+        title=_line(content.get("title", "Assignment"), "title"),
         name=own_name,
-        package=_text(content.get("package", "student"), "package"),
+        package=_package(content.get("package", "student")),
         credit=credit,
         thresholds={name: float(value) for name, value in thresholds.items()},
         limits=limits,
@@ -235,6 +241,8 @@ def _check_patterns(texts: Sequence[str], where: str) -> None:
     """Regular expressions, which are used joined by `|`: each by itself, and all in one."""
     try:
         for text in texts:
+            if not text:
+                raise AssignmentError(f"{where}: '' would match nothing; remove it")
             what = f"{text!r} is not a regular expression that can stand among others"
             re.compile(f"(?:{text})")
         what = "these regular expressions cannot be joined"
@@ -253,7 +261,7 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     if not isinstance(number, str) or not re.fullmatch(r"(\d+|E)\.\d+", number):
         raise AssignmentError(f"{where}: number = {number!r}: expected a string like '1.3' or 'E.1'")
     for key in ("name", "title"):
-        _text(table[key], f"{where}: {key}")
+        _line(table[key], f"{where}: {key}")
     if not _is_number(points) or points < 0:
         raise AssignmentError(f"{where}: points = {points!r}: expected a finite number of at least 0")
     if not isinstance(extension, bool):
@@ -268,7 +276,10 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
         raise AssignmentError(f"{where}: expected either `components` or `threshold`")
     for component in components:
         if component not in contract.components:
+            module, _, name = component.partition(".")
             what = f"unknown component {component!r}{_suggest(component, contract.components)}"
+            if module in contract.modules:
+                what += f" If it is new, add {name!r} to {module} in [contract.components]"
             raise AssignmentError(f"{where}: {what}")
     if threshold is not None and threshold not in thresholds:
         raise AssignmentError(f"{where}: unknown threshold {threshold!r}{_suggest(threshold, thresholds)}")
@@ -279,6 +290,22 @@ def _text(value: object, where: str) -> str:
     if not isinstance(value, str):
         raise AssignmentError(f"{where} = {value!r}: expected text in quotes")
     return value
+
+
+def _line(value: object, where: str) -> str:
+    """Text that stands in headings and tables."""
+    text = _text(value, where)
+    if not text.strip() or not text.isprintable():
+        raise AssignmentError(f"{where} = {value!r}: expected one line of text")
+    return text
+
+
+def _package(value: object) -> str:
+    """The name of the students' package, which stands beside the kit's own."""
+    name = _text(value, "package")
+    if not name.isidentifier() or keyword.iskeyword(name) or name in sys.stdlib_module_names or name in TAKEN:
+        raise AssignmentError(f"package = {name!r}: expected the name of a Python package that nothing else has")
+    return name
 
 
 def _texts(value: object, where: str) -> list[str]:

@@ -14,6 +14,7 @@ from .archives.packing import make_manifest, make_zip
 from .archives.pictures import named_pictures
 from .archives.student import HANDOUT, collect_kit, read_requirements, versions_of
 from .notebooks.nbgrader_course import Course, has_notebooks, make_course, read_efforts
+from .preflight import check_inputs
 from .problems import ReleaseError
 from .skeleton.build import Skeleton, make_skeleton, read_folder
 from .update.plan import HANDED_OUT, remember
@@ -85,6 +86,7 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
 def make_release(project: Project) -> Release:
     """Everything, in memory. Raises: ReleaseError with every problem found."""
     assignment, skeleton, folder = make_package(project)
+    check_inputs(project.root, assignment)
     requirements = read_requirements(project.root, project.index)
     kit = collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], requirements)
     archives = {

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-from foundation.assignment_file import DEFAULT_PATH, Assignment
+from foundation.assignment_file import DEFAULT_PATH, Assignment, AssignmentError, read_assignment
 from foundation.command_line import Parser
-from foundation.places import REFERENCES, SKELETON, TEST_REFERENCES
+from foundation.places import REFERENCES, ROOT, SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
 from foundation.whole_files import check_file
 
@@ -36,6 +36,15 @@ def add_references(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--references", type=Path, default=TEST_REFERENCES, help=f"default: {REFERENCES}")
 
 
+def add_release(parser: argparse.ArgumentParser) -> None:
+    """Where the skeleton is that students have got."""
+    try:
+        folder = ROOT / read_assignment().package
+    except AssignmentError:  # the command itself tells it
+        folder = SKELETON
+    parser.add_argument("--release", type=Path, default=folder, help=f"the skeleton; default: {folder.name}/")
+
+
 def running_arguments() -> argparse.ArgumentParser:
     """What every command takes that runs submissions."""
     parser = Parser(add_help=False)
@@ -43,7 +52,7 @@ def running_arguments() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help=seed)
     parser.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
     parser.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: the kit's own")
-    parser.add_argument("--release", type=Path, default=SKELETON, help="the skeleton; default: student/")
+    add_release(parser)
     level = "level of containment (default: auto, the best that works)"
     parser.add_argument("--level", default="auto", choices=LEVELS, help=level)
     return parser

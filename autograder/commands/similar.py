@@ -10,7 +10,6 @@ from pathlib import Path
 from foundation.assignment_file import read_assignment
 from foundation.command_line import positive
 from foundation.counting import counted
-from foundation.places import SKELETON
 from foundation.printable_text import printable
 from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder, write_whole
@@ -21,7 +20,7 @@ from ..classroom.roll import Roll
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
 from ..reports.pages.similar_page import in_words, share_in_words, similar_json, write_similar_page
 from ..scoring import read_references
-from .arguments import Commands, add_assignment, add_class, add_references, check_references
+from .arguments import Commands, add_assignment, add_class, add_references, add_release, check_references
 
 SHOWN = 10
 SHOWN_COMPONENTS = 3
@@ -51,7 +50,7 @@ def add_command(commands: Commands) -> None:
     bleu = f"BLEU that no model of the assignment reaches (default: {HIGHEST_BLEU:g}, for the embedded corpus)"
     parser.add_argument("--highest-bleu", type=float, default=HIGHEST_BLEU, metavar="BLEU", help=bleu)
     add_references(parser)
-    parser.add_argument("--release", type=Path, default=SKELETON, help="the skeleton; default: student/")
+    add_release(parser)
 
 
 def run(options: argparse.Namespace) -> int:

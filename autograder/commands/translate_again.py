@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import positive
-from foundation.places import ROOT, SKELETON
+from foundation.places import ROOT
 from foundation.printable_text import printable
 from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
@@ -26,7 +26,7 @@ from ..grading.seeds import seeds_of_term
 from ..intake import take_in
 from ..sandbox.containment.layers import LEVELS
 from ..sandbox.containment.zygote import Zygote, living
-from .arguments import Commands, add_assignment, add_layout, add_references, check_mode
+from .arguments import Commands, add_assignment, add_layout, add_references, add_release, check_mode
 
 if TYPE_CHECKING:  # needs PyTorch
     from ..classroom.similarity.translating_class import CheckedClass
@@ -73,7 +73,7 @@ def add_command(commands: Commands) -> None:
     level = "level of containment (default: auto, the best that works)"
     parser.add_argument("--level", default="auto", choices=LEVELS, help=level)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    parser.add_argument("--release", type=Path, default=SKELETON, help="the skeleton; default: student/")
+    add_release(parser)
     add_assignment(parser)
 
 

@@ -14,5 +14,6 @@ Only the grader can do this: reference and catalogue stay with it, and no furthe
     budget.py       how much may be compared
     recipes.py      which parameter of a submission belongs where
     workshop.py     makes components with a fault
+    __main__.py     whether all of these fit the reference
     catalogue.py    the known faults, as patches of the reference
 """

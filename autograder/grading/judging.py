@@ -10,6 +10,7 @@ say about submitted code, and a safety net around our own, which is noted when i
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Container, Iterator
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment
 from foundation.watchdog import CPU, check_main_thread, time_limit
 
+from ..diagnosis.catalogue import CatalogueError
 from ..diagnosis.explaining import Explainer, make_diagnostician
 from ..intake import Intake
 from ..rules import (
@@ -111,9 +113,10 @@ class Grader:
         """Does once what the diagnosis of many submissions has in common; their processes are forked from this one."""
         reference = self.assignment.reference
         if self.diagnostician is None and reference.is_dir():
-            self.diagnostician = make_diagnostician(reference, self.assignment)
-            for task in self.assignment.tasks:
-                self.diagnostician.prepare(task.components, task.number)
+            with contextlib.suppress(CatalogueError):  # each diagnosis that meets it tells it; no marks depend on one
+                self.diagnostician = make_diagnostician(reference, self.assignment)
+                for task in self.assignment.tasks:
+                    self.diagnostician.prepare(task.components, task.number)
 
     def renew(self) -> bool:
         """Starts another zygote where the present one has ended or hangs; whether it did so.

@@ -95,7 +95,11 @@ class JudgedModule:
         self.component_of: dict[int, str] = {}
         handed_out = given_functions(given or "")
         functions = [one.node for one in self.outcomes if isinstance(one.node, FUNCTIONS)]
-        given_lines = {n for node in functions if is_among(node, lines, handed_out) for n in lines_of(node)}
+        given_nodes: list[ast.AST] = [node for node in functions if is_among(node, lines, handed_out)]
+        statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt)) if given else ()
+        texts = given_statements(given or "")
+        given_nodes += [node for node in statements if text_of(node, lines) in texts]
+        given_lines = {number for node in given_nodes for number in lines_of(node)}
         self._numbers: dict[int, list[int]] = {}  # of outcomes, by line
         for number, outcome in enumerate(self.outcomes):
             if outcome.line not in given_lines and (given is not None or outcome.kind != Kind.CALLED):
@@ -151,6 +155,15 @@ def given_functions(text: str) -> Mapping[str, ast.AST]:
     nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
     lines = text.split("\n")
     return {text_of(node, lines): node for node in nodes if isinstance(node, FUNCTIONS)}
+
+
+@lru_cache(maxsize=32)
+def given_statements(text: str) -> frozenset[str]:
+    """The lines of each statement of a module that was handed out: in a function with a TODO, the rest was given."""
+    tree = parse(text)
+    nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
+    lines = text.split("\n")
+    return frozenset(text_of(node, lines) for node in nodes if isinstance(node, ast.stmt))
 
 
 def is_among(node: Function, lines: list[str], given: Mapping[str, ast.AST]) -> bool:

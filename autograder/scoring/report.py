@@ -26,7 +26,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from foundation.counting import counted
+from foundation.counting import as_threshold, counted
 from foundation.printable_text import printable
 
 from .bleu import DECIMALS, LEVEL, Measured, Score
@@ -84,7 +84,7 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
     if verdicts:
         width = max(len("threshold"), *(len(v.name) for v in verdicts))
         lines += ["", f"{'threshold':<{width}}  at least  verdict"]
-        lines += [f"{v.name:<{width}}  {shown_threshold(v):>8}  {_row_end(v)}" for v in verdicts]
+        lines += [f"{v.name:<{width}}  {as_threshold(v.threshold):>8}  {_row_end(v)}" for v in verdicts]
     doubtful = [v for v in verdicts if v.status == "borderline"]
     if doubtful:
         sentences = [f"{v.name}: {explain(v, score, verdicts)}." for v in doubtful]
@@ -104,7 +104,7 @@ def explain(verdict: Verdict, score: Measured, verdicts: Sequence[Verdict] = ())
         verdicts: those shown beside it, so that all figures get the same number of digits.
     """
     value, low, high = figures(score, [verdict, *verdicts])
-    threshold, span = shown_threshold(verdict), f"the 95% interval {low} to {high}"
+    threshold, span = as_threshold(verdict.threshold), f"the 95% interval {low} to {high}"
     if verdict.status == "passed":
         return f"BLEU {value} reaches {threshold}, and so does all of {span}"
     if verdict.status == "failed":
@@ -126,12 +126,6 @@ def figures(score: Measured, verdicts: Sequence[Verdict]) -> tuple[str, str, str
         ):
             break
     return shown[0], shown[1], shown[2]
-
-
-def shown_threshold(verdict: Verdict) -> str:
-    """A threshold with two decimals, or with all of them if it has more."""
-    short = f"{verdict.threshold:.2f}"
-    return short if float(short) == verdict.threshold else repr(verdict.threshold)
 
 
 def _row_end(verdict: Verdict) -> str:

@@ -17,13 +17,13 @@ import pytest
 import torch
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment
-from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, SKELETON
+from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 from foundation.todo_wording import told_by
 
 from ..intake.errors import IntakeError
 from .case import Case
 from .in_process import read_sources
-from .options import folder_of
+from .options import folder_of, released_folder
 from .running.unreached import ADVICE, OwnRun
 from .told_inputs import tell_inputs
 from .under_test import SEED, SUBMISSION, SubmissionUnderTest
@@ -72,7 +72,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """
     if call.excinfo is None or SUBMISSION in item.config.stash or item.config.getoption("fulltrace"):
         return
-    folders = {folder_of(item.config), SKELETON}
+    folders = {folder_of(item.config), released_folder()}
     raised = call.excinfo.value
     if isinstance(raised, NotImplementedError):
         raised.args = (told_by(raised),)
@@ -115,7 +115,7 @@ def own_run(request: pytest.FixtureRequest) -> OwnRun | None:
     folder, config = folder_of(request.config), request.config
     if SUBMISSION in config.stash or not folder.is_dir():
         return None
-    release = None if folder.resolve() == SKELETON.resolve() else read(SKELETON)
+    release = None if folder.resolve() == released_folder().resolve() else read(released_folder())
     made = config.stash[OWN_RUN] = OwnRun(read(folder), release, assignment_of(config))
     config.pluginmanager.register(made)
     return made
@@ -142,7 +142,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def read(folder: Path) -> dict[str, tuple[str, str]]:
     """The submission's modules; ends the run where a file cannot be read."""
     try:
-        return read_sources(folder, SKELETON)
+        return read_sources(folder, released_folder())
     except IntakeError as error:
         pytest.exit(str(error), returncode=2)
 

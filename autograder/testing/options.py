@@ -4,17 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from foundation.places import SKELETON
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--submission` and `--seed`."""
     group = parser.getgroup("assignment")
-    group.addoption("--submission", type=Path, default=SKELETON, help="folder to judge (default: student/)")
+    group.addoption("--submission", type=Path, help="folder to judge (default: student/)")
     group.addoption("--seed", type=int, default=None, help="seed for the random inputs (default: a new one each time)")
 
 
 def folder_of(config: pytest.Config) -> Path:
     """The folder to judge."""
-    folder: Path = config.getoption("submission")
-    return folder
+    folder: Path | None = config.getoption("submission")
+    return folder or released_folder()
+
+
+def released_folder() -> Path:
+    """The package as it was handed out, where students work."""
+    return ROOT / read_assignment().package

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Mapping
 
 from foundation.assignment_file import Assignment, Task
+from foundation.counting import as_threshold
 
 from ..instructor_texts import fill_in, read_text
 from ..notebooks.prose import TaskHead
@@ -57,7 +58,7 @@ def words_of(assignment: Assignment) -> dict[str, str]:
 
 def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> str:
     where = _files(task, assignment, skeleton) if task.threshold is None else "`translations.txt`"
-    cells = [task.number, task.title, f"{task.points:g}"]
+    cells = [task.number, task.title.replace("|", "\\|"), f"{task.points:g}"]
     if efforts:
         effort = efforts.get(task.number)
         cells += [stars(effort.difficulty), str(effort.minutes)] if effort else ["", ""]
@@ -81,7 +82,7 @@ def _files(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:
 
 def _bleu(assignment: Assignment) -> str:
     goals = [
-        f"{task.points:g} points for at least {assignment.thresholds[task.threshold]:.2f} ({task.threshold})"
+        f"{task.points:g} points for at least {as_threshold(assignment.thresholds[task.threshold])} ({task.threshold})"
         for task in assignment.tasks
         if task.threshold is not None
     ]

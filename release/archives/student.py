@@ -10,7 +10,7 @@ What stays: `reference/`, `release/`, `tests/`, `data/private/`, the generator o
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -92,9 +92,14 @@ def read_packages(root: Path) -> dict[str, bytes]:
     }
 
 
-def read_corpus(root: Path, assignment: Assignment) -> dict[str, bytes]:
-    """The files of the students' corpus, by path from the project's root; none where BLEU decides on no points."""
-    if not assignment.judges_translations:
+def are_needed(what: str, assignment: Assignment, handed_out: Iterable[bytes]) -> bool:
+    """Whether students need the corpus, or the scorer: BLEU decides on points, or what they get names it."""
+    return assignment.judges_translations or any(what.encode() in content for content in handed_out)
+
+
+def read_corpus(root: Path, assignment: Assignment, handed_out: Iterable[bytes]) -> dict[str, bytes]:
+    """The files of the students' corpus, by path from the project's root; none where they do not need it."""
+    if not are_needed(CORPUS, assignment, handed_out):
         return {}
     return {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
 
@@ -117,7 +122,7 @@ def collect_kit(
 
     Args:
         root: of the project.
-        assignment: whose students get it; without BLEU, neither the corpus nor `grade.py`.
+        assignment: whose students get it.
         skeleton: the files of their package by path.
         handout: the text that students read first.
         requirements: what they install.
@@ -125,10 +130,11 @@ def collect_kit(
     Raises:
         ReleaseError: where a file that belongs in it is missing.
     """
+    handed_out = [handout, *skeleton.values()]
     problems = [
         Problem(f"{CORPUS}/{name}", 0, "does not exist", "make the corpus: python -m data generate")
         for name in REQUIRED_CORPUS
-        if assignment.judges_translations and not (root / CORPUS / name).is_file()
+        if are_needed(CORPUS, assignment, handed_out) and not (root / CORPUS / name).is_file()
     ]
     files = read_packages(root)
     tests = [path for path in files if path.startswith(TESTS) and path.endswith(".py")]
@@ -136,7 +142,7 @@ def collect_kit(
         problems.append(Problem(TESTS, 0, "is empty", "students need the tests"))
     if PYTEST_INI not in files:
         problems.append(Problem(PYTEST_INI, 0, "does not exist", "students need it to run the tests"))
-    scorer = [SCORER] if assignment.judges_translations else []
+    scorer = [SCORER] if are_needed(SCORER, assignment, handed_out) else []
     if scorer and (root / SCORER).is_file():
         files[SCORER] = (root / SCORER).read_bytes()
     elif scorer:
@@ -148,7 +154,7 @@ def collect_kit(
     kit = {path: files[path] for path in names - {PYTEST_INI}}
     kit[PurePosixPath(PYTEST_INI).name] = files[PYTEST_INI]
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
-    kit |= read_corpus(root, assignment)
+    kit |= read_corpus(root, assignment, handed_out)
     kit[HANDOUT] = handout
     kit |= named_pictures(root, handout.decode("utf-8"), HANDOUT)
     kit[REQUIREMENTS] = requirements.as_file()

@@ -17,6 +17,9 @@ from .running import Verdict, Workspace
 
 _RUN_BY_NAME = re.compile(r"(?:-m|from|import)\s+(?P<name>\w+)")
 _MIN_WORDS = 4
+_READ = (".py", ".md", ".ipynb", ".svg", ".toml")
+"""What students may read."""
+_TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
 
 
 def compiles(workspace: Workspace) -> Verdict:
@@ -57,6 +60,26 @@ def no_solution_survives(workspace: Workspace) -> Verdict:
     n_contents = len({checksum(content) for content in files.values()})
     n_statements = len(finder.solutions.statements)
     return Verdict(f"{n_statements} statements looked for in {n_contents} files", leaks)
+
+
+def names_known_tasks(workspace: Workspace) -> Verdict:
+    """Nothing that students read speaks of a task that the assignment does not have: it may have been dropped."""
+    known = {task.number for task in workspace.release.assignment.tasks}
+    faults, seen = [], set()
+    for path, content in shipped_files(workspace):
+        if audience_of(path) is not Audience.STUDENTS or not path.endswith(_READ) or checksum(content) in seen:
+            continue
+        seen.add(checksum(content))
+        for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), start=1):
+            for match in _TASK.finditer(line):
+                if match["number"].upper() not in known:
+                    faults.append(f"{path}:{number}: names {match[0]!r}, but there is no such task: {_around(match)}")
+    return Verdict(f"{len(seen)} texts name {len(known)} tasks", faults)
+
+
+def _around(match: re.Match[str]) -> str:
+    """The words beside a match."""
+    return match.string[max(match.start() - 20, 0) : match.end() + 20].strip()
 
 
 def keeps_private(workspace: Workspace) -> Verdict:

@@ -131,7 +131,7 @@ def collect_support(
     needed = {*needed_modules(files, (GRADER, FOUNDATION), [*starts_of_tests(files), _IN_NOTEBOOK]), *tests, ASSIGNMENT}
     support = {path: files[path] for path in needed}
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
-    support |= read_corpus(root, assignment)
+    support |= read_corpus(root, assignment, skeleton.files.values())
     found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for name, path in prose_files(root):
         found |= named_pictures(root, read_text(path, name), name)

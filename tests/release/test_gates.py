@@ -303,4 +303,4 @@ def test_gates_of_this_process_run_while_others_wait(workspace: Workspace) -> No
 
 def test_the_names_of_gates_differ() -> None:
     names = [name for each in GATES for name in each.names]
-    assert len(set(names)) == len(names) == 13
+    assert len(set(names)) == len(names) == 15

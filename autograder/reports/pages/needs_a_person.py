@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from foundation.counting import as_threshold
+
 from ...classroom.marks import Mark
 from ...grading.record import Record
 from ...grading.states import State
@@ -81,11 +83,9 @@ def _noted(record: Record) -> list[tuple[int, str]]:
 def _borderline(record: Record, thresholds: Mapping[str, float]) -> list[tuple[int, str]]:
     if not (bleu := record.judgement.bleu):
         return []
+    interval = f"the interval is {bleu.low:.3f} to {bleu.high:.3f}"
     return [
-        (
-            BORDERLINE,
-            f"BLEU {bleu.value:.3f} is close to {name}, {value:.2f}: the interval is {bleu.low:.3f} to {bleu.high:.3f}",
-        )
+        (BORDERLINE, f"BLEU {bleu.value:.3f} is close to {name}, {as_threshold(value)}: {interval}")
         for name, value in thresholds.items()
         if bleu.low < value < bleu.high
     ]

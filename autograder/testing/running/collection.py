@@ -54,8 +54,8 @@ class Collection:
         with _without_environment("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
             status = pytest.main(arguments, plugins=[self])
         if self._problems or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            why = "\n".join(self._problems)[-500:]
-            raise CollectionError(f"the component tests could not be collected ({status!r}): {why}")
+            why = f"; {self._problems[0]}" if self._problems else f" (pytest: {status!r})"
+            raise CollectionError(f"the component tests could not be collected{why}")
 
     def classify(self, error: BaseException | None) -> tuple[State, str]:
         """State and message of a test that ended with this exception, or with none."""
@@ -70,7 +70,7 @@ class Collection:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Notes why a file cannot be collected."""
         if report.failed:
-            self._problems.append(str(report.longrepr))
+            self._problems.append(f"{report.nodeid}: {_last_words(str(report.longrepr))}")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -91,6 +91,12 @@ class Collection:
             seconds = round(call.duration, 3)
             self.outcomes[item.nodeid] = Outcome(item.name, state, message, is_core, seconds, frames, item.nodeid)
         return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
+
+
+def _last_words(report: str) -> str:
+    """Of pytest's report on an error, in one line, what it marks as the error; otherwise how it ends."""
+    marked = [line[1:].strip() for line in report.splitlines() if line.startswith("E ")]
+    return " ".join(marked or report.split())[-500:]
 
 
 def run_items(items: Sequence[pytest.Item]) -> None:

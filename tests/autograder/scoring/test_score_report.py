@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.scoring import as_json, as_text, explain, judge, report, score
+from foundation.counting import as_threshold
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_shown_figures_lead_to_the_same_verdict(a_score, figures, threshold):
     result = with_figures(a_score, bleu, low, high)
     verdicts = judge(result, {"x": threshold})
     value, low, high = map(float, report.figures(result, verdicts))
-    assert judge(with_figures(a_score, value, low, high), {"x": float(report.shown_threshold(verdicts[0]))}) == verdicts
+    assert judge(with_figures(a_score, value, low, high), {"x": float(as_threshold(verdicts[0].threshold))}) == verdicts
 
 
 def test_the_table(a_score):

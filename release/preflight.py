@@ -1,0 +1,83 @@
+"""What an instructor provides beside the reference, looked at before the gates: the corpus, and the tests' marks."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from foundation.assignment_file import Assignment
+from foundation.counting import counted
+from foundation.places import REFERENCES
+
+from .archives.student import CORPUS, REQUIRED_CORPUS, TESTS
+from .instructor_texts import read_text
+from .problems import Problem, ReleaseError
+from .skeleton.build import coded_tasks
+
+SEPARATOR = "|||"
+MOST = 3
+"""Problems of one file that are named."""
+
+
+def check_inputs(root: Path, assignment: Assignment) -> None:
+    """Raises: ReleaseError with every problem found."""
+    problems = list(mark_problems(root, assignment))
+    if assignment.judges_translations:
+        problems += corpus_problems(root)
+    if problems:
+        raise ReleaseError(problems)
+
+
+def corpus_problems(root: Path) -> Iterator[Problem]:
+    """Lines that are no pairs, and references that do not belong to the lines that students translate."""
+    train, dev, test = (f"{CORPUS}/{name}" for name in REQUIRED_CORPUS)
+    for name in (train, dev):
+        yield from _not_pairs(name, read_text(root / name, name).splitlines())
+    name = REFERENCES.as_posix()
+    sources, references = (read_text(root / path, path).splitlines() for path in (test, name))
+    if len(sources) != len(references):
+        what = f"has {len(references)} lines, but {test} has {len(sources)}"
+        yield Problem(name, 0, what, "each line needs the reference of the line that students translate")
+        return
+    if any(SEPARATOR in line for line in references):
+        wrong = list(_not_pairs(name, references))
+        yield from wrong
+        both = enumerate(zip(references, sources, strict=True), start=1)
+        others = [number for number, (line, source) in both if line.split(SEPARATOR)[0] != source]
+        for number in [] if wrong else others[:MOST]:
+            yield Problem(name, number, f"is about another sentence than line {number} of {test}", "make both anew")
+
+
+def _not_pairs(name: str, lines: list[str]) -> Iterator[Problem]:
+    wrong = [
+        number
+        for number, line in enumerate(lines, start=1)
+        if len(sides := line.split(SEPARATOR)) != 2 or not all(side.strip() for side in sides)
+    ]
+    if not lines:
+        yield Problem(name, 0, "is empty", f"expected lines `source{SEPARATOR}target`")
+    for number in wrong[:MOST]:
+        yield Problem(name, number, "is no pair", f"expected `source{SEPARATOR}target`")
+    if len(wrong) > MOST:
+        what = f"is no pair, nor are {counted(len(wrong) - MOST - 1, 'line')} below"
+        yield Problem(name, wrong[MOST], what, "make the file anew")
+
+
+def mark_problems(root: Path, assignment: Assignment) -> Iterator[Problem]:
+    """Tests that are marked for no task of the assignment, and tasks for which no test is marked."""
+    known = {task.marker for task in assignment.tasks}
+    texts = {path.name: read_text(path, f"{TESTS}{path.name}") for path in sorted((root / TESTS).glob("*.py"))}
+    for name, text in texts.items():
+        try:
+            tree = ast.parse(text)
+        except SyntaxError as error:
+            yield Problem(f"{TESTS}{name}", error.lineno or 0, f"is not valid Python: {error.msg}", "correct it")
+            continue
+        for node in (node for node in ast.walk(tree) if isinstance(node, ast.Attribute)):
+            if re.fullmatch(r"task_(\d+|e)_\d+", node.attr) and node.attr not in known:
+                what = f"is marked {node.attr}, but assignment.toml has no such task"
+                yield Problem(f"{TESTS}{name}", node.lineno, what, "correct the mark, or remove the test")
+    for task in coded_tasks(assignment):
+        if texts and not any(re.search(rf"\b{task.marker}\b", text) for text in texts.values()):
+            right = f"write one in a file with `pytestmark = pytest.mark.{task.marker}`"
+            yield Problem(TESTS, 0, f"no test is marked {task.marker}, for task {task.number}", right)
