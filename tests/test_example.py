@@ -87,6 +87,24 @@ def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skele
     assert found.fault == "affine-no-bias" and "What is the output for x = 0?" in found.text
 
 
+@pytest.mark.parametrize(
+    "line, said",
+    [("def f(:", "SyntaxError: invalid syntax"), ("import nothing_there", "No module named 'nothing_there'")],
+)
+@pytest.mark.slow
+def test_a_test_that_cannot_be_collected_is_one_line(line, said, tmp_path, skeleton):
+    """In a process of its own: the assignment's package can be imported from one folder only."""
+    copy = tmp_path / "autograder" / "assignment"
+    shutil.copytree(CHOSEN[1], copy)
+    with (copy / "tests" / "test_1_2_loss.py").open("a") as file:
+        file.write(f"{line}\n")
+    graded = run(
+        ROOT, "-m", "autograder", "grade", str(REFERENCE), "--assignment", str(copy), "--release", str(skeleton)
+    )
+    assert graded.returncode == 1 and graded.stderr.count("\n") == 1
+    assert "the component tests could not be collected; test_1_2_loss.py: " in graded.stderr and said in graded.stderr
+
+
 @pytest.fixture(scope="module")
 def fork(tmp_path_factory) -> Path:
     """The kit with the example in place of its own assignment."""

@@ -29,6 +29,12 @@ def test_the_default_assignment_adds_up():
         ("points = 14", "points = -14", "task 1.2: points = -14: expected a finite number of at least 0"),
         ("points = 14", "points = inf", "task 1.2: points = inf: expected a finite number of at least 0"),
         ("points = 14", f"points = {10**400}", "0: expected a finite number of at least 0"),
+        ("'MultiheadAttention',", "'',", "[contract.forbidden] classes: '' would match nothing; remove it"),
+        ('title = "Layer normalisation"', 'title = "a\\nb"', "task 1.4: title = 'a\\nb': expected one line of text"),
+        ('title = "Layer normalisation"', 'title = " "', "task 1.4: title = ' ': expected one line of text"),
+        ('package = "student"', 'package = "my pkg"', "package = 'my pkg': expected the name of a Python package that"),
+        ('package = "student"', 'package = "autograder"', "package = 'autograder': expected the name of a Python pack"),
+        ('["layers.LayerNorm"]', '["masks.recent"]', "If it is new, add 'recent' to masks in [contract.components]"),
         ("points = 14", f"points = {5000 * '9'}", "Exceeds the limit"),
         ("'MultiheadAttention',", "'(?i)MultiheadAttention',", "not a regular expression that can stand among others"),
         ("'MultiheadAttention',", "'(?P<x>A)', '(?P<x>B)',", "[contract.forbidden] classes: these regular expressions"),
@@ -136,3 +142,13 @@ def test_a_folder_with_tests_is_an_assignment_and_a_file_alone_changes_the_kits_
     (folder / "tests").mkdir(parents=True)
     shutil.copy(DEFAULT_PATH, folder)
     assert read_assignment(folder).folder == read_assignment(folder / "assignment.toml").folder == folder
+
+
+def test_the_encoding_of_the_file(tmp_path):
+    """The mark that some editors put before the text is nothing; another encoding is told with its line."""
+    path = tmp_path / "assignment.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + DEFAULT_PATH.read_bytes())
+    assert read_assignment(path).name == "transformer"
+    path.write_bytes(DEFAULT_PATH.read_bytes().replace(b"\n\n", "\n# \u00fc\n".encode("latin-1"), 1))
+    with pytest.raises(AssignmentError, match=r"assignment.toml: line \d+ is not UTF-8; save the file as UTF-8"):
+        read_assignment(path)

@@ -1,5 +1,7 @@
 """Every gate opens for the example, and closes for the fault that it is there for."""
 
+import re
+import shutil
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -7,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from release.archives.packing import make_zip
 from release.build import Project, Release
 from release.gates import GATES
@@ -19,7 +22,8 @@ from release.gates.class_grading import (
     reference_earns_all,
     skeleton_earns_none,
 )
-from release.gates.files import compiles, keeps_private, no_solution_survives, stands_alone
+from release.gates.files import compiles, keeps_private, names_known_tasks, no_solution_survives, stands_alone
+from release.gates.misconceptions import misconceptions_fit
 from release.gates.running import Gate, Verdict, Workspace, gate, run_gates
 from release.gates.second_build import builds_agree
 from release.gates.student_archive import archive_works
@@ -57,7 +61,7 @@ def with_files(workspace: Workspace) -> Doctor:
 
 
 def test_all_quick_gates_open(workspace: Workspace) -> None:
-    for check in (compiles, stands_alone, no_solution_survives, keeps_private, builds_agree):
+    for check in (compiles, stands_alone, no_solution_survives, keeps_private, names_known_tasks, builds_agree):
         assert list(check(workspace).faults) == []
 
 
@@ -100,6 +104,31 @@ def test_a_surviving_solution_closes(with_files: Doctor) -> None:
 def test_private_data_closes(with_files: Doctor, path: str, content: bytes, says: str) -> None:
     (fault,) = keeps_private(with_files(archive={path: content})).faults
     assert says in fault and fault.startswith(f"dist/student.zip!{path}")
+
+
+def test_a_task_that_is_gone_closes(with_files: Doctor) -> None:
+    text = "# first task 1.1, then\n# (Extension E.7) and section 3.4\n"
+    (fault,) = names_known_tasks(with_files({"mean.py": text})).faults
+    assert fault.startswith(
+        "student/mean.py:2: names 'Extension E.7', but there is no such task: # (Extension E.7) and"
+    )
+
+
+def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path: Path) -> None:
+    """The kit's own, since the example has none; the solutions are a copy, in which a name is another."""
+    assert misconceptions_fit(workspace) == Verdict("none")
+    assignment, reference = replace(workspace.release.assignment, path=ASSIGNMENT_FILE), tmp_path / "solutions"
+    shutil.copytree(REFERENCE, reference, ignore=shutil.ignore_patterns("__pycache__"))
+    kit = Workspace(Project(ROOT, reference, tmp_path), replace(workspace.release, assignment=assignment), tmp_path)
+    assert misconceptions_fit(kit).faults == ()
+    layers = reference / "layers.py"
+    layers.write_text(layers.read_text().replace("variance", "var"))
+    faults = misconceptions_fit(kit).faults
+    assert len(faults) > 5
+    for fault in faults:
+        assert re.match(
+            r"autograder/assignment/misconceptions/layer_norm.toml: fault [\w-]+: `find` occurs 0 times", fault
+        )
 
 
 def test_a_copy_of_a_private_file_closes(with_files: Doctor) -> None:

@@ -69,6 +69,31 @@ def test_the_handout_names_every_task(example_release) -> None:
     assert "$" not in handout
 
 
+def test_the_handout_rounds_no_threshold_and_keeps_the_table(project) -> None:
+    path = project.root / "autograder" / "assignment" / "assignment.toml"
+    text = path.read_text().replace("= 0.30", "= 0.255").replace('"Scaled table"', '"Scaled | table"')
+    path.write_text(text)
+    handout = make_release(project).folder["README.md"].decode()
+    assert "for at least 0.255 (" in handout and "| 1.1 | Scaled \\| table | 4 |" in handout
+
+
+def test_what_students_are_told_to_use_is_handed_out_without_points_for_bleu(project) -> None:
+    """The example's handout names no corpus and no scorer; where it does, they come along."""
+    path = project.root / "autograder" / "assignment" / "assignment.toml"
+    tables = path.read_text().split("[[tasks]]")
+    path.write_text("[[tasks]]".join(table for table in tables if "threshold = " not in table))
+    handout = path.with_name("handout.md")
+    handout.write_text(handout.read_text().replace("grade.py", "").replace("data/corpus", ""))
+
+    def given() -> set[str]:
+        names = make_release(project).archives["student.zip"]
+        return {name.removeprefix("assignment/") for name in names} & {"grade.py", "data/corpus/fren.dev.bpe"}
+
+    assert given() == set()
+    handout.write_text(handout.read_text() + "Train on data/corpus/fren.train.bpe, and score with grade.py.\n")
+    assert given() == {"grade.py", "data/corpus/fren.dev.bpe"}
+
+
 def test_the_manifest_has_every_checksum_and_the_versions(example_release) -> None:
     manifest = json.loads(example_release.outputs["dist/MANIFEST.json"])
     assert manifest["versions"] == {"kit": "0.1.0", "python": ">=3.11", "numpy": ">=2", "tqdm": "any"}

@@ -9,6 +9,8 @@ import pytest
 
 from autograder.classroom import grading as class_grading
 from autograder.classroom.machines import here
+from autograder.diagnosis.catalogue import CatalogueError
+from autograder.grading import judging
 from autograder.grading.events import TasksJudged
 from autograder.grading.judging import Grader
 from autograder.grading.marks import TaskResult
@@ -45,6 +47,19 @@ def test_a_grader_that_is_killed_stops_no_other_and_takes_no_points(folder, outp
         assert not records[name].is_finished
     printed = capfd.readouterr().err
     assert "Traceback" in printed and "a bug of ours" in printed
+
+
+def test_a_misconception_that_does_not_fit_stops_no_class(monkeypatch):
+    """A word of a solution was renamed: what knows it is told of in the diagnosis, and no marks depend on that."""
+
+    class Broken:
+        def prepare(self, components, task):
+            raise CatalogueError(f"task {task}: `find` occurs 0 times")
+
+    monkeypatch.setattr(judging, "make_diagnostician", lambda *arguments: Broken())
+    grader = Grader(read_assignment(), None, None, None)
+    grader.prepare()
+    assert isinstance(grader.diagnostician, Broken)
 
 
 @pytest.mark.slow

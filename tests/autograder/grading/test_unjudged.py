@@ -203,6 +203,18 @@ def test_text_that_was_handed_out_may_be_laid_out_anew():
     assert listed(LAYERS, ("1.4", State.PASSED), reached=(), release=given) == []
 
 
+def test_statements_that_were_handed_out_inside_of_a_function_do_not_count():
+    """Its TODO was beside them; another statement with the same test is the student's."""
+    own = LAYERS.replace("return x\n", "x = x + 1\n    return x\n", 1)
+    given = {"layers": ("layers.py", LAYERS)}
+    assert listed(own, ("1.4", State.PASSED), reached=(), release=given) == [
+        "layers.py, line 2: helper was never called"
+    ]
+    other = own.replace("return 0\n", "return 1\n", 1)
+    found = listed(other, ("1.4", State.PASSED), reached=(0,), release=given)
+    assert found == ["layers.py, line 3: x > 3 was never true", "layers.py, line 3: x > 3 was never false"]
+
+
 def test_where_nobody_knows_what_was_handed_out():
     """Then what may have been given is left out: helpers, and what is never called."""
     sources = {"layers": ("layers.py", LAYERS.replace("return helper(x)", "return helper(x) if x > 5 else 0"))}
