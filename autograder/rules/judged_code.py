@@ -19,7 +19,6 @@ from .evaluation import Evaluator
 from .values import Binding
 
 MAX_CODE = 100
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 WORDS = {
     Kind.TRUE: "{} was never true",
     Kind.FALSE: "{} was never false",
@@ -93,13 +92,9 @@ class JudgedModule:
         """Takes the module's tree and lines, and the text that was handed out; None = not known."""
         self.outcomes = find_outcomes(tree) or []
         self.component_of: dict[int, str] = {}
-        handed_out = given_functions(given or "")
-        functions = [one.node for one in self.outcomes if isinstance(one.node, FUNCTIONS)]
-        given_nodes: list[ast.AST] = [node for node in functions if is_among(node, lines, handed_out)]
-        statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt)) if given else ()
-        texts = given_statements(given or "")
-        given_nodes += [node for node in statements if text_of(node, lines) in texts]
-        given_lines = {number for node in given_nodes for number in lines_of(node)}
+        handed_out = given_statements(given or "")
+        statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt)) if handed_out else ()
+        given_lines = {n for node in statements if is_among(node, lines, handed_out) for n in lines_of(node)}
         self._numbers: dict[int, list[int]] = {}  # of outcomes, by line
         for number, outcome in enumerate(self.outcomes):
             if outcome.line not in given_lines and (given is not None or outcome.kind != Kind.CALLED):
@@ -149,27 +144,20 @@ def text_in(sources: Sources, module: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def given_functions(text: str) -> Mapping[str, ast.AST]:
-    """The functions of a module that was handed out, by their lines."""
+def given_statements(text: str) -> Mapping[str, ast.stmt]:
+    """The statements of a module that was handed out, by their lines: in a function with a TODO, the rest was given."""
     tree = parse(text)
     nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
     lines = text.split("\n")
-    return {text_of(node, lines): node for node in nodes if isinstance(node, FUNCTIONS)}
+    return {text_of(node, lines): node for node in nodes if isinstance(node, ast.stmt)}
 
 
-@lru_cache(maxsize=32)
-def given_statements(text: str) -> frozenset[str]:
-    """The lines of each statement of a module that was handed out: in a function with a TODO, the rest was given."""
-    tree = parse(text)
-    nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
-    lines = text.split("\n")
-    return frozenset(text_of(node, lines) for node in nodes if isinstance(node, ast.stmt))
-
-
-def is_among(node: Function, lines: list[str], given: Mapping[str, ast.AST]) -> bool:
-    """Whether a function is one of those that were handed out, however its lines are broken."""
+def is_among(node: ast.stmt, lines: list[str], given: Mapping[str, ast.stmt]) -> bool:
+    """Whether a statement is one of those that were handed out; a function, however its lines are broken."""
     if text_of(node, lines) in given:
         return True
+    if not isinstance(node, FUNCTIONS):
+        return False
     shape = [type(statement) for statement in node.body]
     alike = [one for one in given.values() if isinstance(one, FUNCTIONS) and one.name == node.name]
     return any(ast.dump(one) == ast.dump(node) for one in alike if [type(statement) for statement in one.body] == shape)
