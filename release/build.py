@@ -86,7 +86,6 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
 def make_release(project: Project) -> Release:
     """Everything, in memory. Raises: ReleaseError with every problem found."""
     assignment, skeleton, folder = make_package(project)
-    check_inputs(project.root, assignment)
     requirements = read_requirements(project.root, project.index)
     kit = collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], requirements)
     archives = {
@@ -94,6 +93,7 @@ def make_release(project: Project) -> Release:
         GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
         INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
     }
+    check_inputs(project.root, assignment)  # once nothing is missing
     course = make_course(project.root, assignment, skeleton, requirements) if has_notebooks(project.root) else None
     if course:
         handed_out = {**course.release, HANDED_OUT: remember(course.release, package="")}

@@ -17,6 +17,7 @@ from .skeleton.build import coded_tasks
 SEPARATOR = "|||"
 MOST = 3
 """Problems of one file that are named."""
+_MARK = re.compile(r"task_(\d+|e)_\d+")
 
 
 def check_inputs(root: Path, assignment: Assignment) -> None:
@@ -32,9 +33,9 @@ def corpus_problems(root: Path) -> Iterator[Problem]:
     """Lines that are no pairs, and references that do not belong to the lines that students translate."""
     train, dev, test = (f"{CORPUS}/{name}" for name in REQUIRED_CORPUS)
     for name in (train, dev):
-        yield from _not_pairs(name, read_text(root / name, name).splitlines())
+        yield from _not_pairs(name, lines_of(root, name))
     name = REFERENCES.as_posix()
-    sources, references = (read_text(root / path, path).splitlines() for path in (test, name))
+    sources, references = lines_of(root, test), lines_of(root, name)
     if len(sources) != len(references):
         what = f"has {len(references)} lines, but {test} has {len(sources)}"
         yield Problem(name, 0, what, "each line needs the reference of the line that students translate")
@@ -46,6 +47,12 @@ def corpus_problems(root: Path) -> Iterator[Problem]:
         others = [number for number, (line, source) in both if line.split(SEPARATOR)[0] != source]
         for number in [] if wrong else others[:MOST]:
             yield Problem(name, number, f"is about another sentence than line {number} of {test}", "make both anew")
+
+
+def lines_of(root: Path, name: str) -> list[str]:
+    """As training and grading read them: nothing but a line feed ends a line."""
+    text = read_text(root / name, name).removesuffix("\n")
+    return [line.removesuffix("\r") for line in text.split("\n")] if text else []
 
 
 def _not_pairs(name: str, lines: list[str]) -> Iterator[Problem]:
@@ -64,17 +71,12 @@ def _not_pairs(name: str, lines: list[str]) -> Iterator[Problem]:
 
 
 def mark_problems(root: Path, assignment: Assignment) -> Iterator[Problem]:
-    """Tests that are marked for no task of the assignment, and tasks for which no test is marked."""
+    """Tests, valid Python, that are marked for no task of the assignment, and tasks for which no test is marked."""
     known = {task.marker for task in assignment.tasks}
     texts = {path.name: read_text(path, f"{TESTS}{path.name}") for path in sorted((root / TESTS).glob("*.py"))}
     for name, text in texts.items():
-        try:
-            tree = ast.parse(text)
-        except SyntaxError as error:
-            yield Problem(f"{TESTS}{name}", error.lineno or 0, f"is not valid Python: {error.msg}", "correct it")
-            continue
-        for node in (node for node in ast.walk(tree) if isinstance(node, ast.Attribute)):
-            if re.fullmatch(r"task_(\d+|e)_\d+", node.attr) and node.attr not in known:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Attribute) and _MARK.fullmatch(node.attr) and node.attr not in known:
                 what = f"is marked {node.attr}, but assignment.toml has no such task"
                 yield Problem(f"{TESTS}{name}", node.lineno, what, "correct the mark, or remove the test")
     for task in coded_tasks(assignment):

@@ -83,4 +83,17 @@ def test_a_test_of_a_task_that_is_gone_and_a_task_without_a_test(project, proble
 
 def test_a_test_that_is_no_python(project, problems) -> None:
     (project.root / TESTS / "test_table.py").write_text("def f(:\n")
-    assert problems()[0] == f"{TESTS}/test_table.py:1: is not valid Python: invalid syntax; correct it"
+    assert problems()[0] == f"{TESTS}/test_table.py:1: is not valid Python (invalid syntax); it has to be valid Python"
+
+
+def test_what_is_missing_is_told_first(project, problems) -> None:
+    (project.root / TRAIN).unlink()
+    (project.root / DEV).write_text("no pair\n")
+    assert problems() == [f"{TRAIN}: does not exist; make the corpus: python -m data generate"]
+
+
+def test_only_a_line_feed_ends_a_line(project, capsys) -> None:
+    with (project.root / TRAIN).open("a", encoding="utf-8", newline="") as file:
+        file.write("un\u2028chat\x85|||a cat\r\n")
+    assert main(["build", "--root", str(project.root)]) in (0, 1)
+    assert "stopped" not in capsys.readouterr().err
