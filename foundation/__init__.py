@@ -8,6 +8,7 @@
     watchdog.py           time limits for our own code          sources.py          a package's modules as text
     late_policy.py        what handing in late costs            opening_flags.py    to open a file of a stranger's
     counting.py           1 mark, 2 marks                       usable_cores.py     how much runs at a time
+    damaged_text.py       where bytes are no text
 
 Nothing in it knows of grading or of releases.
 """

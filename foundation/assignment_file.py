@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from .contract import Contract, Forbidden
+from .damaged_text import line_of
 from .late_policy import LatePolicy
-from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE
+from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 from .submission_limits import Limits
 
 DEFAULT_PATH = ASSIGNMENT_FILE
@@ -108,10 +109,14 @@ def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
     except OSError as error:
         raise AssignmentError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise AssignmentError(f"{path}: line {line} is not UTF-8; save the file as UTF-8") from None
+        raise AssignmentError(f"{path}: line {line_of(error)} is not UTF-8; save the file as UTF-8") from None
     except ValueError as error:  # no TOML, a number of thousands of digits, or no assignment
         raise AssignmentError(f"{path}: {error}") from None
+
+
+def released_folder() -> Path:
+    """The students' package of the kit's own assignment, where a release puts it. Raises: AssignmentError."""
+    return ROOT / read_assignment().package
 
 
 @lru_cache(maxsize=8)

@@ -4,6 +4,8 @@ import string
 from collections.abc import Mapping
 from pathlib import Path
 
+from foundation.damaged_text import line_of
+
 from .problems import Problem, ReleaseError
 
 
@@ -24,8 +26,9 @@ def read_text(path: Path, name: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ReleaseError([Problem(name, line, f"is not UTF-8 ({error.reason})", "save it as UTF-8")]) from None
+        raise ReleaseError(
+            [Problem(name, line_of(error), f"is not UTF-8 ({error.reason})", "save it as UTF-8")]
+        ) from None
 
 
 def fill_in(text: str, name: str, words: Mapping[str, str]) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-from foundation.assignment_file import DEFAULT_PATH, Assignment, AssignmentError, read_assignment
+from foundation.assignment_file import DEFAULT_PATH, Assignment, AssignmentError, released_folder
 from foundation.command_line import Parser
-from foundation.places import REFERENCES, ROOT, SKELETON, TEST_REFERENCES
+from foundation.places import REFERENCES, SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
 from foundation.whole_files import check_file
 
@@ -39,7 +39,7 @@ def add_references(parser: argparse.ArgumentParser) -> None:
 def add_release(parser: argparse.ArgumentParser) -> None:
     """Where the skeleton is that students have got."""
     try:
-        folder = ROOT / read_assignment().package
+        folder = released_folder()
     except AssignmentError:  # the command itself tells it
         folder = SKELETON
     parser.add_argument("--release", type=Path, default=folder, help=f"the skeleton; default: {folder.name}/")

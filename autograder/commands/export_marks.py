@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
+from foundation.counting import first_of
 from foundation.places import ROOT
 from foundation.printable_text import printable
 from foundation.whole_files import check_folder
@@ -94,6 +95,4 @@ def run(options: argparse.Namespace) -> int:
 
 def tell(what: str, names: list[str] | tuple[str, ...]) -> None:
     """Prints a note about some students."""
-    shown = ", ".join(printable(name, 60) for name in names[:MOST_NAMES])
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    print(f"note: {what}: {shown}{more}", file=sys.stderr)
+    print(f"note: {what}: {first_of([printable(name, 60) for name in names], MOST_NAMES)}", file=sys.stderr)

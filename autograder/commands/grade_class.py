@@ -10,6 +10,7 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import positive
+from foundation.counting import first_of
 from foundation.places import ROOT
 from foundation.printable_text import printable
 from foundation.usable_cores import usable_cores
@@ -122,9 +123,8 @@ def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:
     """Says for whom there are decisions by hand who is not in the class, so that they concern no mark."""
     strangers = sorted(decisions.keys() - {stored_name(member.id) for member in roll.members})
     if strangers:
-        shown = ", ".join(printable(key, 40) for key in strangers[:MOST_NAMES])
-        more = f" and {len(strangers) - MOST_NAMES} more" if len(strangers) > MOST_NAMES else ""
-        print(f"note: decisions by hand for students who are not in this class: {shown}{more}", file=sys.stderr)
+        shown = first_of([printable(key, 40) for key in strangers], MOST_NAMES)
+        print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)
 
 
 def open_books(course: str, roll: Roll, assignment: Assignment) -> dict[str, dict[str, Gradebook]]:

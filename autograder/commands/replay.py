@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
+from foundation.counting import first_of
 from foundation.places import ROOT
 from foundation.printable_text import printable
 
@@ -20,6 +21,8 @@ from ..intake import take_in
 from ..reports.gradescope.results import as_results
 from ..reports.terminal import as_table
 from .arguments import Commands, check_references, shared_arguments, version_of
+
+MOST_NAMES = 5
 
 
 class ReplayError(ValueError):
@@ -80,8 +83,7 @@ def changes(old: Record, files: dict[str, str]) -> str:
     """Which files are not those of the record."""
     known = old.judgement.files
     names = [name for name in sorted({*known, *files}) if known.get(name) != files.get(name)]
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(printable(name, 60) for name in names[:5]) + more
+    return first_of([printable(name, 60) for name in names], MOST_NAMES)
 
 
 def differences(old: Record, new: Record) -> list[str]:

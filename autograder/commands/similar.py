@@ -9,7 +9,7 @@ from pathlib import Path
 
 from foundation.assignment_file import read_assignment
 from foundation.command_line import positive
-from foundation.counting import counted
+from foundation.counting import counted, first_of
 from foundation.printable_text import printable
 from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder, write_whole
@@ -90,9 +90,8 @@ def as_text(findings: Findings, roll: Roll) -> list[str]:
     lines = [f"{counted(len(findings.compared), 'submission')} compared: {pairs} to look at"]
     for pair in findings.pairs[:SHOWN]:
         components = [one.component for one in pair.matches]
-        more = f" and {len(components) - SHOWN_COMPONENTS} more" if len(components) > SHOWN_COMPONENTS else ""
         lines.append(f"  {shown(pair.left)} and {shown(pair.right)}: by chance {in_words(pair.expected)}")
-        lines.append(f"      {', '.join(components[:SHOWN_COMPONENTS])}{more}")
+        lines.append(f"      {first_of(components, SHOWN_COMPONENTS)}")
     if n_pairs > SHOWN:
         lines.append(f"  … and {n_pairs - SHOWN} more")
     for keys in findings.groups:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.damaged_text import line_of
 from foundation.printable_text import printable
 from foundation.sources import Source
 
@@ -39,7 +40,7 @@ def decode(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig" if name == "utf-8" else name)
     except UnicodeDecodeError as error:
-        where = f"byte 0x{content[error.start]:02x} in line {content.count(10, 0, error.start) + 1}"
+        where = f"byte 0x{content[error.start]:02x} in line {line_of(error)}"
         shown = "UTF-8" if name.startswith("utf-8") else name
         raise RefusedError(f"it is not {shown} text ({where}); save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that everyone counts the same lines

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TypedDict
 
-from foundation.counting import counted
+from foundation.counting import counted, first_of
 from foundation.printable_text import printable
 
 from ..classroom.marks import Mark
@@ -173,5 +173,4 @@ def sections_of(roll: Roll, records: Mapping[str, Record]) -> Iterator[tuple[str
 
 
 def _shortened(names: list[str]) -> str:
-    shown = ", ".join(printable(name, 40) for name in names[:MOST_NAMES])
-    return shown + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+    return first_of([printable(name, 40) for name in names], MOST_NAMES)

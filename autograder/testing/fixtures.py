@@ -16,14 +16,14 @@ from types import TracebackType
 import pytest
 import torch
 
-from foundation.assignment_file import Assignment, AssignmentError, read_assignment
+from foundation.assignment_file import Assignment, AssignmentError, read_assignment, released_folder
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 from foundation.todo_wording import told_by
 
 from ..intake.errors import IntakeError
 from .case import Case
 from .in_process import read_sources
-from .options import folder_of, released_folder
+from .options import folder_of
 from .running.unreached import ADVICE, OwnRun
 from .told_inputs import tell_inputs
 from .under_test import SEED, SUBMISSION, SubmissionUnderTest

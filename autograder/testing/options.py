@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.assignment_file import read_assignment
-from foundation.places import ROOT
+from foundation.assignment_file import released_folder
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,8 +18,3 @@ def folder_of(config: pytest.Config) -> Path:
     """The folder to judge."""
     folder: Path | None = config.getoption("submission")
     return folder or released_folder()
-
-
-def released_folder() -> Path:
-    """The package as it was handed out, where students work."""
-    return ROOT / read_assignment().package

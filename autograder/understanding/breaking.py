@@ -6,6 +6,8 @@ import itertools
 import random
 from typing import TYPE_CHECKING
 
+from foundation.counting import first_of
+
 from ..grading.marks import LOOK_AT
 from .question import LETTERS, Question
 from .trials import Tried, try_changes
@@ -83,5 +85,4 @@ def _breaks(one: Tried) -> str:
     names = list(one.trial.missed)
     if not names:
         return "breaks none of the task's tests."
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
-    return f"breaks {shown}{f' and {len(names) - MOST_NAMED} more' if len(names) > MOST_NAMED else ''}."
+    return f"breaks {first_of([f'`{name}`' for name in names], MOST_NAMED)}."

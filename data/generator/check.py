@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from foundation.damaged_text import line_of
+
 from ..bpe import SPECIAL_IDS, join_pieces
 from ..files import SEPARATOR, CorpusError
 from .corpus_files import (
@@ -54,12 +56,16 @@ def differences(expected: Manifest, files: Mapping[str, bytes], whose: str) -> l
 
 def broken_promises(files: Mapping[str, bytes], size: Size) -> list[str]:
     """Returns a line for each promise of the README that the files break."""
-    damaged = [problem for name, content in files.items() if (problem := _not_utf8(name, content))]
-    if damaged:
-        return damaged
-    text = {name: content.decode("utf-8").splitlines() for name, content in files.items()}
-    pairs = {name: [tuple(line.split(SEPARATOR)) for line in text[name]] for name in (TRAIN, DEV, TEST)}
+    text: dict[str, list[str]] = {}
     problems = []
+    for name, content in files.items():
+        try:
+            text[name] = content.decode("utf-8").splitlines()
+        except UnicodeDecodeError as error:
+            problems.append(f"{name}:{line_of(error)}: not UTF-8: {error.reason}")
+    if problems:
+        return problems
+    pairs = {name: [tuple(line.split(SEPARATOR)) for line in text[name]] for name in (TRAIN, DEV, TEST)}
     for name, expected in ((TRAIN, size.train), (DEV, size.dev), (TEST, size.test), (TEST_SOURCE, size.test)):
         if len(text[name]) != expected:
             problems.append(f"{name}: {len(text[name])} lines, expected {expected}")
@@ -77,16 +83,6 @@ def broken_promises(files: Mapping[str, bytes], size: Size) -> list[str]:
         *_leaks(text, pairs[TEST]),
         *_alignments(text, pairs),
     ]
-
-
-def _not_utf8(name: str, content: bytes) -> str:
-    """Where a file is not UTF-8; "" where it is."""
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        return f"{name}:{line}: not UTF-8: {error.reason}"
-    return ""
 
 
 def _shared(pairs: Mapping[str, list[tuple[str, ...]]]) -> list[str]:

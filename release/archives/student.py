@@ -134,7 +134,7 @@ def collect_kit(
     problems = [
         Problem(f"{CORPUS}/{name}", 0, "does not exist", "make the corpus: python -m data generate")
         for name in REQUIRED_CORPUS
-        if are_needed(CORPUS, assignment, handed_out) and not (root / CORPUS / name).is_file()
+        if not (root / CORPUS / name).is_file() and are_needed(CORPUS, assignment, handed_out)
     ]
     files = read_packages(root)
     tests = [path for path in files if path.startswith(TESTS) and path.endswith(".py")]
