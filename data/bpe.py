@@ -17,11 +17,11 @@ from tokenizers.models import BPE  # noqa: E402
 from tokenizers.pre_tokenizers import WhitespaceSplit  # noqa: E402
 from tokenizers.trainers import BpeTrainer  # noqa: E402
 
-END_OF_WORD = "</w>"
-CONTINUES = "@@"
+from reference.translation.raw_text import END_OF_WORD  # noqa: E402
+from reference.vocab import CONTINUES  # noqa: E402
+
 SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but not in the corpus
 ATTEMPTS = 8
-
 
 Lines = Callable[[], Iterable[str]]
 """Gives the sentences, as often as it is called: words separated by spaces."""
