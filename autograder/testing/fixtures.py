@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{task.marker}: {task.number} {task.title}")
     config.addinivalue_line("markers", "core: a task whose core test fails earns nothing")
     config.addinivalue_line("markers", "situations: draws rows of a covering array, other ones with each seed")
+    config.addinivalue_line("markers", "item(name): the rubric item of its task that a test belongs to")
     config.addinivalue_line("markers", "given: tests code that the assignment provides; no points")
     if SEED not in config.stash:
         seed = config.getoption("seed")

@@ -45,9 +45,13 @@ def places_of(values: Tensor, among: Tensor) -> Tensor | None:
 
 def find_table(module: nn.Module, vocab_size: int, d_model: int) -> Tensor | None:
     """Places of an embedding's table, (vocab_size, d_model), where it returns its parameters times sqrt(d_model)."""
-    numbers = in_a_row(learned(module)).detach()
-    vectors = module(torch.arange(vocab_size)[None]).detach()
-    if vectors.shape != (1, vocab_size, d_model) or numbers.numel() < 2:
+    parameters = learned(module)
+    count = sum(p.numel() for p in parameters)
+    grid = torch.linspace(-1, 1, count)[torch.randperm(count, generator=torch.Generator().manual_seed(0))]
+    with _values(parameters, grid):  # far enough apart for float32
+        numbers = in_a_row(parameters).detach()
+        vectors = module(torch.arange(vocab_size)[None]).detach()
+    if vectors.shape != (1, vocab_size, d_model) or count < 2:
         return None
     return places_of(vectors[0] / d_model**0.5, numbers)
 
@@ -88,7 +92,7 @@ def find_network(module: nn.Module, d_model: int, d_ff: int) -> NetworkPlaces | 
         return None
     if any(p.dtype != torch.float64 for p in parameters):
         return None
-    with _positive(parameters):
+    with _values(parameters, 1.5 + distinct(sum(p.numel() for p in parameters))):
         x = 1.5 + distinct(1, 1, d_model)
         rows = [_gradients(module(x)[0, 0, feature], parameters) for feature in range(d_model)]
         return _sort_gradients(torch.stack(rows), in_a_row(parameters).detach(), x[0, 0], d_ff)
@@ -197,10 +201,10 @@ def _gradients(end: Tensor, parameters: Sequence[Tensor]) -> Tensor:
 
 
 @contextmanager
-def _positive(parameters: Sequence[Tensor]) -> Iterator[None]:
-    """Positive numbers in the place of the parameters', for the length of a with-block."""
+def _values(parameters: Sequence[Tensor], values: Tensor) -> Iterator[None]:
+    """Other values in the place of the parameters', for the length of a with-block."""
     before = [parameter.detach().clone() for parameter in parameters]
-    others = (1.5 + distinct(sum(p.numel() for p in parameters))).split([p.numel() for p in parameters])
+    others = values.split([p.numel() for p in parameters])
     try:
         with torch.no_grad():
             for parameter, other in zip(parameters, others, strict=True):

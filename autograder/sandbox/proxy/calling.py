@@ -73,6 +73,7 @@ class Caller:
                 for index, parameter in module.trainable_parameters():
                     inputs.append(parameter)
                     parameters.append((module.number, index))
+        content |= {"inference": torch.is_inference_mode_enabled()}
         content |= {"grad": torch.is_grad_enabled(), "parameters": parameters, "seed": draw_seed()}
         result, decoder = self._ask(session, component, "call", content, encoder, modules)
         try:

@@ -98,7 +98,7 @@ class Executor:
         args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
         before = keep(decoder.tensors)
         function = self._find(request["target"])
-        with torch.set_grad_enabled(request["grad"]):
+        with torch.inference_mode() if request.get("inference") else torch.set_grad_enabled(request["grad"]):
             self._seed(request)
             value = function(*args, **kwargs)
         result = {"value": encoder.encode(value)}
