@@ -18,7 +18,6 @@ from autograder.testing.comparison import (
 )
 from autograder.testing.under_test import SubmissionUnderTest
 
-COMPONENT = "train.train_epoch"
 PAD, SRC_VOCAB, TGT_VOCAB, D_MODEL = 0, 7, 9, 5
 
 Shape = tuple[int, int, int]
@@ -36,7 +35,6 @@ def shapes_by_labels() -> list[list[Shape]]:
 
 
 SHAPES = shapes_by_labels()
-MOST_BATCHES = 100
 OPTIMIZERS = {
     "plain": {"momentum": 0.0, "weight_decay": 0.0},
     "with momentum": {"momentum": 0.5, "weight_decay": 0.1},
@@ -91,15 +89,23 @@ class Training:
             "labels": labels,
         }
 
-    def run(self, how: dict[str, Any] | None = None, **options: Any) -> tuple[Any, list[Tensor]]:
-        """Calls train_epoch with these options, and `how` as `stand_ins.train` takes it; the result and parameters."""
-        [(losses, parameters, *_)] = train_in_turn(self.submission, [self.described(options, **how or {})])
-        return losses[-1], parameters
+    def run(self, options: dict[str, Any], **how: Any) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
+        """Calls train_epoch.
 
-    def described(self, options: dict[str, Any], **how: Any) -> dict[str, Any]:
-        """As `stand_ins.train` takes it."""
-        settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing}
-        return {"start": self.start, "batches": self.batches, **settings, "options": options, **how}
+        Args:
+            options: its arguments beside those that each run has.
+            how: in what state it gets model and batches, as `stand_ins.train` takes it.
+
+        Returns:
+            The losses of the epochs, the parameters afterwards, the scheduler's steps, and changed settings.
+        """
+        settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
+        run = {"start": self.start, "batches": self.batches, **settings, **how}
+        found = self.submission.apply("train_in_turn", self.submission.function("train.train_epoch"), [run])
+        [one] = expect_parts(found, ["the run"], "what comes back")
+        names = "losses", "parameters", "the scheduler's steps", "changed settings"
+        losses, parameters, steps, changed = expect_parts(one, names, "what comes back")
+        return losses, parameters, steps, changed
 
     def expected(
         self,
@@ -155,13 +161,3 @@ class Training:
         tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32
         for index, (actual, wanted) in enumerate(zip(found, expected, strict=True)):
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
-
-
-def train_in_turn(
-    submission: SubmissionUnderTest, runs: list[dict[str, Any]]
-) -> list[tuple[list[Any], list[Tensor], int | None, list[str]]]:
-    """What `stand_ins.train` returns for each run."""
-    found = submission.apply("train_in_turn", submission.function(COMPONENT), runs)
-    several = expect_parts(found, [f"run {number + 1}" for number in range(len(runs))], "what comes back")
-    names = "losses", "parameters", "the scheduler's steps", "changed settings"
-    return [tuple(expect_parts(one, names, "what comes back")) for one in several]
