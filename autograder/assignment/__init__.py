@@ -5,7 +5,7 @@
     tests/               the component tests, one file per task
     checks/              what several of them share
     stand_ins/           what runs in the worker beside submitted code
-    parameter_roles/     find out which parameter plays which part
+    expected/     find out which parameter plays which part
     training_check.py    does the whole learn?
     translating_again.py with a submitted checkpoint, in the worker
     learned_model.py     what a model looks at whose checkpoint was handed in

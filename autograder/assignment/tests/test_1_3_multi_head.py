@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.assignment.parameter_roles.heads import PARTS, SPLIT, check_numbers, multi_heads
-from autograder.assignment.parameter_roles.readings import learned_and_leaves
+from autograder.assignment.expected.heads import PARTS, SPLIT, check_numbers, multi_heads
+from autograder.assignment.expected.readings import learned_and_leaves
 from autograder.testing.calls import Computation, Inputs, each_dtype, expect_computes, expect_no_state
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_gradients, fail

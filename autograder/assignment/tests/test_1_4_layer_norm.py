@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.parameter_roles.readings import layer_norms, learned_and_leaves
+from autograder.assignment.expected.readings import layer_norms, learned_and_leaves
 from autograder.testing.calls import Computation, each_dtype, expect_computes, expect_no_state
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_shape

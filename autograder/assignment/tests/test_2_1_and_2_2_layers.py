@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.parameter_roles.layers import Layer, Sizes, check_parts, layers, nearest
-from autograder.assignment.parameter_roles.parts import take_census
-from autograder.assignment.parameter_roles.written_out import SIZES as UNLIKE
-from autograder.assignment.parameter_roles.written_out import WrittenOut
+from autograder.assignment.expected.layers import Layer, Sizes, check_parts, layers, nearest
+from autograder.assignment.expected.parts import take_census
+from autograder.assignment.expected.written_out import SIZES as UNLIKE
+from autograder.assignment.expected.written_out import WrittenOut
 from autograder.testing.calls import Inputs, each_dtype, expect_computes, expect_no_state, leaves_of
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import expect, expect_gradients, expect_parts

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.parameter_roles.layers import Sizes, nearest, stacks
-from autograder.assignment.parameter_roles.parts import take_census
+from autograder.assignment.expected.layers import Sizes, nearest, stacks
+from autograder.assignment.expected.parts import take_census
 from autograder.assignment.stand_ins.formulas import trace
 from autograder.testing.calls import Computation, Inputs, each_dtype, expect_computes, expect_no_state, leaves_of
 from autograder.testing.case import Case

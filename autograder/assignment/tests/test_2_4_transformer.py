@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.assignment.parameter_roles.layers import Sizes, nearest, sides
+from autograder.assignment.expected.layers import Sizes, nearest, sides
 from autograder.assignment.stand_ins.formulas import trace
 from autograder.testing.calls import Computation, Inputs, each_dtype, expect_computes, expect_no_state, leaves_of
 from autograder.testing.case import ALMOST_ALL, Case

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.assignment.checks.trainings import OPTIMIZERS, Training
+from autograder.assignment.expected.trainings import OPTIMIZERS, Training
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, describe, expect, expect_close
 from autograder.testing.under_test import SubmissionUnderTest

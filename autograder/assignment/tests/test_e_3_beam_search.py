@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from autograder.assignment.checks.search_tables import (
+from autograder.assignment.expected.search_tables import (
     BOS,
     EOS,
     PAD,
