@@ -68,7 +68,7 @@ class Test(Model):
 
     name: Name
     nodeid: Annotated[Name, Field(description="File and name: unique among all tests.")]
-    core: Annotated[bool, Field(description="Without this test the part earns nothing.")]
+    item: Annotated[Name, Field(description="The item of the part's rubric; empty where the test names none.")]
     state: State
     message: TestText
 
@@ -138,15 +138,6 @@ class Bleu(Model):
     signature: Annotated[str, Field(description="sacreBLEU's record of every choice behind the figure.")]
 
 
-class Unjudged(Model):
-    """A way on from a branch that no test has taken; what follows may be wrong without losing points."""
-
-    component: Annotated[Name, Field(description="Whose code it is.")]
-    place: Annotated[TestText, Field(description="File and line, or notebook, cell and line.")]
-    what: Annotated[TestText, Field(description="In words: which condition never held, what never ran.")]
-    only_raises: Annotated[bool, Field(description="What follows does nothing but raise an exception.")]
-
-
 class Judgement(Model):
     """What follows from the submission, the assignment, the seed and the grader's version; no clock decides it."""
 
@@ -174,15 +165,6 @@ class Judgement(Model):
     internals: Annotated[
         Notes, Field(description="Uses of PyTorch's and Python's internals, which a person should read.")
     ] = ()
-    unjudged: Annotated[
-        tuple[Unjudged, ...],
-        Field(max_length=MAX_NOTES, description="Code of parts that pass, reached by no test; told by the submission."),
-    ] = ()
-
-    @property
-    def hiding_places(self) -> list[Unjudged]:
-        """Unjudged code that may be wrong unseen: it does more than raise an exception."""
-        return [branch for branch in self.unjudged if not branch.only_raises]
 
     @property
     def mark(self) -> float | None:

@@ -31,7 +31,6 @@ from .events import (
     TasksJudged,
     TrainingTried,
     TranslationsScored,
-    UnjudgedFound,
 )
 from .grader_version import weighting_of
 from .marks import Outcome, TaskResult
@@ -153,8 +152,6 @@ def fold_judgement(judgement: Judgement, event: Event) -> Judgement:
             return judgement.changed(learned=event.learned)
         case InternalsFound():
             return judgement.changed(internals=event.uses[:MAX_NOTES])
-        case UnjudgedFound():
-            return judgement.changed(unjudged=event.branches[:MAX_NOTES])
         case Noted(is_about_run=False):
             return with_note(judgement, event.text)
     return judgement
@@ -217,7 +214,7 @@ def test_of(outcome: Outcome) -> Test:
     return Test(
         name=outcome.test,
         nodeid=outcome.nodeid,
-        core=outcome.is_core,
+        item=outcome.item,
         state=outcome.state,
         message=outcome.message,
     )

@@ -80,13 +80,14 @@ def expect_computes(
         given = {name: _argument(value, with_gradients, is_plain) for name, value in inputs.items()}
         leaves = [_leaf(value, with_gradients) for value in inputs.values()]
         wanted = [_as_parts(candidate(*leaves), parts) for candidate in candidates]
-        first, *others = given
+        # What a call does to its arguments is for `expect_no_state` to find.
+        handed = {name: x.clone() if x is not None and x.requires_grad else x for name, x in given.items()}
+        first, *others = handed
         if is_plain:
-            result = function(*given.values())
+            result = function(*handed.values())
         else:
             with torch.inference_mode():
-                result = function(given[first], **{name: given[name] for name in others})
-        _expect_unchanged(given, inputs)
+                result = function(handed[first], **{name: handed[name] for name in others})
         found = [result] if len(parts) == 1 else expect_parts(result, parts, "what is returned")
         chosen = _fitting(found[0], wanted, counted)
         for number, name in enumerate(parts):
@@ -120,21 +121,22 @@ def expect_no_state(
     """
     __tracebackhide__ = True
     with torch.no_grad():
-        first = function(*_copies(others))
+        arguments = dict(zip(others, _copies(others), strict=True))
+        first = function(*arguments.values())
+        _expect_unchanged(arguments, others)
         kept = tensors_in(first, copied=True)
         reused = _copies(others)  # these very tensors get the contents of `inputs` after a call with them
         function(*reused)
         for one, value in zip(reused, inputs.values(), strict=True):
             if one is not None and value is not None:
                 one.data.copy_(value)
-        for arguments in (reused, _copies(inputs), _copies(inputs)):
-            given = dict(zip(inputs, arguments, strict=True))
+        for several in (reused, _copies(inputs), _copies(inputs)):
+            given = dict(zip(inputs, several, strict=True))
 
             def call(*args: Tensor | None, given: Inputs = given) -> Any:
                 return function(*given.values())
 
             expect_computes(call, candidates, inputs, parts, STATE)
-            _expect_unchanged(given, inputs)
     what = "the result of an earlier call, after another call"
     expect(_all_equal(kept, tensors_in(first)), what, "as it was", "changed", "return new tensors from each call")
 

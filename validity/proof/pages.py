@@ -14,8 +14,7 @@ from .verdicts import Verdict, by_component
 
 PICTURE = "confusion.png"
 TESTS = {
-    "own": "the tests of the component's tasks (all tests on one fault in thirty)",
-    "reached": "the tests that the fault can reach (all tests on one fault in ten)",
+    "own": "the tests of the component's tasks (all tests on one fault in ten)",
     "all": "all tests",
 }
 

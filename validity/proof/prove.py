@@ -1,10 +1,8 @@
 """Runs the component tests on all faults and variants.
 
-With the first seed, every fault gets the tests of its own task and all others that it can reach (`reach`); what the
-rest of the tests do with it is known from the reference. As a check of that, one fault in ten gets all tests;
-with `--tests all` every fault does. With `--tests own` a fault gets no others than its own task's, and one in thirty
-gets all: enough to see that each is found, and a sample of who is blamed. Variants get all tests. With further seeds,
-both get the tests of their own tasks.
+With the first seed, every fault gets the tests of its own task, and one in ten gets all tests: enough to see that each
+is found, and a sample of who is blamed. With `--tests all` every fault gets all. Variants get all tests. With further
+seeds, both get the tests of their own tasks.
 """
 
 import argparse
@@ -22,7 +20,7 @@ from .reading_variants import Variant, read_variants
 from .result import Proof
 from .verdicts import verdict_of
 
-WHOLE_EVERY = {"own": 30, "reached": 10, "all": 1}
+WHOLE_EVERY = {"own": 10, "all": 1}
 """One fault in so many gets all tests."""
 CONDITIONAL = "proof/conditional_faults"
 """The assignment's folder of faults that show only under a condition, in the form of its misconceptions."""
@@ -79,7 +77,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
         variant_seeds=len(further),
         cpu_seconds=sum(run.cpu_seconds for done in runs.values() for run in done),
         wall_seconds=time.perf_counter() - start,
-        tests="all" if options.sandboxed and options.tests == "reached" else options.tests,
+        tests=options.tests,
     )
 
 
@@ -87,16 +85,15 @@ def with_seeds(name: str, sources: Sources, seeds: range, markers: tuple[str, ..
     """These tests with the first seed, as `--tests` says; those of its own tasks with the others."""
     if tests == "own":
         return [Version(name, sources, seeds, markers)]
-    first = Version(name, sources, seeds[:1])
-    if tests == "reached":
-        first = Version(name, sources, seeds[:1], markers, also_reached=True)
-    return [first] + ([Version(name, sources, seeds[1:], markers)] if len(seeds) > 1 else [])
+    return [Version(name, sources, seeds[:1])] + (
+        [Version(name, sources, seeds[1:], markers)] if len(seeds) > 1 else []
+    )
 
 
 def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[Fault]:
     """The faults that the options ask for."""
     faults = read_catalogue(options.catalogue, assignment)
-    if options.catalogue is None and options.conditions is None and (assignment.folder / CONDITIONAL).is_dir():
+    if options.catalogue is None and (assignment.folder / CONDITIONAL).is_dir():
         faults += read_catalogue(assignment.folder / CONDITIONAL, assignment)
     wanted = options.component
     if wanted:

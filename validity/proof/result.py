@@ -8,6 +8,9 @@ from .margins import Margin
 from .reading_variants import Variant
 from .verdicts import Verdict
 
+ENOUGH = 0.85
+"""Of the faults that show only under a condition, so many must be found; of all others, all."""
+
 
 @dataclass
 class Proof:
@@ -22,7 +25,7 @@ class Proof:
         close: faults that were found only narrowly.
         seeds, variant_seeds: with how many seeds each fault and each variant was tried.
         cpu_seconds, wall_seconds: the time that all runs took.
-        tests: that every fault was given: its own task's ("own"), those that it can reach ("reached"), or "all".
+        tests: that every fault was given: its own task's ("own", and all on one in ten) or "all".
     """
 
     assignment: Assignment
@@ -39,8 +42,19 @@ class Proof:
 
     @property
     def bad(self) -> list[Verdict]:
-        """Faults that escape, or that cost points elsewhere."""
-        return [verdict for verdict in self.verdicts if not verdict.is_good(self.assignment)]
+        """Faults that escape, or that cost points elsewhere; not those that escape under a condition."""
+        return [
+            verdict
+            for verdict in self.verdicts
+            if not verdict.is_good(self.assignment)
+            and not (verdict.is_conditional and verdict.is_blameless(self.assignment))
+        ]
+
+    @property
+    def conditional_share(self) -> float:
+        """The share of the faults under a condition that are found; 1 where there are none."""
+        conditional = [verdict.is_killed for verdict in self.verdicts if verdict.is_conditional]
+        return sum(conditional) / len(conditional) if conditional else 1.0
 
     @property
     def wrong(self) -> dict[str, list[str]]:
@@ -55,4 +69,4 @@ class Proof:
     @property
     def holds(self) -> bool:
         """Whether every fault is found and blamed rightly, correct code passes, and tolerances are far from both."""
-        return not (self.bad or self.wrong or self.narrow or self.close)
+        return self.conditional_share >= ENOUGH and not (self.bad or self.wrong or self.narrow or self.close)

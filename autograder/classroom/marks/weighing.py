@@ -8,7 +8,7 @@ from __future__ import annotations
 from foundation.assignment_file import Assignment, Task
 
 from ...grading.grader_version import weighting_of
-from ...grading.marks import partial
+from ...grading.marks import mark_items
 from ...grading.record import Bleu, Judgement, Part
 from ...grading.recording import with_parts
 from ...grading.states import State
@@ -42,6 +42,5 @@ def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> 
         return part.changed(score=task.points)
     if not part.tests or part.state is State.REFUSED:
         return part
-    missed = [test for test in part.tests if test.state is not State.PASSED]
-    misses_core = any(test.core for test in missed)
-    return part.changed(score=partial(task.points, assignment.credit, len(missed), len(part.tests), misses_core))
+    marks = mark_items(task, part.tests, assignment.credit)
+    return part.changed(score=round(sum(mark.score for mark in marks), 2))
