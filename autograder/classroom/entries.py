@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
+from foundation.counting import first_of
 from foundation.printable_text import printable
 from foundation.whole_files import OutputError
 
@@ -18,6 +19,8 @@ from .errors import ClassError
 from .record_names import record_names
 from .records import RECORDS
 from .roll import LeftOut, Member, Roll
+
+MOST_NAMES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,9 @@ def left_out(download: Download, matched: Matched) -> list[LeftOut]:
     for one in download.submissions:
         if one in matched.unmatched:
             ids = [student.id for student in matched.namesakes.get(one, ())]
-            what = f"fits more than one student: {', '.join(ids)}" if len(ids) > 1 else "fits no student in the roster"
+            shown = first_of(ids, MOST_NAMES)
+            what = f"fits more than one student: {shown}" if len(ids) > 1 else "fits no student in the roster"
+            what += f" for sure, but perhaps {shown}" if len(ids) == 1 else ""
             found.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
         elif one in undecided - counting:
             what = "one of several submissions, and nothing tells which one counts"

@@ -54,4 +54,5 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
 
 def person_of(found: re.Match[str]) -> Person:
     """Who handed in a file, by its name."""
-    return Person(found["name"] or "", {} if found["user"].startswith("anon_") else {"canvas": found["user"]})
+    ids = {} if found["user"].startswith("anon_") else {"canvas": found["user"]}
+    return Person(found["name"] or "", ids, is_plain=True)

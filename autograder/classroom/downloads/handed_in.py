@@ -21,10 +21,12 @@ class Person:
     Attributes:
         name: as the LMS writes it; "" where it gives none.
         ids: kind ("canvas", "moodle", "number", "login", "github", "email") -> value.
+        is_plain: whether the LMS has left spaces, punctuation and capitals out of the name; others may then share it.
     """
 
     name: str
     ids: Mapping[str, str] = field(default_factory=dict)
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, eq=False)

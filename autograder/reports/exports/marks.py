@@ -125,11 +125,11 @@ def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[
         roster: may come from another platform than the submissions; ids decide, or else names.
     """
     index = Index(roster)
+    found = index.students_of([[Person(result.member.name, result.member.ids)] for result in results])
     marks = []
-    for result in results:
+    for result, students in zip(results, found, strict=True):
         member = result.member
-        found = index.students_of([Person(member.name, member.ids)]) if roster else ()
-        student = found[0] if len(found) == 1 else None
+        student = students[0] if len(students) == 1 else None
         ids = {**member.ids, **student.ids} if student else dict(member.ids)
         marks.append(Mark(result, ids, student.row if student else {}))
     return marks

@@ -91,10 +91,9 @@ class Gradebook:
         target = find_target(text)
         files: dict[str, list[str]] = {}
         for file, name in students.items():
-            files.setdefault(name.casefold(), []).append(file)
+            files.setdefault(name, []).append(file)
         books = {}
-        for same in files.values():
-            student = students[same[0]]
+        for student, same in files.items():
             if len(same) > 1:
                 all_files = ", ".join(printable(file, 60) for file in same)
                 note(f"not in the gradebook: {all_files} belong to one student, {printable(student, 60)}; keep one")

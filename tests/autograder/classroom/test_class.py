@@ -1,5 +1,6 @@
 """A class, by the command: who is graded, and what is written."""
 
+import csv
 import json
 import shutil
 
@@ -9,6 +10,7 @@ from autograder.__main__ import main
 from autograder.classroom.downloads import DownloadError
 from autograder.classroom.entries import take_class
 from autograder.classroom.results import results_of
+from autograder.commands import export_marks
 from autograder.grading.events import Noted, TasksJudged
 from autograder.grading.marks import TaskResult
 from autograder.grading.states import State
@@ -16,7 +18,7 @@ from autograder.reports.class_summary import as_class_table, parts_of, rows_of, 
 from autograder.reports.spreadsheets import harmless
 from foundation.assignment_file import read_assignment
 
-from .conftest import ASSIGNMENT, StubGrader, run, states_of
+from .conftest import ASSIGNMENT, SEEDS, StubGrader, run, states_of
 
 
 def test_every_submission_gets_a_record_and_a_stray_none(folder, output, log):
@@ -57,6 +59,39 @@ def test_what_is_not_a_class_is_said(tmp_path, entry, words, capsys):
     assert printed.count("\n") == 1 and words in printed
     with pytest.raises(DownloadError, match="No such file"):
         take_class(tmp_path / "nowhere", tmp_path, ASSIGNMENT)
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind"),
+    [("Group 1.1_501_assignsubmission_file_/layers.py", "moodle"), ("group11_55_70_layers.py", "canvas")],
+)
+def test_a_group_that_handed_in_nothing_gets_no_marks(tmp_path, output, log, monkeypatch, entry, kind):
+    """`Group 1.1` and `Group 11` are one without punctuation, as Canvas writes them."""
+    place = tmp_path / "groups" / entry
+    place.parent.mkdir(parents=True)
+    place.write_text("# by Anna and Ben\n")
+    heading = {
+        "moodle": "Identifier,Full name,Group,Grade,Last modified (grade)",
+        "canvas": "ID,Student,Group,SIS User ID",
+    }
+    lines = [
+        ("55", "Anna", "Group 1.1"),
+        ("56", "Ben", "Group 1.1"),
+        ("57", "Cara", "Group 11"),
+        ("58", "Dan", "Group 11"),
+    ]
+    rows = [f"{'Participant ' * (kind == 'moodle')}{number},{name},{group},,-" for number, name, group in lines]
+    (tmp_path / "roster.csv").write_text("\n".join([heading[kind] + "," * (kind == "canvas"), *rows]))
+    roster = ["--roster", str(tmp_path / "roster.csv")]
+    assert main(["grade-class", str(tmp_path / "groups"), "--output", str(output), *roster]) == 0
+    monkeypatch.setattr(export_marks, "seeds_of_term", lambda root: SEEDS)
+    assert main(["export-marks", str(output), "--for", kind, *roster]) == 0
+    with (output / "export" / f"{kind}.csv").open(encoding="utf-8-sig") as file:
+        table = list(csv.DictReader(file))
+    column = "Grade" if kind == "moodle" else ASSIGNMENT.title
+    names = {row.get("Full name") or row["Student"]: row[column] for row in table}
+    marks = {name: mark for name, mark in names.items() if mark and name.strip() != "Points Possible"}
+    assert marks == {"Anna": "100", "Ben": "100"}
 
 
 def test_an_empty_scheduler_is_not_this_machine(folder, output, log, capsys):

@@ -154,6 +154,70 @@ def test_canvas_names_a_group_and_numbers_one_partner(roster):
     assert matched(students, team, nameless).students == {team: students[:2], nameless: students[2:]}
 
 
+GROUPS = "id,name,canvas id,participant,group\n" + "".join(
+    f"{name.lower()},{name},{id_},{group}\n"
+    for name, id_, group in [
+        ("Anna", "55,55", "Group 1.1"),
+        ("Ben", "56,56", "Group 1.1"),
+        ("Cara", "57,57", "Group 11"),
+        ("Dan", "58,58", "Group 11"),
+        ("José Roy", "61,61", "C"),
+        ("Jose Roy", "62,62", "C++"),
+        ("Eve", "63,63", "C#"),
+        ("Fay", "64,64", "team a"),
+        ("Gus", "65,65", "Team A"),
+        ("Group 7", "66,66", ""),
+    ]
+)
+
+
+def canvas_(name, id_):
+    return Person(name, {"canvas": id_}, is_plain=True)
+
+
+def moodle_(name, id_):
+    return Person(name, {"moodle": id_})
+
+
+@pytest.mark.parametrize(
+    ("people", "owners"),
+    [
+        ([moodle_("Group 1.1", "501")], ["anna ben"]),
+        ([moodle_("Group 11", "501")], ["cara dan"]),
+        ([moodle_("Group 1.1", "57")], ["anna ben"]),
+        ([moodle_("Group 1-1", "501")], [""]),
+        ([moodle_("group 1.1", "501")], ["anna ben"]),
+        ([moodle_("C", "501"), moodle_("C++", "502"), moodle_("C#", "503")], ["josé roy", "jose roy", "eve"]),
+        ([moodle_("c+", "501")], [""]),
+        ([moodle_("Team A", "501"), moodle_("team a", "502"), moodle_("TEAM A", "503")], ["gus", "fay", ""]),
+        ([canvas_("group11", "55")], ["anna ben"]),
+        ([canvas_("group11", "58")], ["cara dan"]),
+        ([canvas_("group11", "99")], [""]),
+        ([canvas_("group11", "63")], [""]),
+        ([canvas_("c", "62"), canvas_("c", "99")], ["jose roy", ""]),
+        ([canvas_("eve", "63"), canvas_("eve", "99")], ["eve", ""]),
+        ([canvas_("eve", "55")], [""]),
+        ([moodle_("José Roy", "61"), moodle_("Jose Roy", "62")], ["josé roy", "jose roy"]),
+        ([Person("José Roy"), Person("Jose Roy")], ["josé roy", "jose roy"]),
+        ([Person("Jośe Roy")], [""]),
+        ([Person("Evé"), Person("Eve")], ["", "eve"]),
+        ([Person("Evé"), Person("Evè")], ["", ""]),
+        ([Person("Evé")], ["eve"]),
+        ([moodle_("Eve", "99")], [""]),
+        ([Person("x", {"login": "Eve"}), Person("y", {"login": "eve"})], ["", "eve"]),
+        ([Person("x", {"login": "Eve"})], ["eve"]),
+        ([moodle_("Group 7", "66")], ["group 7"]),
+    ],
+)
+def test_names_that_come_to_the_same_are_never_taken_for_each_other(roster, people, owners):
+    """As it is spelled comes first, an id decides, and what is left is for a person."""
+    students = roster(GROUPS)
+    submissions = [one(person, entry=str(number)) for number, person in enumerate(people)]
+    found = matched(students, *submissions)
+    assert [" ".join(student.id for student in found.students[one]) for one in submissions] == owners
+    assert {*found.unmatched} == {one for one, owner in zip(submissions, owners, strict=True) if not owner}
+
+
 def test_without_a_roster_students_are_those_whom_the_download_names():
     anna, again, bob = (
         one(Person("Anna", {"number": "7"}), entry="a", day=1),
