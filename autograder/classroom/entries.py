@@ -108,6 +108,7 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
         file=file_of(one.source) if one else "",
         is_late=one.is_late if one else None,
         submitted=one.submitted if one else None,
+        unread_time=one.unread_time if one else "",
         undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
         perhaps=matched.perhaps.get(student, ()),
     )

@@ -43,7 +43,7 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
     for result in results:
         member = result.member
         row: dict[str, Cell] = {"id": member.id, "name": member.name, "submission": member.entry}
-        row |= {"late": {True: "late", False: "no", None: ""}[member.is_late]}
+        row |= {"late": "unknown" if member.unread_time else {True: "late", False: "no", None: ""}[member.is_late]}
         row |= {"status": result.status.value, "reason": result.reason, "score": result.score}
         row |= {"max_score": graded[0].max_score if graded else None, "bleu": None}
         row |= dict.fromkeys(columns)
@@ -168,6 +168,7 @@ def sections_of(roll: Roll, records: Mapping[str, Record]) -> Iterator[tuple[str
     noted = [names[key] for key, record in records.items() if record.run.notes]
     yield f"{len(noted)} with notes on the grading itself", noted
     yield "late", [member.name for member in roll.members if member.is_late]
+    yield "time of submission that cannot be read", [m.name for m in roll.members if m.unread_time]
     yield "needs review, since nothing tells which submission counts", [m.name for m in roll.members if m.undecided]
     yield f"nothing handed in ({len(roll.missing)})", [member.name for member in roll.missing]
 

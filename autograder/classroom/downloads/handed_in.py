@@ -39,7 +39,8 @@ class HandedIn:
         source: what intake reads: a folder, an archive, a notebook, or loose files that belong together.
         people: who handed it in; several for a group.
         is_late: what the LMS says; None where it does not say.
-        submitted: when; None where the LMS does not say.
+        submitted: when; None where the LMS does not say, or it cannot be read.
+        unread_time: why the time cannot be read; "" where it can, or the LMS does not say.
         notes: what a person should know.
     """
 
@@ -49,6 +50,7 @@ class HandedIn:
     owner: str
     is_late: bool | None = None
     submitted: datetime | None = None
+    unread_time: str = ""
     notes: tuple[str, ...] = ()
 
 

@@ -61,8 +61,7 @@ def _undecided(record: Record, marks: Sequence[Mark]) -> list[tuple[int, str]]:
 
 
 def _late(marks: Sequence[Mark]) -> list[tuple[int, str]]:
-    unknown = any(mark.lateness.is_unknown for mark in marks)
-    return [(0, "late, but nobody knows by how much")] if unknown else []
+    return [(0, why) for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why]
 
 
 def _internals(record: Record) -> list[tuple[int, str]]:

@@ -90,8 +90,9 @@ def said_of(result: Result, is_named: bool) -> list[str]:
     if result.mark is None:
         return []
     late, lines = result.mark.lateness, []
-    if late.is_unknown:
-        lines.append("Handed in late; what that costs is not decided yet.")
+    if late.unknown:
+        when = "Handed in late" if result.member.is_late else "It is not known when this was handed in"
+        lines.append(f"{when}; what that costs is not decided yet.")
     if late.days:
         waived = f", {late.waived} of them waived" if late.waived else ""
         earned = "points" if result.mark.earned is None else counted(result.mark.earned, "point")

@@ -16,7 +16,7 @@ from autograder.grading.marks import TaskResult
 from autograder.grading.states import State
 from autograder.reports.class_summary import as_class_table, parts_of, rows_of, write_summary
 from autograder.reports.spreadsheets import harmless
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import DEFAULT_PATH, read_assignment
 
 from .conftest import ASSIGNMENT, SEEDS, StubGrader, run, states_of
 
@@ -92,6 +92,28 @@ def test_a_group_that_handed_in_nothing_gets_no_marks(tmp_path, output, log, mon
     names = {row.get("Full name") or row["Student"]: row[column] for row in table}
     marks = {name: mark for name, mark in names.items() if mark and name.strip() != "Points Possible"}
     assert marks == {"Anna": "100", "Ben": "100"}
+
+
+def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(tmp_path, output, log, monkeypatch, capsys):
+    times = {"anna": "2026-12-25 15:58:23 UTC", "bob": "2026-12-25 15:58:23.9 CET", "carl": "2026-12-25 17:58 +0100"}
+    for name, time in {**times, "dora": "yesterday", "eve": "", "fay": None}.items():
+        place = tmp_path / "submitted" / name / "transformer"
+        place.mkdir(parents=True)
+        (place / "layers.py").write_text(f"# by {name}\n")
+        if time is not None:
+            (place / "timestamp.txt").write_text(time)
+    late = "[late]\ndue = 2026-12-25T15:00:00Z\npercent_per_day = 50\n\n[release]"
+    (tmp_path / "assignment.toml").write_text(DEFAULT_PATH.read_text().replace("[release]", late, 1))
+    options = ["--assignment", str(tmp_path / "assignment.toml")]
+    assert main(["grade-class", str(tmp_path / "submitted"), "--output", str(output), *options]) == 1
+    assert "time of submission that cannot be read: dora, eve, fay" in capsys.readouterr().out
+    page = (output / "class.html").read_text()
+    assert "the time of submission cannot be read (&#39;yesterday&#39; in timestamp.txt)" in page
+    monkeypatch.setattr(export_marks, "seeds_of_term", lambda root: SEEDS)
+    assert main(["export-marks", str(output), "--for", "plain", *options]) == 0
+    with (output / "export" / "plain.csv").open(encoding="utf-8-sig") as file:
+        scores = {row["id"]: row["score"] for row in csv.DictReader(file)}
+    assert scores == {"anna": "50", "bob": "100", "carl": "50", "dora": "", "eve": "", "fay": ""}
 
 
 def test_an_empty_scheduler_is_not_this_machine(folder, output, log, capsys):

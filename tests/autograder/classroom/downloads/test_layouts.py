@@ -236,21 +236,46 @@ def test_nbgrader(lay):
     assert download.layout == "nbgrader" and entries(download) == ["anna", "bob", "dora"]
     anna, bob, _ = download.submissions
     assert anna.source == download.folder / "anna" / "hw" and dict(anna.people[0].ids) == {"login": "anna"}
-    assert anna.submitted == datetime(2026, 11, 2, 15, 58, 23, 948203, tzinfo=UTC) and bob.submitted is None
+    assert anna.submitted == datetime(2026, 11, 2, 15, 58, 23, 948203, tzinfo=UTC) and not anna.unread_time
+    assert bob.submitted is None and bob.unread_time == "none, although others have one"
     assert strays(download) == {"carl": "no assignment's folder in it, or not readable"}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2026-11-02 23:30:00+05:00", datetime(2026, 11, 2, 18, 30, tzinfo=UTC)),
-        ("2026-11-02 23:30:00", datetime(2026, 11, 2, 23, 30, tzinfo=UTC)),
-        ("yesterday", None),
-    ],
-)
-def test_nbgraders_time_keeps_its_zone(lay, text, expected):
-    download = read(lay("anna/hw/1.ipynb", "anna/hw/timestamp.txt", **{"anna/hw/timestamp.txt": text}))
-    assert [one.submitted for one in download.submissions] == [expected]
+TIMES = {
+    "2026-12-25 15:58:23.948203 UTC": "15:58:23.948203",
+    "2026-12-25 15:58:23.948203 CET": "14:58:23.948203",
+    "2026-07-25 15:58:23 CEST": "13:58:23",
+    "2026-12-25 15:58:23.948203 +0100": "14:58:23.948203",
+    "2026-12-25 15:58:23 -03": "18:58:23",
+    "2026-12-25 15:58:23 America/New_York": "20:58:23",
+    "2026-12-25 15:58:23 EST": "20:58:23",
+    "2026-12-25 15:58:23 UTC+1": "14:58:23",
+    "2026-12-25T15:58:23.948203+05:30": "10:28:23.948203",
+    "2026-12-25 15:58:23.948203000 Z": "15:58:23.948203",
+    "2026-12-25 15:58:23": "15:58:23",
+    "25 Dec 2026 03:58 PM": "15:58:00",
+    "2026-12-25 15:58:23 XYZ": None,
+    "2026-12-25 15:58:23 ../../etc/localtime": None,
+    "0001-01-01 00:00:00 +0500": None,
+    "yesterday": None,
+    "15:58": None,
+    "9" * 40: None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize("text", TIMES)
+@pytest.mark.parametrize("platform", ["nbgrader", "gradescope"])
+def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(lay, platform, text):
+    if platform == "nbgrader":
+        download = read(lay("anna/hw/1.ipynb", "anna/hw/timestamp.txt", **{"anna/hw/timestamp.txt": text}), platform)
+    else:
+        folder = lay("submission_11/layers.py")
+        (folder / "submission_metadata.yml").write_text(f"submission_11:\n  :created_at: {text!r}\n")
+        download = read(folder)
+    [one] = download.submissions
+    shown = one.submitted and one.submitted.astimezone(UTC).time().isoformat()
+    assert shown == TIMES[text] and bool(one.unread_time) == (shown is None)
 
 
 def test_nbgrader_with_several_assignments_is_refused(lay):

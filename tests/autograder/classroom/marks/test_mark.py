@@ -105,6 +105,14 @@ def test_without_a_policy_or_a_time_nothing_is_taken_off():
     assert mark_of(judgement(), None, POLICY, None, None).needs_review == ()
 
 
+def test_a_time_that_cannot_be_read_is_never_in_time():
+    unread = mark_of(judgement(), None, POLICY, unread_time="'yesterday' in timestamp.txt")
+    assert unread.score is None and unread.earned == 100
+    assert unread.needs_review[0].startswith("the time of submission cannot be read ('yesterday' in timestamp.txt): ")
+    assert mark_of(judgement(), Decisions(late_days=by_hand(2)), POLICY, unread_time="x").score == 80
+    assert mark_of(judgement(), None, None, unread_time="x").score == 100, "where lateness costs nothing"
+
+
 def test_a_time_without_a_zone_is_in_that_of_the_due_date():
     policy = replace(POLICY, due=datetime.fromisoformat("2026-12-18T23:59:00+05:00"), grace_hours=0)
     assert policy.days_late(datetime(2026, 12, 18, 23, 59)) == 0
