@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from foundation.whole_files import OutputError
 
 from ..intake import LooseFiles, name_of
 from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
+from .downloads.matching import plain
 from .errors import ClassError
 from .record_names import record_names
 from .records import RECORDS
@@ -101,7 +102,7 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
     return Member(
         id=student.id,
         name=student.name,
-        ids=dict(student.ids),
+        ids={**(ids_in(one, student) if one and matched.students[one] == (student,) else {}), **student.ids},
         group=student.group,
         key=keys[one] if one else "",
         entry=one.entry if one else "",
@@ -112,6 +113,12 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
         undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
         perhaps=matched.perhaps.get(student, ()),
     )
+
+
+def ids_in(one: HandedIn, student: Student) -> Mapping[str, str]:
+    """The ids that a download has of a submission's only student; those of a group are not the student's."""
+    is_group = bool(student.group) and plain(student.group) == plain(one.people[0].name)
+    return one.people[0].ids if len(one.people) == 1 and not is_group else {}
 
 
 def file_of(source: Path | LooseFiles) -> str:

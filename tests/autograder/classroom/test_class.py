@@ -94,6 +94,25 @@ def test_a_group_that_handed_in_nothing_gets_no_marks(tmp_path, output, log, mon
     assert marks == {"Anna": "100", "Ben": "100"}
 
 
+def test_ids_that_a_spreadsheet_has_rounded_come_from_the_download(tmp_path, output, log, monkeypatch):
+    true = {"smithanna": "131460000000012345", "rayben": "131460000000067890"}
+    for name, id_ in true.items():
+        (tmp_path / "canvas").mkdir(exist_ok=True)
+        (tmp_path / "canvas" / f"{name}_{id_}_70_layers.py").write_text(f"# by {name}\n")
+    lines = '"Smith, Anna",1.3146E+17,,as,\n"Ray, Ben",1.3146E+17,,br,\n'
+    (tmp_path / "roster.csv").write_text(f"Student,ID,SIS User ID,SIS Login ID,Section\n{lines}")
+    roster = ["--roster", str(tmp_path / "roster.csv")]
+    assert main(["grade-class", str(tmp_path / "canvas"), "--output", str(output), *roster]) == 0
+    monkeypatch.setattr(export_marks, "seeds_of_term", lambda root: SEEDS)
+    assert main(["export-marks", str(output), "--for", "canvas", *roster]) == 0
+    with (output / "export" / "canvas.csv").open(encoding="utf-8-sig") as file:
+        _, *rows = csv.DictReader(file)
+    assert [(row["ID"], row["SIS Login ID"]) for row in rows] == [
+        ("131460000000012345", "as"),
+        ("131460000000067890", "br"),
+    ]
+
+
 def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(tmp_path, output, log, monkeypatch, capsys):
     times = {"anna": "2026-12-25 15:58:23 UTC", "bob": "2026-12-25 15:58:23.9 CET", "carl": "2026-12-25 17:58 +0100"}
     for name, time in {**times, "dora": "yesterday", "eve": "", "fay": None}.items():

@@ -105,6 +105,23 @@ def test_the_first_name_comes_first(roster, text, name):
     assert matched([student], canvas).counting == {student: canvas}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\nid;name\n7;Anna Smith\n",
+        '"sep=,"\r\nid,name\r\n7,Anna Smith\r\n',
+        "SEP=|\nid|name\n7|Anna Smith\n",
+        'id;name;"Essay, draft, notes, and sources"\n7;Anna Smith;5\n',
+        "id;name;Essay, draft, notes, and sources\n7;Anna Smith;5\n",
+        'id\tname\t"a;b;c;d,e,f,g"\n7\tAnna Smith\t\n',
+        "id,name,ID\n7,Anna Smith,7\n",
+    ],
+)
+def test_the_separator_is_the_one_that_is_meant(roster, text):
+    [student] = roster(text)
+    assert (student.id, student.name) == ("7", "Anna Smith")
+
+
 def test_staff_are_no_students(roster):
     """Gradescope's roster has them too."""
     lines = "A,B,1,a@x,Student\nC,D,2,c@x,Instructor\nE,F,3,e@x,TA\nG,H,4,g@x,\n"
@@ -250,6 +267,11 @@ def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
         ("id,name\n1,Anna\n1,Bob\n", "3: 1 is there twice; keep one line"),
         ("name\nAsh, Anna\n", "2: 2 cells where the heading has 1; put cells with a comma in quotes"),
         ('id,name\n1,"Anna\n', "not valid CSV"),
+        ("sep=;\nid;name\n1;Anna\n1;Bob\n", "4: 1 is there twice; keep one line"),
+        ("name;id,of,it\n", "no students in it"),
+        ("id,name\n1.3146E+17,Anna\n", "2: 1.3146E+17 is rounded by a spreadsheet; export the roster again"),
+        (CANVAS.replace("u008", '"1,3146E+17"'), "is rounded by a spreadsheet"),
+        ("id,name,group,Group\n1,Anna,A,A\n2,Bob,A,B\n", "3: the columns 'group' and 'Group' hold different things"),
     ],
 )
 def test_an_odd_roster_is_one_line(roster, text, reason):
