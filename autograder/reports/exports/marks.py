@@ -95,7 +95,8 @@ class About:
                 continue
             if difference > LEAST_DIFFERENCE:
                 return (
-                    f"its assignment is worth {printable(text, 20)} points, these marks are out of {self.max_score:g}"
+                    f"its assignment is worth {printable(text, 20)} points, these marks are out of {self.max_score:g}; "
+                    "change that first"
                 )
         return ""
 
@@ -109,12 +110,14 @@ class Table:
         rows: by column.
         unknown: names and ids of students with a score whom the platform could not find.
         note: what a person should see to before the import, or "".
+        doubt: why the platform would put these marks into another place than the one that is meant, or "".
     """
 
     heading: Sequence[str]
     rows: Sequence[Mapping[str, str]]
     unknown: Sequence[str] = ()
     note: str = ""
+    doubt: str = ""
 
 
 def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Mark]:

@@ -171,6 +171,33 @@ def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, m
     assert len(read_roster(tmp_path / "roster.csv")) == 1
 
 
+@pytest.mark.parametrize(
+    ("headings", "words"),
+    [
+        (
+            "HW 3: {0} (771)",
+            "no column of the gradebook is {0!r} and its number: name the one that is meant with --column: ",
+        ),
+        ("Essay (1),hw 3: {0} (771)", "--column: 'hw 3: {0} (771)', 'Essay (1)'\n"),
+        ("{0} (77),{0} (78)", "more than one column of the gradebook is {0!r} and its number: "),
+        ("Current Score", ""),
+        ("{0} (77)", ""),
+    ],
+)
+def test_a_column_of_canvas_that_is_not_known_is_asked_for(tmp_path, marks, run, capsys, headings, words):
+    """Canvas would make a new assignment of it."""
+    title, n_columns = ASSIGNMENT.title, headings.count(",") + 1
+    (tmp_path / "roster.csv").write_text(
+        f"Student,ID,SIS User ID,SIS Login ID,Section,{headings.format(title)}\n"
+        + "".join(f"{name},{id_},,,{',' * n_columns}\n" for name, id_ in (("Anna Smith", 11), ("B", 12)))
+    )
+    assert run("canvas", "--roster", tmp_path / "roster.csv") == bool(words)
+    printed = capsys.readouterr().err
+    assert words.format(title) in printed and ("--column" in printed) == bool(words)
+    assert rows(marks / "export" / "canvas.csv")[0][-1] == (f"{title} (77)" if headings == "{0} (77)" else title)
+    assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Essay (1)") == 0
+
+
 def test_a_heading_of_canvas_without_canvas_is_one_line(run, capsys):
     assert run("moodle", "--column", "Homework (5)") == 2
     assert capsys.readouterr().err == "autograder: --column is Canvas's heading: add canvas to --for, or leave it out\n"
