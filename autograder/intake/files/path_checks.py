@@ -11,6 +11,8 @@ DRIVE = re.compile(r"[A-Za-z]:/")
 NUMBER = r"(?:-(?P<upload>[1-9]\d{0,3})| ?\((?P<copy>[1-9]\d{0,3})\))"
 NUMBERED = re.compile(rf"(?P<stem>.*[^/ ]){NUMBER}(?P<ending>(?:\.[A-Za-z]+)*)", re.DOTALL)
 
+MOST_NUMBERS = 3
+
 
 def plain_path(name: str) -> tuple[str, str]:
     """The path that a person sees in a name, "folder/file.py", and why what bears it is not read, or "".
@@ -40,7 +42,7 @@ def earlier_names(path: str) -> Iterator[tuple[str, tuple[int, ...], bool]]:
     """
     numbers: tuple[int, ...] = ()
     are_uploads = True
-    while found := NUMBERED.fullmatch(path):
+    while len(numbers) < MOST_NUMBERS and (found := NUMBERED.fullmatch(path)):
         path = found["stem"] + found["ending"]
         numbers = (int(found["upload"] or found["copy"]), *numbers)
         are_uploads = are_uploads and bool(found["upload"])
