@@ -43,8 +43,8 @@ LIMITS = dataclasses.replace(
     read_assignment().limits, call_seconds=0.5, total_seconds=3, cpu_seconds=3, memory_mb=1024, output_kb=64
 )
 GRACE_SECONDS = 3.0
-POINTS = {"1.2": 14, "1.3": 14, "1.4": 10}
-"""Of LayerNorm, which is attacked with, and of what stands beside it."""
+POINTS = {"1.2": 14, "1.4": 10}
+"""Of LayerNorm, which is attacked with, and of attention, which stands beside it."""
 WORKER_PARTS = re.compile(r'modules\["(worker\.\w+)"\]\.(\w+)')
 """What attacks use of the worker; without it they would fail harmlessly."""
 SECRET = "TOKEN-[0-9a-f]{32}"
