@@ -4,8 +4,6 @@ Honest limits: the variants come from one repository. Two students who draw the 
 same text there, but for their habits; most of a class that has heard the same lecture is less alike than that.
 """
 
-from __future__ import annotations
-
 import ast
 import random
 from collections.abc import Mapping
@@ -14,7 +12,7 @@ from pathlib import Path
 from foundation.contract import Contract
 from foundation.sources import Sources
 
-from .habits import Habits, signatures_in
+from .habits import Habits
 
 REFERENCE = "reference"
 WEIGHT_OF_REFERENCE = 3
@@ -43,69 +41,56 @@ def read_pool(folder: Path, reference: Sources, contract: Contract) -> Pool:
     return pool
 
 
-def draw(pool: Pool, reference: Sources, rng: random.Random) -> dict[str, str]:
-    """A student's modules: the text by file name."""
+def draw_class(pool: Pool, reference: Sources, count: int, seed: int) -> list[dict[str, str]]:
+    """The modules of independent students: for each the text by file name."""
+    rng = random.Random(f"solutions {seed}")  # noqa: S311  no secret
+    signatures = {
+        node.name: [argument.arg for argument in method.args.args[1:]]
+        for _, text in reference.values()
+        for node in ast.parse(text).body
+        if isinstance(node, ast.ClassDef)
+        for method in node.body
+        if isinstance(method, ast.FunctionDef) and method.name == "__init__"
+    }
+    return [draw(pool, reference, Habits(rng, signatures), rng) for _ in range(count)]
+
+
+def draw(pool: Pool, reference: Sources, habits: Habits, rng: random.Random) -> dict[str, str]:
+    """A student's modules."""
     names: dict[str, str] = {}
     for component, ways in pool.items():
         weights = [WEIGHT_OF_REFERENCE if way == REFERENCE else 1 for way in ways]
         names[component] = rng.choices([*ways], weights)[0]
-    for component, way in [*names.items()]:
-        if (component, way) in NEEDS:
-            other, needed = NEEDS[component, way]
-            names[other] = needed
-    habits = Habits(rng, signatures_in([ast.parse(text) for _, text in reference.values()]))
+    names |= dict(NEEDS[one] for one in names.items() if one in NEEDS)
     modules = dict.fromkeys(component.partition(".")[0] for component in pool)
-    return {f"{module}.py": module_of(module, names, pool, reference, habits) for module in modules}
+    return {f"{module}.py": write_module(module, names, pool, reference[module][1], habits) for module in modules}
 
 
-def module_of(module: str, names: Mapping[str, str], pool: Pool, reference: Sources, habits: Habits) -> str:
-    """A module in which the chosen definitions take the place of the reference's."""
-    chosen = {one.partition(".")[2]: name for one, name in names.items() if one.startswith(f"{module}.")}
-    tree = ast.parse(reference[module][1])
-    torch = ast.parse("import torch").body[0]  # habits need it
-    imports: dict[str, ast.stmt] = {ast.dump(torch): torch}
+def write_module(module: str, names: Mapping[str, str], pool: Pool, text: str, habits: Habits) -> str:
+    """A module in which the chosen definitions take the place of the reference's; their helpers come before them."""
+    imports: dict[str, ast.stmt] = {"": ast.parse("import torch").body[0]}  # habits need it
     defined: dict[str, ast.stmt] = {}
-    rest: list[ast.stmt] = []
-    for node in tree.body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports[ast.dump(node)] = node
-        elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-            defined[node.name] = node
-        else:
-            rest.append(node)
-    helpers: dict[str, ast.stmt] = {}
-    for name, way in chosen.items():
-        if way == REFERENCE:
+    rest: dict[str, ast.stmt] = {}
+    for node in ast.parse(text).body:
+        place_in(imports if isinstance(node, (ast.Import, ast.ImportFrom)) else defined, node)
+    for component, way in names.items():
+        of, _, name = component.partition(".")
+        if of != module:
             continue
-        for node in pool[f"{module}.{name}"][way].body:
+        for node in pool[component][way].body if way != REFERENCE else ():
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 if getattr(node, "module", "") != module:  # what it would import from itself
-                    imports[ast.dump(node)] = node
-            elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-                if node.name == name:
-                    defined[name] = node
-                elif node.name not in defined:
-                    helpers[node.name] = node
-            elif not isinstance(node, ast.Expr):
-                helpers[ast.dump(node)] = node
-    rest = [one for one in rest if not is_docstring(one)]
-    own = [spelled(node, habits) if name in chosen else node for name, node in defined.items()]
-    made = ast.Module([*imports.values(), *rest, *(spelled(node, habits) for node in helpers.values()), *own], [])
+                    place_in(imports, node)
+            elif getattr(node, "name", "") == name or not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                place_in(defined if hasattr(node, "name") else rest, node)
+            elif node.name not in defined:
+                place_in(rest, node)
+        defined[name] = habits.visit(ast.parse(ast.unparse(defined[name]))).body[0]
+    made = ast.Module([*imports.values(), *rest.values(), *defined.values()], [])
     return ast.unparse(ast.fix_missing_locations(made)) + "\n"
 
 
-def spelled(node: ast.stmt, habits: Habits) -> ast.stmt:
-    """A definition by a student's habits; the variant's own stays as it is."""
-    made: ast.Module = habits.visit(ast.parse(ast.unparse(node)))
-    return made.body[0]
-
-
-def is_docstring(node: ast.stmt) -> bool:
-    """Whether a statement is a text that stands alone."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def draw_class(pool: Pool, reference: Sources, count: int, seed: int) -> list[dict[str, str]]:
-    """The modules of independent students."""
-    rng = random.Random(f"solutions {seed}")  # noqa: S311  no secret
-    return [draw(pool, reference, rng) for _ in range(count)]
+def place_in(nodes: dict[str, ast.stmt], node: ast.stmt) -> None:
+    """Adds a statement, in the place of a definition of the same name; leaves out what only stands there as text."""
+    if not isinstance(node, ast.Expr):
+        nodes[getattr(node, "name", "") or ast.dump(node)] = node
