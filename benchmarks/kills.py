@@ -48,23 +48,14 @@ SET_CHILD_SUBREAPER = 36
 
 @dataclass
 class Outcome:
-    """What became of the marks.
+    """What became of the marks."""
 
-    Attributes:
-        kills: how many processes were killed, by kind and signal.
-        wrong: names of records that differ from the undisturbed ones.
-        lost: names of submissions without a finished record.
-        doubled: files that should not be there.
-        left: processes that were still there some time after the class's process was killed.
-        runs: how often the command was started.
-    """
-
-    kills: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
-    runs: int = 0
+    kills: Counter[str] = field(default_factory=Counter)  # by kind and signal
+    wrong: list[str] = field(default_factory=list)  # records that differ from the undisturbed ones
+    lost: list[str] = field(default_factory=list)  # submissions without a finished record
+    doubled: list[str] = field(default_factory=list)  # files that should not be there
+    left: list[str] = field(default_factory=list)  # processes that outlived the class's own
+    runs: int = 0  # of the command
 
     @property
     def is_good(self) -> bool:

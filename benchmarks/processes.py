@@ -27,20 +27,12 @@ class CommandError(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """A command that has ended well.
+    """A command that has ended well."""
 
-    Attributes:
-        wall: seconds from its start to its end.
-        cpu: seconds of CPU, with those of all children that were waited for. (Runs side by side share theirs.)
-        memory: the most MiB that it and all processes below it occupied at a time.
-        mapped: how many of them were mapped files, which the system takes back when it needs the memory.
-        output: what it printed.
-    """
-
-    wall: float
-    cpu: float
-    memory: float
-    mapped: float
+    wall: float  # seconds from its start to its end
+    cpu: float  # seconds, with those of its children; runs side by side share theirs
+    memory: float  # the most MiB that it and all processes below it occupied at a time
+    mapped: float  # how many of them were mapped files, which the system takes back when it needs the memory
     output: str
 
 

@@ -103,27 +103,16 @@ def open_waiting_stub(assignment: Assignment, references: Path, level: str) -> I
 
 @dataclass
 class Costs:
-    """What was measured of the queue and the database.
-
-    Attributes:
-        count: submissions.
-        store_wall: seconds in all that storing took.
-        store_cpu: likewise, of CPU.
-        queue_cpu: of CPU, for everything else in the parent.
-        child_cpu: of CPU, of all children, which read the submission and answer.
-        wall: seconds in all.
-        memory: resident MiB of the parent, early and at the end.
-        disk: bytes of the database.
-    """
+    """What was measured of the queue and the database; times are seconds in all."""
 
     count: int
+    wall: float = 0.0
     store_wall: float = 0.0
     store_cpu: float = 0.0
-    queue_cpu: float = 0.0
-    child_cpu: float = 0.0
-    wall: float = 0.0
-    memory: list[float] = field(default_factory=list)
-    disk: int = 0
+    queue_cpu: float = 0.0  # for everything else in the parent
+    child_cpu: float = 0.0  # of all children, which read the submission and answer
+    memory: list[float] = field(default_factory=list)  # resident MiB of the parent, early and at the end
+    disk: int = 0  # bytes of the database
 
 
 def measure_store(count: int, store: str | None) -> int:

@@ -37,19 +37,12 @@ class Planted:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one class.
+    """What became of one class."""
 
-    Attributes:
-        found: planted copies that are listed, by disguise.
-        false: pairs that are listed and not planted.
-        accused: independent submissions in such a pair.
-        independent: submissions that no other one was copied from or to.
-    """
-
-    found: Counter[str]
-    false: int
-    accused: int
-    independent: int
+    found: Counter[str]  # planted copies that are listed, by disguise
+    false: int  # pairs that are listed and not planted
+    accused: int  # independent submissions in such a pair
+    independent: int  # submissions that no other one was copied from or to
 
 
 def measure(count: int, copies: int, seeds: int) -> int:
@@ -95,7 +88,7 @@ def judged(listed: Sequence[frozenset[str]], planted: Sequence[Planted], count: 
 def write_class(folder: Path, count: int, copies: int, seed: int) -> list[Planted]:
     """Writes a class, a folder for each student, `student000` and so on; returns the copies."""
     assignment, reference = read_assignment(), read_sources(REFERENCE, SKELETON)
-    pool = read_pool(assignment.folder / VARIANTS, reference, assignment.contract)
+    pool = read_pool(assignment.folder / VARIANTS, assignment.contract)
     class_ = draw_class(pool, reference, count - copies, seed)
     rng = random.Random(f"copies {seed}")  # noqa: S311  no secret
     planted = []

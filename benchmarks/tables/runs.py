@@ -53,19 +53,12 @@ class Corpus:
 
 @dataclass
 class Result:
-    """What is known of one model; all BLEU are between 0 and 1, of the model after its last epoch.
-
-    Attributes:
-        n_parameters: of the model.
-        minutes: of training.
-        corpus: fingerprints, as in `Corpus.marks`.
-        bleu: by split.
-    """
+    """What is known of one model."""
 
     n_parameters: int
-    minutes: float
-    corpus: dict[str, str]
-    bleu: dict[str, float]
+    minutes: float  # of training
+    corpus: dict[str, str]  # fingerprints, as in `Corpus.marks`
+    bleu: dict[str, float]  # between 0 and 1, after the last epoch, by split
 
 
 def place(column: Column, seed: int, output: Path) -> Path:

@@ -26,7 +26,7 @@ MODULES = {
 
 
 def drawn(count, seed=0):
-    pool = read_pool(ASSIGNMENT.folder / "proof" / "variants", REFERENCE, ASSIGNMENT.contract)
+    pool = read_pool(ASSIGNMENT.folder / "proof" / "variants", ASSIGNMENT.contract)
     return draw_class(pool, REFERENCE, count, seed)
 
 
