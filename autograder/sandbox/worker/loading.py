@@ -14,6 +14,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import CodeType, FunctionType, ModuleType
 
+from .available import builtins_for
 from .branches import compile_watched
 
 
@@ -88,8 +89,12 @@ class Package(MetaPathFinder, Loader):
         linecache.cache.pop(path, None)  # the lines of an earlier text of that name
         short_name = module.__name__.removeprefix(self.name).removeprefix(".")
         try:
+            code = self._compile(short_name, path, text)
+            vars(module)["__builtins__"] = builtins_for(self.sources)
             with self._settings_kept():
-                exec(self._compile(short_name, path, text), vars(module))  # noqa: S102  what this is for
+                exec(code, vars(module))  # noqa: S102  what this is for
+            if "__getattr__" in vars(module):  # what a module makes when it is asked for is made now
+                vars(module).update((name, getattr(module, name)) for name in self.contract.get(short_name, ()))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
