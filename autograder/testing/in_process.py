@@ -6,7 +6,7 @@ process.
 
 import itertools
 from collections.abc import Callable, Collection, Iterator
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +17,7 @@ from foundation.assignment_file import Assignment
 from foundation.sources import Source, Sources
 
 from ..assignment_code import stand_ins_of
+from ..intake.grading_python import check_syntax, is_newer
 from ..intake.python_source import read_modules
 from ..sandbox.proxy.arguments import can_be_changed, spoil
 from ..sandbox.proxy.last_call import LastCall
@@ -46,8 +47,9 @@ class InProcessSubmission:
         self._stand_ins = stand_ins_of(assignment)
         settings.compile_nothing()
         name = f"submission_{next(_numbers)}"
+        check = partial(check_syntax, version=assignment.python) if is_newer(assignment.python) else None
         self.package = Package(
-            dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept, watched
+            dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept, watched, check
         )
         self.last_call: LastCall | None = None
 

@@ -86,6 +86,27 @@ def test_what_works_at_home_works_when_graded(text: str, ways):
         assert torch.equal(submission.call(CALLED, torch.ones(3)), torch.full((3,), 2.0))
 
 
+LAZY = """
+def __getattr__(name):
+    if name == "greedy_decode":
+        from .tools import double
+        return double
+    raise AttributeError(name)
+"""
+HELPED = {
+    "by name": "import importlib\nhabit = importlib.import_module('.tools', __package__).double" + COMPONENT,
+    "when it is asked for": LAZY,
+    "of another module": "from .tools import lazy\nhabit = lazy" + COMPONENT,
+}
+
+
+@pytest.mark.parametrize("text", HELPED.values(), ids=HELPED)
+def test_a_helper_is_found_however_it_is_imported(text: str, ways):
+    tools = "def double(x):\n    return 2 * x\n\ndef __getattr__(name):\n    return double\n"
+    for submission in ways({"decode": text, "tools": tools}):
+        assert torch.equal(submission.call(CALLED, torch.ones(3)), torch.full((3,), 2.0))
+
+
 REFUSED = {
     "import einops": "No module named 'einops' when graded",
     "from jaxtyping import Float": "No module named 'jaxtyping' when graded",
