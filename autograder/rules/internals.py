@@ -109,4 +109,6 @@ class Search:
     def _function_by_name(self, called: ast.expr, scope: Scope) -> str | None:
         """The function in `BY_NAME` that a call may mean."""
         values = self._evaluator.evaluate(called, scope)
-        return min((value.path for value in values if isinstance(value, Library) and value.path in BY_NAME), default=None)
+        return min(
+            (value.path for value in values if isinstance(value, Library) and value.path in BY_NAME), default=None
+        )

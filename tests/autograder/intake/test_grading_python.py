@@ -25,7 +25,7 @@ def tokens(*parts: str) -> list[tuple[str, str, int]]:
 
 OLD = {
     'f"sizes {x}"': tokens(f'{START} f"', f"{MIDDLE} sizes ", "OP {", "NAME x", "OP }", f'{END} "'),
-    'f"{\', \'.join(x)}"': tokens(f'{START} f"', "OP {", "STRING ', '", "OP .", "NAME join", "OP }", f'{END} "'),
+    "f\"{', '.join(x)}\"": tokens(f'{START} f"', "OP {", "STRING ', '", "OP .", "NAME join", "OP }", f'{END} "'),
     'f"a\\n{x:>{w}}\\t"': tokens(
         *(f'{START} f"', f"{MIDDLE} a\\n", "OP {", "NAME x", "OP :", f"{MIDDLE} >", "OP {", "NAME w", "OP }"),
         *("OP }", f"{MIDDLE} \\t", f'{END} "', "2:STRING '\\n'", "COMMENT # so"),
@@ -34,7 +34,7 @@ OLD = {
         *(f'{START} f"""', "OP {", "NAME x", "OP [", 'STRING "a"', "OP ]", "OP }", f"{MIDDLE} \n", "2:OP {"),
         *("2:NAME y", "2:OP }", f'2:{END} """'),
     ),
-    'f"{f\'{x}\'}"': tokens(
+    "f\"{f'{x}'}\"": tokens(
         f'{START} f"', "OP {", f"{START} f'", "OP {", "NAME x", "OP }", f"{END} '", "OP }", f'{END} "'
     ),
 }
@@ -42,7 +42,7 @@ NEW = {
     'f"sizes {", ".join(x)}"': (tokens(f'{START} f"', "OP {", 'STRING ", "', "OP .", "OP }", f'{END} "'), '"'),
     'f"{f"{x}"}"': (tokens(f'{START} f"', "OP {", f'{START} f"', "OP {", "NAME x"), '"'),
     "f'{\"\\n\".join(x)}'": (tokens(f"{START} f'", "OP {", 'STRING "\\n"', "OP .", "OP }"), "backslash"),
-    'f"{f\'\\t{x}\'}"': (tokens(f'{START} f"', "OP {", f"{START} f'", f"{MIDDLE} \\t"), "backslash"),
+    "f\"{f'\\t{x}'}\"": (tokens(f'{START} f"', "OP {", f"{START} f'", f"{MIDDLE} \\t"), "backslash"),
     'f"{\n x}"': (tokens(f'{START} f"', "OP {", "NL \n", "2:NAME x"), "next line"),
     'f"""{x # what\n}"""': (tokens(f'{START} f"""', "OP {", "NAME x", "COMMENT # what"), "comment"),
 }

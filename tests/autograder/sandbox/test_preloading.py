@@ -1,13 +1,36 @@
 """What a submission will import is loaded before it runs: ordinary modules, and none that would start something."""
 
+from importlib import metadata
+
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from autograder.sandbox import session
-from autograder.sandbox.preloading import MAX_NAMES, is_harmless, wanted_imports
+from autograder.sandbox.preloading import MAX_NAMES, wanted_imports
+from autograder.sandbox.worker.available import PACKAGES, is_harmless
+from foundation.places import ROOT
+from release.archives import gradescope
+from release.archives.pinned_versions import pin
+from release.archives.student import read_requirements
 
 
 def names_in(text: str) -> list[str]:
     return wanted_imports({"layers": ("layers.py", text)})
+
+
+def test_what_is_available_is_what_students_and_gradescope_install():
+    brought = metadata.packages_distributions()
+    for wanted in (named_in(read_requirements(ROOT).packages), gradescope.PACKAGES):
+        installed = {pinned.partition("==")[0] for pinned in pin(wanted)}
+        for package in PACKAGES:
+            assert installed & {canonicalize_name(name) for name in brought[package]}, package
+    direct = {canonicalize_name(name) for package in PACKAGES for name in brought[package]}
+    assert {*named_in(read_requirements(ROOT).packages)} - direct == {"jupyter"}, "which brings IPython"
+
+
+def named_in(requirements: tuple[str, ...]) -> list[str]:
+    return [Requirement(text).name for text in requirements]
 
 
 def test_names_are_found_in_every_form_of_import():
