@@ -156,6 +156,17 @@ def test_translations_are_counted(notebooks, folder, capsys) -> None:
         assert said in capsys.readouterr().out
 
 
+def test_a_cell_that_cannot_be_read_is_named_by_the_check(notebooks, folder, history, capsys) -> None:
+    save(folder, "2_layers_and_model.ipynb", "task_2_1_EncoderLayer", "class EncoderLayer(nn.Module)\n    pass\n")
+    history += ["class Decoder:\n  x = (", "print(", "class Encoder(\n", "class Encoder: pass"]
+    notebooks.check("1.1")
+    said = capsys.readouterr().out
+    saved = "(task_2_1_EncoderLayer), which begins `class EncoderLayer(nn.Module)`"
+    assert f"{saved}, cannot be read, so what it defines is missing (line 1: expected ':'" in said
+    assert "this notebook, cell 1, which begins `class Decoder:`, cannot be read" in said
+    assert said.count("cannot be read") == 2, "experiments, and what was run again since, are not"
+
+
 def test_bad_input_is_named(notebooks, folder) -> None:
     with pytest.raises(ValueError, match=r"there is no task '1\.9'; the tasks are 1\.1, 1\.2"):
         notebooks.check("1.9")

@@ -29,12 +29,12 @@ class Course:
         self.folder, self.support, self.history = folder, support, history
         self.assignment = read_assignment()
         self.skeleton = read_release(support / "skeleton", self.assignment.contract)
-        self._answers: tuple[object, tuple[Sources, dict[str, list[str]]]] | None = None
+        self._answers: tuple[object, tuple[Sources, dict[str, list[str]], list[str]]] | None = None
         self._package = AnswerPackage(self.assignment.package, lambda: self.answers()[0])
         self._package.install()
 
-    def answers(self) -> tuple[Sources, dict[str, list[str]]]:
-        """All modules with the current answers; see `assemble`.
+    def answers(self) -> tuple[Sources, dict[str, list[str]], list[str]]:
+        """All modules with the current answers, where their lines come from, and unreadable cells; see `assemble`.
 
         They are assembled again only after a change, since importing the package asks once per module.
         """
@@ -70,7 +70,7 @@ class Course:
             return 0.0
         from .checks import as_text, run_task  # pytest takes a moment to load
 
-        sources, origins = self.answers()
+        sources, origins, unreadable = self.answers()
 
         def locate(module: str, line: int) -> str:
             lines = origins.get(module, [])
@@ -78,7 +78,7 @@ class Course:
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         checked = run_task(task, sources, seed, self.assignment, locate)
-        print(as_text(checked))
+        print("\n\n".join([as_text(checked), *unreadable]))
         if checked.picture is not None:
             show(checked.picture, f"What your code returned beside what was expected, in a test of task {number}")
         return checked.result.score
