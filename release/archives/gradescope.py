@@ -32,7 +32,7 @@ EQUIVALENTS = f"{GRADER}/assignment/proof/equivalents.toml"
 HANDOUT = f"{GRADER}/assignment/handout.md"
 """Quotes the reference, so neither travels: failures are not named there, and a smallest case stands in their place."""
 
-PACKAGES = ("torch", "numpy", "pytest", "allpairspy", "sacrebleu", "safetensors", "tqdm", "pydantic")
+PACKAGES = ("torch", "numpy", "pytest", "allpairspy", "sacrebleu", "safetensors", "tqdm", "pydantic", "ipython")
 """What grading imports; students' notebooks, plots and training need more."""
 
 

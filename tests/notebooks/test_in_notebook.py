@@ -143,12 +143,14 @@ def test_tracebacks_of_the_package_show_lines(notebooks, folder) -> None:
     assert "def f(self): 1 / 0" in layers.__loader__.get_source("student.layers")
 
 
-def test_translations_are_counted(notebooks, folder, capsys) -> None:
+def test_translations_are_read_as_in_grading(notebooks, folder, capsys) -> None:
     n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
     for content, said in (
         (None, "translations.txt does not exist yet"),
-        ("a\n", f"translations.txt has 1 lines; expected {n_lines}"),
+        ("a\n", f"✗ 4.1 BLEU, beginner: BLEU of at least 0.30\n\ntranslations.txt: 1 line, but there are {n_lines:,}"),
         ("a\n" * (n_lines - 1) + "a", f"has the expected {n_lines} lines"),
+        ("a\n" * n_lines + "\n\n", "note: translations.txt: blank lines at the end are not counted (2)"),
+        ("\n" + "a\n" * (n_lines - 1), "have no text (first: line 1)"),
     ):
         if content:
             (folder / "translations.txt").write_text(content)
