@@ -34,7 +34,7 @@ class CommandRemover(TransformerManager):
     """IPython's reading of a cell, in which commands do nothing and every line keeps its number."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # IPython's
         self.line_transforms = [self._remove_cell_magic]
         self.commands: list[str] = []
 
@@ -54,7 +54,7 @@ class CommandRemover(TransformerManager):
 
     def do_one_token_transform(self, lines: list[str]) -> tuple[bool, list[str]]:
         """As IPython's, but the command is noted, and `None` stands in its place."""
-        is_changed, found = super().do_one_token_transform(lines)
+        is_changed, found = super().do_one_token_transform(lines)  # type: ignore[no-untyped-call]
         if is_changed:
             place = next(index for index, (old, new) in enumerate(zip(lines, found, strict=False)) if old != new)
             n_joined = len(lines) - len(found)  # a command may go on in the next line

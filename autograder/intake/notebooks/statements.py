@@ -66,7 +66,8 @@ class CellCode:
 
 def read_code(cell: Cell) -> CellCode:
     """Reads the code of a cell; where it does not compile, only the names that it seems to define."""
-    text, tree, commands = cell.text, parse(cell.text, is_compiled=True), []
+    text, tree = cell.text, parse(cell.text, is_compiled=True)
+    commands: list[str] = []
     if isinstance(tree, SyntaxError):
         from .ipython_commands import as_python  # takes a while to load, and most notebooks need none
 
