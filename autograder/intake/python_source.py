@@ -92,13 +92,14 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
     Args:
         text: of a module.
         is_compiled: also finds what only the compiler notices, such as a `return` outside a function; nothing is run.
+            As in a notebook, `await` may stand outside one.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like
             tree = ast.parse(text)
             if is_compiled:
-                compile(tree, "<submission>", "exec", dont_inherit=True)
+                compile(tree, "<submission>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             return tree
     except SyntaxError as error:
         return error
