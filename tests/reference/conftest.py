@@ -4,7 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from reference.running.run_folder import RunFolder
+from given import package
+from given.run_folder import RunFolder
+
+package.use("reference")
 
 DRAW = RunFolder._draw_curves
 

@@ -10,11 +10,10 @@ import pytest
 import torch
 
 from foundation.places import ROOT
+from given.matrices import catch, catching, join_heads, plot_matrices
 from reference import attention
 from reference.attention import MultiHeadedAttention, scaled_dot_product_attention
 from reference.masks import causal_mask
-from reference.pictures.capturing import catch, catching, join_heads
-from reference.pictures.matrices import plot_matrices
 
 
 def with_other_softmaxes():
