@@ -7,6 +7,7 @@ The scores are what PyTorch's softmax is given; code with a softmax of its own h
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def catch(attend: Attend, query: Tensor, key: Tensor, value: Tensor, *others: An
 @contextmanager
 def catching() -> Iterator[list[Matrices]]:
     """Within the block, keeps the matrices of each attention that a model computes, in order."""
-    module = package.attention
+    module = sys.modules[package.attention.MultiHeadedAttention.__module__]
     attend: Attend = module.scaled_dot_product_attention
     caught: list[Matrices] = []
 
@@ -91,11 +92,11 @@ def catching() -> Iterator[list[Matrices]]:
         caught.append(matrices)
         return matrices.context, matrices.weights
 
-    module.scaled_dot_product_attention = attend_and_keep
+    module.scaled_dot_product_attention = attend_and_keep  # type: ignore[attr-defined]  # a module, not a class
     try:
         yield caught
     finally:
-        module.scaled_dot_product_attention = attend
+        module.scaled_dot_product_attention = attend  # type: ignore[attr-defined]
 
 
 def join_heads(caught: list[Matrices], n_attentions: int) -> list[Matrices]:

@@ -112,7 +112,7 @@ class _LineWriter:
 
 
 def _describe_languages(choices: Choices) -> str:
-    """The file that tells `reference/` how raw text becomes tokens and back; see its `translation/raw_text.py`."""
+    """The file that tells how raw text becomes tokens and back; see `given/raw_text.py`."""
     sides = zip(("source", "target"), choices.languages, choices.tokenizer_names, strict=True)
     described = {side: {"language": language, "tokenizer": name} for side, language, name in sides}
     return json.dumps({"encoding": choices.encoding, **described}, indent=2) + "\n"

@@ -4,10 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from given import package
 from given.run_folder import RunFolder
-
-package.use("reference")
 
 DRAW = RunFolder._draw_curves
 
