@@ -49,7 +49,9 @@ def translate_again(content: Tensor, lines: list[str], beam_size: int) -> list[s
     try:
         model.load_state_dict(saved["weights"] if saved.get("average") is None else saved["average"])
     except RuntimeError as error:
-        raise ValueError(f"the checkpoint: does not fit this model: {str(error).strip().splitlines()[1].strip()}") from None
+        raise ValueError(
+            f"the checkpoint: does not fit this model: {str(error).strip().splitlines()[1].strip()}"
+        ) from None
     sources = [src_vocab.encode(line.split()) for line in lines]
     src = data.pad_ids(sources)
     src_mask = part("masks").padding_mask(src, vocab.PAD_ID)

@@ -107,7 +107,7 @@ def read_given(root: Path, assignment: Assignment) -> dict[str, bytes]:
 
 def withheld_files(root: Path, assignment: Assignment) -> dict[str, bytes]:
     """What `[release] instructor_only` names, by path from the project's root. Raises: ReleaseError."""
-    found = {}
+    found: dict[str, bytes] = {}
     for name in assignment.instructor_only:
         path = root / name
         files = {name: path.read_bytes()} if path.is_file() else read_folder(path)
