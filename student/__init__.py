@@ -10,8 +10,7 @@ From the bottom up, what students write:
 What is given:
 
     vocab.py       tokens and ids                       data.py     from a corpus to batches
-
-Training runs, translation and pictures are in the package `given`; `__main__.py` starts its command line.
+    __main__.py    starts the command line of the package `given`: training runs, translation, pictures
 
 Shapes: b batch, h heads, q/k query and key positions, s source length, t target length, d = d_model.
 Modules import each other relatively, so that the package works under any name.
