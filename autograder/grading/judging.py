@@ -253,7 +253,7 @@ def search_text(intake: Intake, assignment: Assignment) -> Findings:
         with time_limit(SEARCH_SECONDS, CPU) as struck:
             evaluator = Evaluator(sources, ForbiddenNames(forbidden))
             found.short_cuts = find_short_cuts(sources, judged, forbidden, found.notes, evaluator)
-            found.internals = find_internals(sources, intake.submitted, forbidden, evaluator)
+            found.internals = find_internals(sources, intake.submitted, forbidden, evaluator, intake.release)
     except Exception:
         if not struck:
             raise
