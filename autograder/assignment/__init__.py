@@ -3,9 +3,8 @@
     assignment.toml      tasks, points, thresholds, limits, the contract
     handout.md           what students read first
     tests/               the component tests, one file per task
-    checks/              what several of them share
     stand_ins/           what runs in the worker beside submitted code
-    expected/     find out which parameter plays which part
+    expected/            what right code computes, whatever the layout of its parameters
     training_check.py    does the whole learn?
     translating_again.py with a submitted checkpoint, in the worker
     learned_model.py     what a model looks at whose checkpoint was handed in

@@ -11,10 +11,6 @@ from autograder.testing.comparison import describe, expect_parts, fail
 from autograder.testing.under_test import SubmissionUnderTest
 
 COMPONENT = "decode.beam_decode"
-MOST_TOKENS = 60
-"""Of translations whose length a number in the code may be about."""
-TOGETHER = 8
-"""So many searches share the time that one call may take: a right search may be slow."""
 VOCAB, PAD, BOS, EOS = 16, 4, 1, 3  # other ids than the assignment's, which a search might have hard-coded
 ALMOST_NEVER = -30.0  # the log-probability of all that a table does not name
 
@@ -42,7 +38,7 @@ class Tables:
         Returns:
             A list of ids for each sentence.
         """
-        [(lines, _)] = search_in_turn(submission, [self.described(sentences, **settings)])
+        lines, _ = run_search(submission, self.described(sentences, **settings))
         return read_lines(lines, len(sentences))
 
     def described(
@@ -91,15 +87,11 @@ class Tables:
         return [self.words[number] for number in numbers]
 
 
-def search_in_turn(submission: SubmissionUnderTest, searches: list[dict[str, Any]]) -> list[list[Any]]:
-    """What each search returns, and the mode that it leaves the model in; `TOGETHER` of them from one request."""
-    function, results = submission.function(COMPONENT), []
-    for first in range(0, len(searches), TOGETHER):
-        some = searches[first : first + TOGETHER]
-        found = submission.apply("search_in_turn", function, some)
-        several = expect_parts(found, [f"search {number + 1}" for number in range(len(some))], "what comes back")
-        results += [expect_parts(one, ("translations", "mode"), "what comes back") for one in several]
-    return results
+def run_search(submission: SubmissionUnderTest, how: dict[str, Any]) -> tuple[Any, Any]:
+    """What a search returns, and the mode that it leaves the model in."""
+    found = submission.apply("search", submission.function(COMPONENT), how)
+    lines, mode = expect_parts(found, ("translations", "mode"), "what comes back")
+    return lines, mode
 
 
 def read_lines(found: object, count: int) -> list[list[int]]:

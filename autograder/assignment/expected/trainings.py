@@ -101,10 +101,9 @@ class Training:
         """
         settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
         run = {"start": self.start, "batches": self.batches, **settings, **how}
-        found = self.submission.apply("train_in_turn", self.submission.function("train.train_epoch"), [run])
-        [one] = expect_parts(found, ["the run"], "what comes back")
+        found = self.submission.apply("train", self.submission.function("train.train_epoch"), run)
         names = "losses", "parameters", "the scheduler's steps", "changed settings"
-        losses, parameters, steps, changed = expect_parts(one, names, "what comes back")
+        losses, parameters, steps, changed = expect_parts(found, names, "what comes back")
         return losses, parameters, steps, changed
 
     def expected(

@@ -12,7 +12,7 @@ from autograder.assignment.expected.search_tables import (
     endless,
     garden_path,
     read_lines,
-    search_in_turn,
+    run_search,
     short_or_long,
     wide_path,
     wider_path,
@@ -164,7 +164,7 @@ def test_encoder_mask_is_handed_on(submission: SubmissionUnderTest, case: Case) 
 def test_mode_is_restored(submission: SubmissionUnderTest, case: Case, is_training: bool) -> None:
     tables = Tables(1)
     garden_path(tables, 0)
-    [(_, mode)] = search_in_turn(submission, [tables.described([0], is_training, beam_size=2)])
+    _, mode = run_search(submission, tables.described([0], is_training, beam_size=2))
     expect_mode(mode, is_training, "the mode of the model after the search")
 
 
@@ -247,7 +247,7 @@ def test_settings_together(submission: SubmissionUnderTest, case: Case, name: st
     search = tables.described(
         sentences, is_training, masks, encoder_masks, is_mixed=more.get("is_mixed", False), **options
     )
-    [(lines, mode)] = search_in_turn(submission, [search])
+    lines, mode = run_search(submission, search)
     wanted = translations_of(tables, sentences, beam_size, max_length)
     found = read_lines(lines, len(wanted))
     what = f"{len(wanted)} sentences with " + ", ".join(f"{key} = {value}" for key, value in options.items())
