@@ -343,7 +343,7 @@ def _items(content: object, where: str) -> tuple[Item, ...]:
         table = _table(entry, [item.name for item in fields(Item)], f"{where}: an item")
         name = _line(table.get("name"), f"{where}: an item's name")
         weight, requires = table.get("weight"), table.get("requires", found[0].name if found else "")
-        if not _is_number(weight) or weight <= 0:
+        if not isinstance(weight, (int, float)) or not _is_number(weight) or weight <= 0:
             raise AssignmentError(f"{where}: {name!r}: weight = {weight!r}: expected a number above 0")
         known = [item.name for item in found]
         if name in known:

@@ -268,7 +268,7 @@ def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]
         short_cuts = [(component, found[component]) for component in result.task.components if component in found]
         if short_cuts:
             message = explain_short_cuts(short_cuts, intake.locate)
-            return replace(result, state=State.REFUSED, score=0.0, message=message)
+            return replace(result, state=State.REFUSED, score=0.0, message=message, items=())
         return replace(result, score=0.0) if result.state == State.REFUSED else result  # caught when it ran
 
     return [judge_again(result) for result in results]

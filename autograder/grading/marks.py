@@ -1,7 +1,7 @@
 """From the outcomes of single tests to points: one result per task, in exactly one state."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -74,6 +74,7 @@ class TaskResult:
     outcomes: tuple[Outcome, ...] = field(default=())
     traceback: str = ""
     finding: Finding | None = None
+    items: tuple[ItemMark, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -92,16 +93,17 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
     if not outcomes:
         return TaskResult(task, State.GRADER_ERROR, 0.0, f"no test is marked {task.marker}")
     missed = [outcome for outcome in outcomes if outcome.state != State.PASSED]
-    if not missed:
-        return TaskResult(task, State.PASSED, task.points, "", tuple(outcomes))
     marks = mark_items(task, outcomes, credit)
+    if not missed:
+        return TaskResult(task, State.PASSED, task.points, "", tuple(outcomes), items=tuple(marks))
     return TaskResult(
         task,
         state=worst(outcome.state for outcome in missed),
         score=round(sum(mark.score for mark in marks), 2),
-        message=with_items(explain(missed, len(outcomes)), marks),
+        message=explain(missed, len(outcomes)),
         outcomes=tuple(outcomes),
         traceback=next((outcome.traceback for outcome in missed if outcome.traceback), ""),
+        items=tuple(marks),
     )
 
 
@@ -145,20 +147,6 @@ def mark_items(task: Task, tests: Iterable[Tested], credit: str) -> list[ItemMar
         score = points if item.name in earned else 0.0
         marks.append(ItemMark(item.name, score, points, missed[item.name], len(states[item.name]), missing))
     return marks
-
-
-def with_items(message: str, marks: Sequence[ItemMark]) -> str:
-    """A message that begins with the rubric, where some item was earned and another was not."""
-    return f"{tell_items(marks)}\n{message}" if any(mark.score for mark in marks) else message
-
-
-def tell_items(marks: Sequence[ItemMark]) -> str:
-    """The rubric in a line: "masks: 0 of 4; gradients: 2 of 2; …"."""
-    return "; ".join(
-        f"{mark.name}: {mark.score:.3g} of {mark.points:.3g}"
-        + (f" (worth nothing without {mark.missing})" if mark.missing and not mark.n_missed else "")
-        for mark in marks
-    )
 
 
 def explain(missed: list[Outcome], total: int, most: int = 4) -> str:

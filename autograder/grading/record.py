@@ -74,6 +74,16 @@ class Test(Model):
     message: TestText
 
 
+class ItemScore(Model):
+    """One item of a task's rubric."""
+
+    name: Name
+    score: Points
+    points: Points
+    missed: Annotated[int, Field(ge=0, description="Tests of the item that did not pass.")]
+    requires: Annotated[str, Field(description="An item that was not earned, without which this one is worth nothing.")]
+
+
 class Part(Model):
     """One task of the assignment."""
 
@@ -88,6 +98,7 @@ class Part(Model):
     message: Annotated[Text, Field(description="Why points are missing; empty where none are.")]
     traceback: Annotated[Traceback, Field(description="The submission's own frames, of the first test that raised.")]
     diagnosis: Diagnosis | None
+    items: Annotated[tuple[ItemScore, ...], Field(description="The rubric; empty where no tests were judged.")] = ()
     tests: tuple[Test, ...]
 
     @model_validator(mode="after")

@@ -33,13 +33,14 @@ from .events import (
     TranslationsScored,
 )
 from .grader_version import weighting_of
-from .marks import Outcome, TaskResult
+from .marks import ItemMark, Outcome, TaskResult
 from .record import (
     MAX_FILES,
     MAX_NAME,
     MAX_NOTES,
     Bleu,
     Diagnosis,
+    ItemScore,
     Judgement,
     Part,
     Record,
@@ -201,7 +202,22 @@ def part_of(result: TaskResult) -> Part:
         message=result.message,
         traceback=result.traceback,
         diagnosis=None if result.finding is None else diagnosis_of(result.finding),
+        items=items_of(result.items),
         tests=tuple(map(test_of, result.outcomes)),
+    )
+
+
+def items_of(marks: Iterable[ItemMark]) -> tuple[ItemScore, ...]:
+    """The rubric as it stands in the record."""
+    return tuple(
+        ItemScore(
+            name=mark.name,
+            score=round(mark.score, 2),
+            points=round(mark.points, 2),
+            missed=mark.n_missed,
+            requires=mark.missing,
+        )
+        for mark in marks
     )
 
 

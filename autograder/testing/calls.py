@@ -6,7 +6,8 @@ A test says what is called with what, and which computation gives the right resu
 
 `expect_computes` compares values in the dtype of the inputs, and gradients if asked. float64 inputs are handed over
 plainly; float32 inputs as a model may do while it translates: without gradients, by name but for the first, and laid
-out in memory as after a transpose. `expect_no_state` checks that calls leave their arguments, and each other, alone.
+out in memory as after a transpose. Where gradients are compared, the first float32 input needs none, as the vectors of
+a frozen embedding. `expect_no_state` checks that calls leave their arguments, and each other, alone.
 
 Parameters are random, and a submission may lay them out as it likes. So there may be several candidates for the right
 computation, one for each reading of the parameters, and one of them has to fit.
@@ -79,6 +80,10 @@ def expect_computes(
         is_plain = with_gradients or dtype != torch.float32
         given = {name: _argument(value, with_gradients, is_plain) for name, value in inputs.items()}
         leaves = [_leaf(value, with_gradients) for value in inputs.values()]
+        if with_gradients and dtype == torch.float32:
+            for tensor in (next(iter(given.values())), leaves[0]):
+                if tensor is not None:
+                    tensor.requires_grad_(False)
         wanted = [_as_parts(candidate(*leaves), parts) for candidate in candidates]
         # What a call does to its arguments is for `expect_no_state` to find.
         handed = {name: x.clone() if x is not None and x.requires_grad else x for name, x in given.items()}
@@ -229,7 +234,7 @@ def _compare(
         expected = other.detach().to(dtype or other.dtype)
         if factor is not None and isinstance(one, Tensor) and one.shape == expected.shape:
             expect(bool(torch.isfinite(one).all()), what, "finite numbers", "NaN or infinite values", look_at)
-            one, expected = one * factor, expected * factor
+            one, expected = one * factor.to(one.dtype), expected * factor.to(expected.dtype)
         is_single = expected.dtype == torch.float32
         scale = max(1.0, float(expected.abs().max()) / 100) if is_single and expected.numel() else 1.0
         expect_close(one, expected, what, look_at, TOLERANCE_OF_FLOAT32 if is_single else TOLERANCE, scale)

@@ -48,7 +48,9 @@ def multi_heads(
     search = find_attention(leaves, n_heads, doubles, output.double(), weights.double(), tolerance=tolerance)
     if search.found is not None:
         return [search.found]
-    if (places := find_projections(submission, module, d_model, n_heads)) is not None:
+    twin = submission.build("attention.MultiHeadedAttention", d_model, n_heads, dtype=torch.float64).eval()
+    case.randomise(twin.parameters())  # float32 is too coarse to recognise numbers in
+    if (places := find_projections(submission, twin, d_model, n_heads)) is not None:
         return [places.of(leaves, n_heads)]
     if not search.is_known_layout:
         check_laws(module, case, d_model)

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, mixed_look_up, name_tokens, place
 from autograder.testing.calls import Computation, tensors_in
@@ -21,6 +22,8 @@ from .parts import Census, Norm, missing_numbers, network_readings, norm_reading
 
 Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
 """Query, key, value and mask -> output and weights."""
+
+Candidate = TypeVar("Candidate", bound=Callable[..., Any])
 
 MOST_PARTS = 5
 """With more parts of one kind, trying all their roles would not end."""
@@ -145,9 +148,9 @@ def _stack(
     is_decoder: bool,
 ) -> list[object]:
     seen = []
-    compute = decoder_layer if is_decoder else encoder_layer
+    compute: Computation = decoder_layer if is_decoder else encoder_layer
     for mix in order:
-        x, *weights = compute(x, *others, mix, n_heads, extra)  # type: ignore[operator]
+        x, *weights = compute(x, *others, mix, n_heads, extra)
         seen.append(weights)
     return [x if end is None else end(x), *map(list, zip(*seen, strict=True))]
 
@@ -181,15 +184,15 @@ def _side(
     is_decoder: bool,
     kept: float = 1.0,
 ) -> list[object]:
-    compute = decoder_layer if is_decoder else encoder_layer
+    compute: Computation = decoder_layer if is_decoder else encoder_layer
     x = kept * place(name_tokens(tokens, table))
-    x, *weights = compute(x, *others, mix, n_heads, extra)  # type: ignore[operator]
+    x, *weights = compute(x, *others, mix, n_heads, extra)
     return [x, *([one] * n_layers for one in weights)]
 
 
 def nearest(
-    function: Callable[..., object], candidates: Sequence[Computation], *inputs: Tensor | None
-) -> list[Computation]:
+    function: Callable[..., object], candidates: Sequence[Candidate], *inputs: Tensor | None
+) -> list[Candidate]:
     """Of several candidates the one that comes nearest to what `function` returns for these inputs."""
     if len(candidates) < 2:
         return list(candidates)
@@ -197,13 +200,8 @@ def nearest(
         found = tensors_in(function(*inputs))[:1]
         doubles = [x.double() if x is not None and x.is_floating_point() else x for x in inputs]
 
-        def distance(candidate: Computation) -> float:
+        def distance(candidate: Candidate) -> float:
             wanted = tensors_in(candidate(*doubles))[0]
             return difference(found[0], wanted) if found and found[0].shape == wanted.shape else float("inf")
 
         return [min(candidates, key=distance)]
-
-
-def parameters_of(module: nn.Module) -> list[nn.Parameter]:
-    """All parameters, in the module's order."""
-    return list(module.parameters())

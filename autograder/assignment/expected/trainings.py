@@ -62,7 +62,7 @@ class Training:
         self.start = [p.detach() for p in TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL, dtype).parameters()]
         case.randomise(self.start)
         if values == "large losses":  # from large logits alone, and in small steps: the rest stays well conditioned
-            self.rate = 0.01
+            self.rate = min(rate, 0.01)
             self.start[2:] = [80 * parameter for parameter in self.start[2:]]
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
         chosen = [*islice(cycle(case.sizes(min(n_batches, len(SHAPES)), 0, len(SHAPES) - 1)), n_batches)]

@@ -39,7 +39,7 @@ CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
     "equal sizes": (7, 7, (7, 7), "tokens (b, s) become vectors (b, s, d_model)"),
     "fewer tokens than features": (4, 8, (2, 3), SCALE),
     "one feature": (9, 1, (2, 4), SCALE),
-    "many": (1100, 35, (2, 70), "one row of the table for each of vocab_size tokens"),
+    "many": (1100, 130, (2, 70), "one row of the table for each of vocab_size tokens"),
 }
 
 

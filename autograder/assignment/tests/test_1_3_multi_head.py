@@ -45,7 +45,6 @@ CASES = {  # n_heads, d_head; b, q and k; and where to look
     "more keys than queries": ((4, 3), (2, 3, 5), SPLIT),
     "more queries than keys": ((5, 3), (3, 6, 4), SPLIT),
     "one head": ((1, 5), (2, 4, 3), "a single head has all features"),
-    "one feature a head": ((5, 1), (2, 3, 4), SPLIT),
     "many heads": ((8, 3), (2, 3, 4), SPLIT),
     "one query and one key": ((4, 3), (1, 1, 1), "no axis may be squeezed away"),
     "equal sizes": ((4, 4), (4, 4, 4), SPLIT),
@@ -63,25 +62,52 @@ def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtyp
 
 
 @pytest.mark.item("projections and heads")
-@pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
-def test_self_attention(submission: SubmissionUnderTest, case: Case, is_masked: bool) -> None:
-    module, candidates = make(submission, case, 4, 3)
-    x = case.normal(2, 5, 12)
-    inputs: Inputs = {"query": x, "key": x, "value": x, "mask": case.mask(5, 5) if is_masked else None}
+@pytest.mark.parametrize("same", ["query, key and value", "key and value", "query and key"])
+def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case, same: str) -> None:
+    module, _ = make(submission, case, 4, 3)
+    parameters, leaves = learned_and_leaves(module)
+    candidates = multi_heads(submission, module, leaves, 4, case)
+    x, y = case.normal(2, 5, 12), case.normal(2, 5, 12)
+    x[0, 0] = 0
+    inputs: Inputs = {
+        "query": y if same == "key and value" else x,
+        "key": x,
+        "value": y if same == "query and key" else x,
+        "mask": case.mask(5, 5),
+    }
 
-    def attend(query: torch.Tensor, key: object, value: object, mask: torch.Tensor | None) -> object:
-        return module(query, query, query, mask)  # the very same tensor three times
+    def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None) -> object:
+        key = query if same != "key and value" else key
+        return module(query, key, value if same == "query and key" else key, mask)
 
-    expect_computes(attend, candidates, inputs, PARTS, SPLIT)
+    def expected(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None) -> object:
+        key = query if same != "key and value" else key
+        return candidates[0](query, key, value if same == "query and key" else key, mask)
+
+    pairs = list(zip(parameters, leaves, strict=True))
+    expect_computes(attend, [expected], inputs, PARTS, SPLIT, parameters=pairs, case=case)
 
 
 @pytest.mark.item("masks reach every head")
 @each_dtype
 @pytest.mark.parametrize("axes", ["b11k", "qk", "b1qk", "bhqk"], ids="({})".format)
 def test_masks(submission: SubmissionUnderTest, case: Case, axes: str, dtype: torch.dtype) -> None:
-    sizes = {"b": 4, "h": 4, "q": 3, "k": 5, "1": 1}
+    sizes = {"b": 4, "h": 4, "q": 4, "k": 5, "1": 1}
     module, candidates = make(submission, case, 4, 3, dtype)
-    inputs = {**draw(case, (4, 3, 5, 12), dtype), "mask": case.mask(*(sizes[axis] for axis in axes))}
+    mask = case.mask(*(sizes[axis] for axis in axes))
+    if axes == "bhqk":
+        mask[:, 0] = True  # nothing is forbidden in the first head,
+        mask[0, 1, 0] = False  # and everything to one query of the second
+    seen = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(4, 4, 4, 1)
+    inputs = {**draw(case, (4, 4, 5, 12), dtype), "mask": mask}
+    counted = seen.amin(dim=1), seen
+    expect_computes(module, candidates, inputs, PARTS, "the mask is passed to the attention unchanged", counted=counted)
+
+
+@pytest.mark.item("masks reach every head")
+def test_mask_of_a_wide_model(submission: SubmissionUnderTest, case: Case) -> None:
+    module, candidates = make(submission, case, 12, 11)
+    inputs = {**draw(case, (2, 3, 4, 132)), "mask": case.mask(2, 1, 3, 4)}
     expect_computes(module, candidates, inputs, PARTS, "the mask is passed to the attention unchanged")
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from autograder.assignment.expected.readings import layer_norms, learned_and_leaves
 from autograder.testing.calls import Computation, each_dtype, expect_computes, expect_no_state
 from autograder.testing.case import Case
-from autograder.testing.comparison import expect, expect_shape
+from autograder.testing.comparison import expect, expect_shape, run_backward
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_4
@@ -106,13 +106,15 @@ def test_epsilon(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
 
 
 @pytest.mark.item("epsilon")
-def test_constant_input_stays_finite(submission: SubmissionUnderTest, case: Case) -> None:
+@pytest.mark.parametrize("constant", [0.0, 3.0])
+def test_constant_input_stays_finite(submission: SubmissionUnderTest, case: Case, constant: float) -> None:
     module = make(submission, case, 5, dtype=torch.float64)
-    x = torch.full((2, 3, 5), float(case.size(-3, 3)), dtype=torch.float64)
-    x[0, 0] = 0
-    expect_norm(
-        submission, module, case, x, "epsilon keeps the root away from zero, in the gradient as well", gradients=True
-    )
+    x = torch.full((2, 3, 5), constant, dtype=torch.float64)
+    look_at = "epsilon keeps the root away from zero, in the gradient as well"
+    expect_norm(submission, module, case, x, look_at)
+    x.requires_grad_()
+    run_backward(module(x), case.normal(2, 3, 5), "the norm of a constant")
+    expect_shape(x.grad, x.shape, "the gradient at a constant", look_at)
 
 
 @pytest.mark.item("parameters")
@@ -130,6 +132,14 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, ca
     expect(abs(mean) < 0.1, "the mean of what a new LayerNorm returns", "0", f"{mean:.3g}", "the shift is 0 at first")
     what = "the standard deviation of what a new LayerNorm returns"
     expect(0.8 < size < 1.25, what, "1", f"{size:.3g}", "the gain is 1 at first")
+
+
+@pytest.mark.item("mean, variance, gain and shift")
+@pytest.mark.parametrize("number", [0, -1], ids=["the first parameter", "the last parameter"])
+def test_one_parameter_as_at_first(submission: SubmissionUnderTest, case: Case, number: int) -> None:
+    module = submission.build("layers.LayerNorm", 6, dtype=torch.float64).eval()
+    case.randomise([list(module.parameters())[number]])
+    expect_norm(submission, module, case, case.normal(3, 4, 6, scale=100.0), "both gain and shift always count")
 
 
 @pytest.mark.item("gradients")

@@ -17,7 +17,7 @@ from autograder.assignment.expected.written_out import SIZES as UNLIKE
 from autograder.assignment.expected.written_out import WrittenOut
 from autograder.testing.calls import Inputs, each_dtype, expect_computes, expect_no_state, leaves_of
 from autograder.testing.case import ALMOST_ALL, Case
-from autograder.testing.comparison import expect, expect_gradients, expect_parts
+from autograder.testing.comparison import expect, expect_gradients, expect_parts, expect_shape
 from autograder.testing.under_test import SubmissionUnderTest
 
 each_layer = pytest.mark.parametrize(
@@ -40,13 +40,17 @@ def draw(case: Case, kind: str, sizes: Sizes, axes: tuple[int, int, int], masks:
     """Random x (b, t, d), memory (b, s, d) and masks."""
     b, t, s = axes
     x, memory = case.normal(b, t, sizes.d_model, dtype=dtype), case.normal(b, s, sizes.d_model, dtype=dtype)
-    own, cross = case.mask(b, 1, t, t), case.padding_mask(b, s)
+    own: Tensor | None = case.mask(b, 1, t, t)
+    cross: Tensor | None = case.padding_mask(b, s)
+    own[-1] = own[..., -1, :] = True  # nothing is forbidden in the last sentence, or to the last query
+    x[0, 0] = 0
     if masks == "none":
         own = cross = None
     elif masks == "two axes":
         own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
     elif masks == "each head":
         own, cross = case.mask(b, sizes.n_heads, t, t), case.mask(b, sizes.n_heads, t, s)
+        cross[0, 0, 0] = False  # a query that may attend to nothing in one head
     if kind == "EncoderLayer":
         return {"x": x, "mask": own}
     return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}
@@ -116,7 +120,10 @@ def test_dropout_acts_on_the_sublayers(
         expect_computes(module.train(), silenced, inputs, PARTS[kind], look_at)
         return
     result = expect_parts(module.train()(*inputs.values()), PARTS[kind], "what forward returns in train mode")
-    expected = [layer(*inputs.values())[0] for layer in silenced]  # the weights come from states before dropout
+    x, *others = inputs.values()
+    expected = [
+        layer(x, *others)[0] for layer in silenced if x is not None
+    ]  # the weights come from states before dropout
     expect_computes(lambda *_: result[0], [lambda *_: expected[0]], inputs, ["x in train mode"], look_at)
 
 
@@ -143,11 +150,11 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
             for norm in census.norms:
                 norm[0].fill_(0.9)
                 norm[1].zero_()
-        first, second = (module.train()(*inputs.values())[0].detach() for _ in range(2))
-        whole = module.eval()(*inputs.values())[0].detach()
+        first, second = (output_of(module.train(), kind, inputs) for _ in range(2))
+        whole = output_of(module.eval(), kind, inputs)
         with torch.no_grad():
             loud[1 if loud.size(0) == 3 else 3].zero_()
-        silent = module(*inputs.values())[0].detach()
+        silent = output_of(module, kind, inputs)
         look_at = "dropout acts on each sublayer's output: every entry is dropped, or divided by 1 - rate"
         what = "what train mode leaves of a sublayer's output"
         expect(
@@ -155,6 +162,12 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
         )
         fits = [shares(first, whole, silent, rate, n) for n in range(len(census.norms) + 1)]
         expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "others", look_at)
+
+
+def output_of(module: nn.Module, kind: str, inputs: Inputs) -> Tensor:
+    """What the layer returns first."""
+    output: Tensor = expect_parts(module(*inputs.values()), PARTS[kind], "what forward returns")[0]
+    return expect_shape(output, next(iter(inputs.values())).shape, "x").detach()  # type: ignore[union-attr]
 
 
 def shares(trained: Tensor, whole: Tensor, silent: Tensor, rate: float, n_norms: int) -> bool:
@@ -184,7 +197,8 @@ def test_gradients(
     sizes = Sizes(6, 2, 11, norm_first)
     module, leaves, candidates, sizes = make(submission, case, kind, sizes, 0.3, dtype)
     parameters = list(module.parameters())
-    inputs = draw(case, kind, sizes, (3, 4, 5), "padding", parameters[0].dtype)
+    masks = "padding" if dtype == torch.float64 else "none"
+    inputs = draw(case, kind, sizes, (3, 4, 5), masks, parameters[0].dtype)
     pairs = list(zip(parameters, leaves, strict=True))
     expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], parameters=pairs, case=case)
     expect_gradients(parameters, "the gradients of the parameters", RULES[norm_first])
@@ -194,5 +208,5 @@ def test_gradients(
 @each_layer
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
     module, _, candidates, sizes = make(submission, case, kind, Sizes(6, 2, 11, norm_first), 0.3, torch.float64)
-    inputs, others = (draw(case, kind, sizes, (2, 4, 5), "padding", torch.float64) for _ in range(2))
+    inputs, others = (draw(case, kind, sizes, (2, 4, 5), "each head", torch.float64) for _ in range(2))
     expect_no_state(module, candidates, inputs, others, PARTS[kind])

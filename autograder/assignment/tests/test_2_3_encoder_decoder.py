@@ -35,6 +35,8 @@ def draw(case: Case, kind: str, sizes: Sizes, axes: tuple[int, int, int], dtype:
     b, t, s = axes
     x, memory = case.normal(b, t, sizes.d_model, dtype=dtype), case.normal(b, s, sizes.d_model, dtype=dtype)
     own, cross = (case.mask(b, 1, t, t), case.padding_mask(b, s)) if masked else (None, None)
+    if own is not None:
+        own[..., -1, :] = True  # nothing is forbidden to the last query
     if kind == "Encoder":
         return {"x": x, "mask": own}
     return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}
@@ -98,7 +100,7 @@ def test_stack(
 @each_stack
 def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
     sizes = Sizes(6, 2, 11, norm_first)
-    module, _, candidates = make(submission, case, kind, sizes, 2, torch.float64)
+    module, _, candidates = make(submission, case, kind, sizes, 4, torch.float64)
     inputs = draw(case, kind, sizes, (3, 4, 5), torch.float64, masked=True)
     look_at = "dropout belongs inside the layers, which are stand-ins without it here"
     expect_computes(module.train(), candidates, inputs, PARTS[kind], look_at)

@@ -52,6 +52,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
     "2 of 4 batches": ("accumulation", {"accumulate": 2, "n_batches": 4}, MEAN),
     "2 of 5 batches, other padding": ("accumulation", {"accumulate": 2, "n_batches": 5, "pad": 5}, MEAN),
     "3 of 2 batches": ("accumulation", {"accumulate": 3, "n_batches": 2}, MEAN),
+    "sixty batches": ("accumulation", {"n_batches": 60, "shape": "one token", "epochs": 1}, FORWARD),
     "7 of 5 batches with many labels": (
         "accumulation",
         {"accumulate": 7, "n_batches": 5, "shape": "many labels"},
@@ -59,6 +60,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
     ),
     "ignore_index -100": ("accumulation", {"accumulate": 2, "pad": -100, "smoothing": 0.0}, MEAN),
     "clipping": ("clipping and scheduler", {"accumulate": 2, "max_grad_norm": 0.02}, CLIP),
+    "clipping a group of eight": ("clipping and scheduler", {"accumulate": 8, "max_grad_norm": 0.02}, CLIP),
     "clipping two groups of parameters": (
         "clipping and scheduler",
         {"max_grad_norm": 0.02, "parameter_groups": 2},
@@ -80,6 +82,11 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
         "a norm below max_grad_norm stays as it is",
     ),
     "a scheduler": ("clipping and scheduler", {"schedule": True, "accumulate": 2, "n_batches": 5}, SCHEDULER),
+    "a scheduler, no incomplete group": (
+        "clipping and scheduler",
+        {"schedule": True, "accumulate": 2, "n_batches": 4},
+        SCHEDULER,
+    ),
     "a scheduler, three groups of parameters": (
         "clipping and scheduler",
         {"schedule": True, "parameter_groups": 3},
@@ -91,8 +98,8 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
 def described(name: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Of a case: settings of the training, arguments of train_epoch, and in what state it gets model and batches."""
     row = ORDINARY | CASES[name][1]
-    settings = {key: row.pop(key) for key in ("shape", "smoothing", "pad", "dtype", "values") if key in row}
-    settings["n_batches"] = row.pop("n_batches")
+    names = ["n_batches", "shape", "smoothing", "pad", "dtype", "values"]
+    settings = {key: row.pop(key) for key in names if key in row}
     options = {key: row.pop(key) for key in ("accumulate", "max_grad_norm")}
     return settings, options, row
 
@@ -116,7 +123,7 @@ def test_training(submission: SubmissionUnderTest, case: Case, name: str) -> Non
 
 
 @pytest.mark.item("returned loss")
-@pytest.mark.parametrize("name", ["three batches", "2 of 5 batches, other padding", "float32", "no label smoothing"])
+@pytest.mark.parametrize("name", ["three batches", "2 of 5 batches, other padding", "float32", "large losses"])
 def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, name: str) -> None:
     settings, options, how = described(name)
     training = Training(submission, case, rate=0.0, **settings)  # nothing is learned: steps are for other tests

@@ -1,5 +1,7 @@
 """Extension E.3: beam search, on tables of probabilities whose best translation is known."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -176,7 +178,9 @@ def expect_mode(is_training: object, was_training: bool, what: str) -> None:
 
 
 SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
-SETTINGS = {  # numbers of sentences, beam_size, length_penalty, max_length, length of the sources, and more
+SETTINGS: dict[
+    str, tuple[list[int], int, float, int, int, dict[str, Any]]
+] = {  # numbers of sentences, beam_size, length_penalty, max_length, length of the sources, and more
     "a short source": ([2, 0, 1], 3, 0.6, 7, 1, {}),
     "one mask for all sentences": ([2, 0, 1], 3, 0.0, 7, 3, {"encoder_mask": "(s, s)"}),
     "one mask of four axes for all, other ids": (
@@ -242,7 +246,12 @@ def test_settings_together(submission: SubmissionUnderTest, case: Case, name: st
         "(s, s)": shared,
     }.get(more.get("encoder_mask", ""))
     is_training = more.get("is_training", True)
-    options = {"beam_size": beam_size, "length_penalty": penalty, "max_length": max_length, "length": length}
+    options: dict[str, Any] = {
+        "beam_size": beam_size,
+        "length_penalty": penalty,
+        "max_length": max_length,
+        "length": length,
+    }
     masks = case.padding_mask(8, length)
     search = tables.described(
         sentences, is_training, masks, encoder_masks, is_mixed=more.get("is_mixed", False), **options

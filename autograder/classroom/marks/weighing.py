@@ -10,7 +10,7 @@ from foundation.assignment_file import Assignment, Task
 from ...grading.grader_version import weighting_of
 from ...grading.marks import mark_items
 from ...grading.record import Bleu, Judgement, Part
-from ...grading.recording import with_parts
+from ...grading.recording import items_of, with_parts
 from ...grading.states import State
 from ...scoring import Measured, explain, judge
 
@@ -38,9 +38,8 @@ def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> 
         [verdict] = judge(measured, {task.threshold: assignment.thresholds[task.threshold]})
         state = State.PASSED if verdict.is_reached else State.FAILED
         part = part.in_state(state, message=explain(verdict, measured))
-    if part.state is State.PASSED:
-        return part.in_state(part.state, task.points)
     if not part.tests or part.state is State.REFUSED:
-        return part
+        return part.in_state(part.state, task.points) if part.state is State.PASSED else part
     marks = mark_items(task, part.tests, assignment.credit)
-    return part.in_state(part.state, round(sum(mark.score for mark in marks), 2))
+    score = task.points if part.state is State.PASSED else round(sum(mark.score for mark in marks), 2)
+    return part.changed(items=items_of(marks)).in_state(part.state, score)
