@@ -131,7 +131,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     made = config.stash.get(OWN_RUN, None)
     if made is None or any("::" in argument for argument in config.args):
         return
-    if lines := made.summary(config.stash[COLLECTED]):
+    tests = config.stash[COLLECTED]
+    if lines := made.summary(tests):
         terminalreporter.section("rubric")
         for line in lines:
             terminalreporter.line(line)

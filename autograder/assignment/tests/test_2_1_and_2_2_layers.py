@@ -40,17 +40,19 @@ def draw(case: Case, kind: str, sizes: Sizes, axes: tuple[int, int, int], masks:
     """Random x (b, t, d), memory (b, s, d) and masks."""
     b, t, s = axes
     x, memory = case.normal(b, t, sizes.d_model, dtype=dtype), case.normal(b, s, sizes.d_model, dtype=dtype)
-    own: Tensor | None = case.mask(b, 1, t, t)
+    mask = case.mask(b, 1, t, t)
+    mask[-1] = mask[..., -1, :] = True  # nothing is forbidden in the last sentence, or to the last query
+    own: Tensor | None = mask
     cross: Tensor | None = case.padding_mask(b, s)
-    own[-1] = own[..., -1, :] = True  # nothing is forbidden in the last sentence, or to the last query
     x[0, 0] = 0
     if masks == "none":
         own = cross = None
     elif masks == "two axes":
         own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
     elif masks == "each head":
-        own, cross = case.mask(b, sizes.n_heads, t, t), case.mask(b, sizes.n_heads, t, s)
-        cross[0, 0, 0] = False  # a query that may attend to nothing in one head
+        mask = case.mask(b, sizes.n_heads, t, s)
+        mask[0, 0, 0] = False  # a query that may attend to nothing in one head
+        own, cross = case.mask(b, sizes.n_heads, t, t), mask
     if kind == "EncoderLayer":
         return {"x": x, "mask": own}
     return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}

@@ -189,7 +189,7 @@ class TestResult(Table):
     position: Mapped[int] = mapped_column(primary_key=True)
     part: Mapped[str]
     test: Mapped[str]
-    item: Mapped[str]
+    item: Mapped[str] = mapped_column(server_default="")
     state: Mapped[str]
 
 

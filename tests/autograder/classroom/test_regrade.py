@@ -91,7 +91,7 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, second, output, capsys):
     [change] = json.loads((output / "regrade.json").read_text())
     assert (change["students"], change["before"], change["after"], change["kept"]) == ("bob", 93, 95, False)
     assert grade(version="1" * 16) == (1, []), "it is shown again, and nothing runs"
-    assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 95
+    assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 98
     assert "1 mark changed:\n  bob: 93 → 95" in capsys.readouterr().out
     record = json.loads((output / "records" / "bob.json").read_text())
     assert record["judgement"]["grader_version"] == "1" * 16
@@ -109,7 +109,7 @@ def test_other_files_of_a_student_count_at_once(grade, folder, second, output):
     grade()
     second()
     (folder / "bob" / "layers.py").write_text("# handed in again\n")
-    assert grade() == (0, ["bob"]) and scores(output)["bob"] == 95
+    assert grade() == (0, ["bob"]) and scores(output)["bob"] == 98
 
 
 @pytest.mark.slow

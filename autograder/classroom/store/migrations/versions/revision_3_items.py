@@ -9,8 +9,5 @@ down_revision = "2"
 
 def upgrade() -> None:
     """Replaces the column; tests of earlier gradings name no item."""
-    with op.batch_alter_table("test_results") as table:
-        table.add_column(sa.Column("item", sa.String(), nullable=False, server_default=""))
-        table.drop_column("is_core")
-    with op.batch_alter_table("test_results") as table:
-        table.alter_column("item", server_default=None)
+    op.add_column("test_results", sa.Column("item", sa.String(), nullable=False, server_default=""))
+    op.drop_column("test_results", "is_core")
