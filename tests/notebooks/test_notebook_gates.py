@@ -11,7 +11,7 @@ from release.build import Release, make_package
 from release.gates.class_grading import OPEN, SOLVED, Mark, notebooks_earn_their_share
 from release.gates.notebooks import notebooks_are_sound
 from release.gates.running import Verdict, Workspace
-from release.leaks.finder import LeakFinder
+from release.leaks import LeakFinder
 from release.skeleton.build import coded_tasks
 
 FIRST = "1_building_blocks.ipynb"
