@@ -16,10 +16,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from keyword import iskeyword
-from typing import TypeGuard
 
 from .skeleton.build import Skeleton
-from .skeleton.regions import Region, blocks_of
+from .skeleton.regions import Region, blocks_of, is_text
 from .skeleton.source import Source
 
 COPY_MIN = 7
@@ -199,8 +198,8 @@ def statements_between(source: Source, begin: int, end: int, task: str) -> Itera
         if isinstance(node, (ast.Import, ast.ImportFrom)) or is_text(node):
             continue
         parts: list[ast.stmt | ast.expr] = [node]
-        if blocks := [block for block, _ in blocks_of(node)]:
-            first = blocks[0][0]
+        if blocks := list(blocks_of(node)):
+            first = blocks[0][0][0]
             stop = {"end_lineno": first.lineno, "end_col_offset": first.col_offset}
             parts.append(ast.Pass(lineno=node.lineno, col_offset=node.col_offset, **stop))
         elif isinstance(value := getattr(node, "value", None), ast.expr):
@@ -218,11 +217,6 @@ def given_code(source: Source, regions: Collection[Region]) -> str:
     for first, last in gone:
         lines[first - 1 : last] = ["\n"] * (last - first + 1)
     return _COMMENT.sub("", "".join(lines))
-
-
-def is_text(node: ast.AST) -> TypeGuard[ast.Expr]:
-    """Whether a statement is nothing but a string, as a docstring is."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def chosen_names(skeleton: Skeleton) -> set[str]:

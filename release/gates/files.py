@@ -12,7 +12,6 @@ from ..archives.gradescope import PROGRAMS
 from ..archives.packing import OPENED, checksum, members_of
 from ..archives.student import ARCHIVE_FOLDER
 from ..leaks import LeakFinder
-from ..skeleton.source import WARNING_FILTERS
 from .running import Verdict, Workspace
 
 _RUN_BY_NAME = re.compile(r"(?:-m|from|import)\s+(?P<name>\w+)")
@@ -29,7 +28,7 @@ def compiles(workspace: Workspace) -> Verdict:
     for path, content in shipped_files(workspace):
         if path.endswith(".py"):
             n_files += 1
-            with WARNING_FILTERS, warnings.catch_warnings():
+            with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 try:
                     compile(content, path, "exec", dont_inherit=True)

@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -56,7 +56,7 @@ def todos_raise(workspace: Workspace) -> Verdict:
     return Verdict(summary, faults)
 
 
-def raise_faults(path: str, text: str, regions: tuple[Region, ...]) -> list[str]:
+def raise_faults(path: str, text: str, regions: Sequence[Region]) -> list[str]:
     """What is wrong with the raise statements of one stripped file, judged by its syntax tree.
 
     Each region has to be one `raise NotImplementedError("TODO …")`, in order, in the function that the region was

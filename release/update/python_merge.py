@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from foundation.todo_wording import COMMENT
 
-from ..skeleton.strip import raise_statement
+from ..skeleton.build import raise_statement
 from .line_merge import merge
 
 

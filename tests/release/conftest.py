@@ -9,6 +9,7 @@ import pytest
 
 from foundation.assignment_file import Assignment, read_assignment
 from release.build import Project, Release, make_release
+from release.problems import ReleaseError
 from release.skeleton.build import Skeleton, make_skeleton, read_folder
 from release.skeleton.regions import Region, find_regions
 from release.skeleton.source import Source, parse_source
@@ -58,7 +59,9 @@ def regions_of(read: Callable[[str], Source]) -> Callable[[str], tuple[list[Regi
     """The regions of an indented text, and its problems as the user sees them."""
 
     def find(text: str) -> tuple[list[Region], list[str]]:
-        regions, problems = find_regions(read(text), TASKS)
-        return regions, [str(problem) for problem in problems]
+        try:
+            return find_regions(read(text), TASKS), []
+        except ReleaseError as error:
+            return [], [str(problem) for problem in error.problems]
 
     return find
