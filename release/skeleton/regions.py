@@ -187,6 +187,11 @@ def _function_around(source: Source, begin: Marker, end: Marker) -> str:
         raise refusal(begin.line, what, "mark the statements inside the methods")
     if is_text(inside[0]) and inside[0] is around[-1].body[0]:
         raise refusal(begin.line, "the region holds the function's docstring", "docstrings stay: begin below it")
+    return qualified_name(around)
+
+
+def qualified_name(around: Collection[Definition]) -> str:
+    """Of the innermost of some definitions: `A.h.<locals>.inner`."""
     names = [f"{one.name}.<locals>" if isinstance(one, _FUNCTION) else one.name for one in around]
     return ".".join(names).removesuffix(".<locals>")
 
