@@ -11,16 +11,15 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from given.building import build_model
+from given.config import PRESETS
+from given.decoding import Search, find_cached_search, translate
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
 from reference.data import read_pairs, read_sources, take_census
 from reference.decode import beam_decode, greedy_decode
 from reference.masks import causal_mask
 from reference.model import Transformer
-from reference.running.building import build_model
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS
-from reference.running.experiment import Experiment
-from reference.translation.choosing import Search, find_cached_search
-from reference.translation.translate import translate
 
 BEAM_SIZE = 5
 LENGTH_PENALTY = 0.6

@@ -21,9 +21,9 @@ from torch import nn
 
 from foundation.command_line import INTERRUPTED
 from foundation.places import ROOT
+from given.building import build_model
+from given.config import PRESETS, Config
 from reference.data import BatchLoader, DataError, Pair, read_pairs
-from reference.running.building import build_model
-from reference.running.config import PRESETS, Config
 from reference.train import train_epoch
 from reference.vocab import PAD_ID, Vocabulary
 

@@ -16,10 +16,10 @@ from torch import Tensor
 
 from foundation.counting import counted
 from foundation.whole_files import write_whole
+from given.config import PRESETS, Config
+from given.experiment import Experiment
 from reference import attention, data, embedding, layers
 from reference.data import Pair, read_pairs, take_census
-from reference.running.config import PRESETS, Config
-from reference.running.experiment import Experiment
 
 torch_attention = attention.scaled_dot_product_attention
 

@@ -20,7 +20,18 @@ from .submission_limits import Limits
 
 DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("share", "all")
-TAKEN = ("autograder", "benchmarks", "data", "foundation", "grade", "notebooks", "reference", "release", "validity")
+TAKEN = (
+    "autograder",
+    "benchmarks",
+    "data",
+    "foundation",
+    "given",
+    "grade",
+    "notebooks",
+    "reference",
+    "release",
+    "validity",
+)
 """Names of the kit's own packages."""
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 

@@ -54,14 +54,14 @@ _EVERYDAY = frozenset(dir(builtins)) | {
 
 @dataclass(frozen=True)
 class Piece:
-    """Where a sequence of tokens stands in the reference; without a task in a file that stays with the instructor."""
+    """Where a sequence of tokens stands in the reference, and in the solution of which task."""
 
     path: str
     line: int
     task: str
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line} ({f'TODO {self.task}' if self.task else 'instructor only'})"
+        return f"{self.path}:{self.line} (TODO {self.task})"
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,8 @@ class LeakFinder:
     """Knows the solutions of one reference and finds them in other files."""
 
     def __init__(self, skeleton: Skeleton) -> None:
-        texts = (given_code(source, skeleton.regions[path]) for path, source in skeleton.sources.items())
+        sources = {**skeleton.sources, **skeleton.given}
+        texts = (given_code(source, skeleton.regions.get(path, ())) for path, source in sources.items())
         given = [[token for token, _ in lex(text)] for text in texts]
         pieces = collect_pieces(skeleton, frozenset(token for tokens in given for token in tokens))
         known = {key for tokens in given for key, _ in pieces.find(tokens)}
@@ -153,7 +154,7 @@ def number_names(tokens: Sequence[str], fixed: Collection[str]) -> tuple[str, ..
 
 
 def collect_pieces(skeleton: Skeleton, given: Collection[str]) -> Pieces:
-    """The statements and stretches of all regions, and the statements of what stays with the instructor.
+    """The statements and stretches of all regions.
 
     Args:
         skeleton: with the solutions.
@@ -165,13 +166,12 @@ def collect_pieces(skeleton: Skeleton, given: Collection[str]) -> Pieces:
         for region in skeleton.regions[path]:
             task = region.hint.number
             statements += statements_between(source, region.begin, region.end, task)
-            placed = lex(_COMMENT.sub("", text := "".join(source.lines[region.begin : region.end - 1])))
+            code = _COMMENT.sub("", "".join(source.lines[region.begin : region.end - 1]))
+            placed = lex(code)
             for start in range(len(placed) - STRETCH + 1):
-                line = region.begin + 1 + text.count("\n", 0, placed[start][1])
+                line = region.begin + 1 + code.count("\n", 0, placed[start][1])
                 tokens = [token for token, _ in placed[start : start + STRETCH]]
                 stretches.append((Piece(source.path, line, task), tokens))
-    for source in skeleton.withheld.values():
-        statements += statements_between(source, 0, len(source.lines) + 1, "")
     names = {token for _, tokens in statements for token in tokens if is_free(token, ())}
     chosen = chosen_names(skeleton)
     fixed = frozenset(names - chosen)
@@ -222,7 +222,7 @@ def given_code(source: Source, regions: Collection[Region]) -> str:
 def chosen_names(skeleton: Skeleton) -> set[str]:
     """Every name that the reference binds, as a name and as an attribute."""
     names: set[str] = set()
-    for source in (*skeleton.sources.values(), *skeleton.withheld.values()):
+    for source in skeleton.sources.values():
         for node in ast.walk(source.tree):
             match node:
                 case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):

@@ -7,7 +7,7 @@ each, on 8,701 French-English pairs from Tatoeba.
 
 from dataclasses import dataclass, replace
 
-from reference.running.config import COURSE, Config
+from given.config import COURSE, Config
 
 BASE = replace(COURSE, cached=True)  # the cache changes how long decoding takes, not what it finds
 DIAGONAL_WIDTH = 2  # the report's own code trains with 1 and decodes with 2; here it is one width for both

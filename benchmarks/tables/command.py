@@ -12,9 +12,8 @@ from tqdm import tqdm
 
 from foundation.child_processes import Ended, run_forked
 from foundation.command_line import positive
-from foundation.whole_files import write_whole
-from reference.running.config import Config, ConfigError
-from reference.whole_files import make_folder
+from foundation.whole_files import make_folder, write_whole
+from given.config import Config, ConfigError
 
 from .columns import TABLES, Column
 from .one_run import Corpus, find_result, make_results, place

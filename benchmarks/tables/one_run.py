@@ -17,12 +17,12 @@ from pathlib import Path
 import torch
 
 from foundation.whole_files import write_whole
+from given.building import build_model
+from given.config import Config
+from given.decoding import bleu, translate
+from given.experiment import Experiment
+from given.run_folder import Checkpoint, CheckpointError
 from reference.data import Pair, read_pairs, take_census
-from reference.running.building import build_model
-from reference.running.checkpoint import Checkpoint, CheckpointError
-from reference.running.config import Config
-from reference.running.experiment import Experiment
-from reference.translation.translate import bleu, translate
 from reference.vocab import join_subwords
 
 from .columns import BASE

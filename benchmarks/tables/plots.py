@@ -4,7 +4,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from reference.pictures.saving import save_figure
+from given.pictures import save_figure
 
 from .columns import TITLES
 from .one_run import SPLITS

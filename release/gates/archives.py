@@ -33,6 +33,12 @@ def archive_works(workspace: Workspace) -> Verdict:
         if first.returncode != 1 or not shows_todo(first.stdout, release.skeleton, task):
             what = f"{shown} in the unpacked archive: expected failing tests that show TODO {task.number}"
             return Verdict("it does not", [f"{what}, got {ending_of(first)}"])
+        if (folder / release.assignment.package / "__main__.py").is_file():
+            asks_for_help = ["-m", release.assignment.package, "--help"]
+            answered = run_python(asks_for_help, SECONDS, folder)
+            if answered.returncode:
+                what = f"`python {' '.join(asks_for_help)}` in the unpacked archive"
+                return Verdict("it does not", [f"{what} ends with {ending_of(answered)}"])
         write_all(_solutions(workspace), folder / release.assignment.package)
         solved = run_python(["-m", "pytest", "-q", *_NO_CACHE], SECONDS, folder)
     if solved.returncode:

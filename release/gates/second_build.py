@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ..archives.instructor import DOCS, PRIVATE
+from ..archives.instructor import FOLDERS as KEPT
 from ..archives.packing import checksum
 from ..archives.student import CORPUS
 from ..build import Project, make_release
@@ -22,7 +22,7 @@ from .running import Verdict, Workspace, ending_of, run_python, write_all
 
 SECONDS = 120
 HERE = Path(__file__).parents[2]
-FOLDERS = ("autograder", "foundation", CORPUS, PRIVATE, DOCS, f"{NOTEBOOKS}/prose")
+FOLDERS = ("autograder", "foundation", CORPUS, *KEPT, f"{NOTEBOOKS}/prose")
 FILES = ("pyproject.toml", "grade.py", *(f"{NOTEBOOKS}/{name}" for name in NOTEBOOK_FILES))
 TEN_YEARS = 10 * 365 * 86_400
 

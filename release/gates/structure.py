@@ -37,11 +37,6 @@ def todos_raise(workspace: Workspace) -> Verdict:
         finished = run_python(["-c", _IMPORT_ALL, OTHER_NAME], SECONDS, Path(name))
         if finished.returncode:
             faults.append(f"importing every module under another name ended with {ending_of(finished)}")
-    if (workspace.package / "__main__.py").is_file():
-        asks_for_help = ["-m", workspace.package.name, "--help"]
-        finished = run_python(asks_for_help, SECONDS, workspace.folder)
-        if finished.returncode:
-            faults.append(f"`python {' '.join(asks_for_help)}` ended with {ending_of(finished)}")
     functions = {(path, region.function) for path, found in skeleton.regions.items() for region in found}
     return Verdict(f"{sum(map(len, skeleton.regions.values()))} TODOs in {len(functions)} functions", faults)
 

@@ -8,10 +8,10 @@ import torch
 
 from benchmarks import decoding, memory, speed, to_bleu, training
 from benchmarks.__main__ import main
+from given.config import PRESETS
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
 from reference.data import Batch, DataError
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS
-from reference.running.experiment import Experiment
 
 TORCH = "torch.nn.Transformer"
 PAIRS = [

@@ -11,9 +11,9 @@ from benchmarks.__main__ import main
 from benchmarks.tables import columns, mask, one_run
 from benchmarks.tables.columns import BASE, TABLES, Column
 from benchmarks.tables.one_run import Corpus, find_result, make_results, place
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import COURSE
-from reference.running.experiment import Experiment
+from given.config import COURSE
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
 
 WORDS = (("je", "i"), ("tu", "you"), ("elle", "she")), (("mange", "eat"), ("dors", "sleep"), ("parle", "speak"))
 LINES = [f"{a} {c} .|||{b} {d} .\n" for a, b in WORDS[0] for c, d in WORDS[1]]

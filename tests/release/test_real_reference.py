@@ -10,7 +10,7 @@ import pytest
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.archives.handout import make_handout
-from release.archives.student import collect_kit, read_requirements
+from release.archives.student import collect_kit, read_given, read_requirements
 from release.leaks import LeakFinder
 from release.notebooks.nbgrader_course import read_efforts
 from release.problems import ReleaseError
@@ -21,7 +21,9 @@ from release.skeleton.source import parse_source
 
 @pytest.fixture(scope="module")
 def real() -> Skeleton:
-    return make_skeleton(read_folder(ROOT / "reference"), read_assignment(), "reference")
+    return make_skeleton(
+        read_folder(ROOT / "reference"), read_assignment(), "reference", read_given(ROOT, read_assignment())
+    )
 
 
 @pytest.fixture(scope="module")
