@@ -57,7 +57,9 @@ def gradescope_grades(workspace: Workspace) -> Verdict:
         finished = run_python(["-s", "-m", MODULE, "--root", str(root)], SECONDS, root / "source")
         try:
             rows = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))["tests"]
-            marks = {row["number"]: Mark(row.get("score", 0), row.get("status", ""), row["output"]) for row in rows}
+            marks = {
+                row["number"]: Mark(row.get("score", 0), row.get("status", ""), row.get("output") or "") for row in rows
+            }
         except (OSError, ValueError, KeyError, TypeError) as error:
             what = f"`python -m {MODULE}` in the unpacked archive left no usable results ({type(error).__name__})"
             return Verdict("no result", [f"{what}; {ending_of(finished)}"])

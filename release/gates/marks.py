@@ -117,7 +117,7 @@ def grade_class(root: Path, skeleton: Path, submissions: Mapping[str, Mapping[st
 
 def _read_marks(record: Path) -> Marks:
     parts = json.loads(record.read_text(encoding="utf-8"))["judgement"]["parts"]
-    return {str(part["number"]): Mark(float(part["score"]), str(part["state"]), str(part["message"])) for part in parts}
+    return {part["number"]: Mark(part["score"] or 0, part["state"], part["message"]) for part in parts}
 
 
 def full_marks(marks: Marks, tasks: Iterable[Task]) -> Verdict:
