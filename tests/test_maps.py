@@ -23,6 +23,8 @@ PACKAGES = [
     "autograder/rules",
     "autograder/sandbox",
     "autograder/understanding",
+    "benchmarks",
+    "benchmarks/similarity",
     "benchmarks/tables",
     "data",
     "data/fetching",

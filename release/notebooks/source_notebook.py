@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from foundation.assignment_file import Assignment, Task
+from foundation.counting import as_threshold
 
 from ..archives.student import ASSIGNMENT
 from ..problems import Problem, ReleaseError
@@ -53,7 +54,8 @@ def make_notebook(
                     section = _slug(heading[1])
                 cells.append(new_markdown_cell(text, id=next_id("text")))
             case TaskHead(number=number):
-                cells.append(new_markdown_cell(_heading(part, tasks[number]), id=f"task_{_flat(number)}"))
+                text = _heading(part, tasks[number], assignment)
+                cells.append(new_markdown_cell(text, id=f"task_{_flat(number)}"))
                 section = f"task-{_flat(number)}"
             case Code(text=text, may_fail=may_fail):
                 tags = {"tags": ["raises-exception"]} if may_fail else {}
@@ -108,8 +110,10 @@ def as_bytes(notebook: NotebookNode) -> bytes:
     return f"{text}\n".encode()
 
 
-def _heading(part: TaskHead, task: Task) -> str:
+def _heading(part: TaskHead, task: Task, assignment: Assignment) -> str:
     points = f"{task.points:g} points" if task.points else "an extension, no points"
+    if task.threshold is not None:
+        points += f" for BLEU of at least {as_threshold(assignment.thresholds[task.threshold])}"
     effort = f"Difficulty {part.stars} · about {part.minutes} minutes"
     return f"## {task.number} {task.title}\n\n*{effort} · {points}*"
 
