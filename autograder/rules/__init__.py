@@ -18,7 +18,7 @@ built from constants, `exec` of such strings. Better hidden short-cuts are caugh
     messages.py      the text that students read    internals.py  what is allowed, but worth a look
     judged_code.py   branches of judged code, and those that no test has reached
 
-Why this is not a library: `docs/decisions/static-evaluator.md`.
+Why this is not a library: `docs/explanation/decisions/static-evaluator.md`.
 """
 
 from .evaluation import Evaluator
