@@ -14,11 +14,11 @@ from pathlib import Path
 from autograder.diagnosis.catalogue import apply, read_catalogue
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE, ROOT, SKELETON
+from foundation.places import REFERENCE, SKELETON
 from foundation.sources import Sources
+from tests.autograder.sandbox.snippets import read_attacks
 from validity.proof.reading_variants import read_variants
 
-HOSTILE = ROOT / "tests" / "autograder" / "sandbox" / "hostile"
 VARIANTS = Path("proof", "variants")  # in the assignment's folder
 SHARE_BROKEN = 1 / 3
 FAULTS = (
@@ -64,11 +64,9 @@ def broken_or_hostile(reference: Sources) -> Iterator[tuple[str, Sources | bytes
         "broken-null": layers + "\0",
         "broken-prints": f"{layers}\nprint('x' * 1_000_000)\n",
     }
-    for path in sorted(HOSTILE.glob("*.py")):
-        text = path.read_text(encoding="utf-8").replace("@PORT@", "1")
-        for word in ("SECRET_FILE", "FOLDER", "TARGET"):
-            text = text.replace(f"@{word}@", f"/tmp/nothing-{word.lower()}")  # noqa: S108  never there
-        texts[f"hostile-{path.stem}"] = text
+    nothing = dict.fromkeys(("SECRET_FILE", "FOLDER", "TARGET"), "/tmp/nothing")  # noqa: S108  never there
+    for attack in read_attacks():
+        texts[f"hostile-{attack.name}"] = attack.aim(**nothing, PORT=1)
     yield from ((name, {**reference, "layers": ("layers.py", text)}) for name, text in texts.items())
     yield "broken-archive", b"PK\x03\x04 no archive"
     bomb = io.BytesIO()

@@ -36,7 +36,6 @@ PACKAGES = [
     "reference/running",
     "release",
     "validity",
-    "validity/calibration",
     "validity/diagnosis",
     "validity/mutation",
     "validity/proof",

@@ -15,6 +15,7 @@
     proof/               what proves the tests: correct variants, faults under conditions
     sample_arguments.py  for calling each TODO when a release is made
 
-The engine reads data from here and reaches code only through `autograder.assignment_code`; `docs/how-to/another-assignment.md`
-tells how to write another assignment. `docs/reference/style.md` says what a component, fault, mutant and variant are.
+The engine reads data from here and reaches code only through `autograder.assignment_code`. How to write another
+assignment: `docs/how-to/another-assignment.md`. What a component, fault, mutant and variant are:
+`docs/reference/style.md`.
 """

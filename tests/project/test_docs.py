@@ -123,6 +123,8 @@ def test_every_page_is_in_the_sites_navigation():
 
 
 def test_the_figures_stand_in_one_place():
-    rows = [re.findall(r"^\|(.+?)\|", text_of(name), re.MULTILINE) for name in ("README.md", "docs/reference/figures.md")]
+    rows = [
+        re.findall(r"^\|(.+?)\|", text_of(name), re.MULTILINE) for name in ("README.md", "docs/reference/figures.md")
+    ]
     head = {" what ", "---"}
     assert not (set(rows[0]) & set(rows[1])) - head
