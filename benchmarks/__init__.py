@@ -10,3 +10,7 @@
 
 No measurement needs anything but a fresh clone: a missing model is trained first.
 """
+
+from given import package
+
+package.use("reference")

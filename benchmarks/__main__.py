@@ -13,9 +13,9 @@ from autograder.scoring import ScoringError
 from foundation.command_line import INTERRUPTED, Parser, at_least, positive, print_anywhere, with_output
 from foundation.printable_text import printable
 from foundation.whole_files import OutputError
+from given.config import PRESETS, ConfigError
+from given.run_folder import CheckpointError
 from reference.data import DataError
-from reference.running.checkpoint import CheckpointError
-from reference.running.config import PRESETS, ConfigError
 from validity.proof.reading_variants import VariantError
 
 from . import decoding, grading, kills, memory, speed, stub_class, training, whole_class

@@ -10,15 +10,14 @@ from typing import Any
 from torch import Tensor
 from tqdm import tqdm
 
+from given.building import build_model
+from given.config import PRESETS
+from given.decoding import Search, find_cached_search, translate
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
 from reference.data import read_pairs, read_sources, take_census
 from reference.decode import beam_decode, greedy_decode
 from reference.model import Transformer
-from reference.running.building import build_model
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS
-from reference.running.experiment import Experiment
-from reference.translation.choosing import Search, find_cached_search
-from reference.translation.translate import translate
 
 from .output import median_ratio, print_table
 

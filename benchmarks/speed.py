@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import trange
 
+from given.building import build_model, make_optimizer
+from given.config import PRESETS, Config
+from given.extras.layers import computing_in
 from reference.data import Batch, BatchLoader, Pair, read_pairs
 from reference.embedding import InputEmbedding, PositionalEncoding
-from reference.running.building import build_model, make_optimizer
-from reference.running.config import PRESETS, Config
-from reference.running.extras.precision import computing_in
 from reference.train import batch_loss, train_epoch
 from reference.vocab import PAD_ID, Vocabulary
 

@@ -64,9 +64,7 @@ def broken_or_hostile(reference: Sources) -> Iterator[tuple[str, Sources | bytes
         "broken-null": layers + "\0",
         "broken-prints": f"{layers}\nprint('x' * 1_000_000)\n",
     }
-    nothing = dict.fromkeys(("SECRET_FILE", "FOLDER", "TARGET"), "/tmp/nothing")  # noqa: S108  never there
-    for attack in read_attacks():
-        texts[f"hostile-{attack.name}"] = attack.aim(**nothing, PORT=1)
+    texts |= {f"hostile-{attack.name}": attack.text for attack in read_attacks()}
     yield from ((name, {**reference, "layers": ("layers.py", text)}) for name, text in texts.items())
     yield "broken-archive", b"PK\x03\x04 no archive"
     bomb = io.BytesIO()

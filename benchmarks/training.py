@@ -23,9 +23,9 @@ from torch import nn
 from foundation.counting import counted
 from foundation.places import REFERENCE, ROOT
 from foundation.whole_files import write_whole
+from given.building import build_model
+from given.config import PRESETS, Config
 from reference.data import Pair, read_pairs, take_census
-from reference.running.building import build_model
-from reference.running.config import PRESETS, Config
 from reference.train import train_epoch
 from reference.vocab import PAD_ID
 

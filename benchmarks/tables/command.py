@@ -12,9 +12,8 @@ from statistics import mean, stdev
 
 from tqdm import tqdm
 
-from foundation.whole_files import write_whole
-from reference.running.config import ConfigError
-from reference.whole_files import make_folder
+from foundation.whole_files import make_folder, write_whole
+from given.config import ConfigError
 
 from ..output import table
 from ..processes import CommandError

@@ -14,10 +14,10 @@ from pathlib import Path
 import torch
 
 from foundation.whole_files import write_whole
+from given.building import build_model
+from given.decoding import bleu, translate
+from given.run_folder import Checkpoint, CheckpointError
 from reference.data import Pair, read_pairs, take_census
-from reference.running.building import build_model
-from reference.running.checkpoint import Checkpoint, CheckpointError
-from reference.translation.translate import bleu, translate
 from reference.vocab import join_subwords
 
 from ..training import run_reference

@@ -9,10 +9,10 @@ import torch
 from benchmarks import decoding, speed, training
 from benchmarks.__main__ import main, make_parser
 from benchmarks.processes import CommandError, run
+from given.config import PRESETS
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
 from reference.data import Batch
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS
-from reference.running.experiment import Experiment
 
 TORCH = "torch.nn.Transformer"
 PAIRS = [

@@ -11,7 +11,7 @@ from benchmarks.tables import columns, command, runs
 from benchmarks.tables.columns import TABLES, Column
 from benchmarks.tables.command import verdict
 from benchmarks.tables.runs import Result
-from reference.running.config import COURSE, Config
+from given.config import COURSE, Config
 
 WORDS = (("je", "i"), ("tu", "you"), ("elle", "she")), (("mange", "eat"), ("dors", "sleep"), ("parle", "speak"))
 LINES = [f"{a} {c} .|||{b} {d} .\n" for a, b in WORDS[0] for c, d in WORDS[1]]
