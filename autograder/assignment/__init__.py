@@ -13,6 +13,7 @@
     understanding/       questions to students about their own code
     proof/               what proves the tests: correct variants, faults under conditions
 
-The engine reads data from here and reaches code only through `autograder.assignment_code`; `docs/another-assignment.md`
-tells how to write another assignment. `docs/style.md` says what a component, fault, mutant and variant are.
+The engine reads data from here and reaches code only through `autograder.assignment_code`. How to write another
+assignment: `docs/how-to/another-assignment.md`. What a component, fault, mutant and variant are:
+`docs/reference/style.md`.
 """

@@ -17,7 +17,7 @@ built from constants, `exec` of such strings. Better hidden short-cuts are caugh
     evaluation.py    possible values of an expression     syntax.py    questions about single nodes
     messages.py      the text that students read    internals.py  what is allowed, but worth a look
 
-Why this is not a library: `docs/decisions/static-evaluator.md`.
+Why this is not a library: `docs/explanation/decisions/static-evaluator.md`.
 """
 
 from .evaluation import Evaluator
