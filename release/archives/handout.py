@@ -16,7 +16,7 @@ TEMPLATE = "handout.md"
 
 
 CREDITS = {
-    "items": "A task's points are split among the items of its rubric, below. An item is earned if all of its tests pass.",
+    "items": "A task's points are split among the items of its rubric, below; all tests of an item must pass.",
     "all": "A task earns its points if all of its tests pass, otherwise none.",
 }
 

@@ -10,7 +10,6 @@ import pytest
 
 from foundation.assignment_file import Assignment, Task
 from foundation.sources import Sources
-from foundation.todo_wording import told_by
 
 from ...grading.marks import Outcome, judge_task, mark_items
 from ...grading.states import State
@@ -44,17 +43,15 @@ class OwnRun:
         """Notes the outcome; a test that meets a TODO is skipped, so that unfinished tasks stay out of the way."""
         report = yield
         error = None if call.excinfo is None else call.excinfo.value
+        why = ""
         if isinstance(error, NotImplementedError):
+            why = str(error) or "not implemented yet"
             report.outcome = "skipped"
-            report.longrepr = (
-                str(item.path),
-                item.location[1] or 0,
-                f"Skipped: {told_by(error) or 'not implemented yet'}",
-            )
+            report.longrepr = str(item.path), item.location[1] or 0, f"Skipped: {why}"
         if call.when == "call" or error is not None:
             states = {"passed": State.PASSED, "skipped": State.NOT_ATTEMPTED}
             state = states.get(report.outcome, State.FAILED)
-            self._outcomes[item.nodeid] = Outcome(item.name, state, "", item_of(item), nodeid=item.nodeid)
+            self._outcomes[item.nodeid] = Outcome(item.name, state, why, item_of(item), nodeid=item.nodeid)
         return report
 
     @pytest.hookimpl(trylast=True)
@@ -85,7 +82,7 @@ class OwnRun:
         if task.marker in self.refused:
             return "refused, see above"
         if all(one.state is State.NOT_ATTEMPTED for one in outcomes):
-            return "still to be written"
+            return f"still to be written: {outcomes[0].message}"
         n_passed = sum(one.state is State.PASSED for one in outcomes)
         if len(outcomes) < total:
             return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"
