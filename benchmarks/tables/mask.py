@@ -12,8 +12,7 @@ from statistics import mean, stdev
 
 import numpy as np
 
-from autograder.scoring.bleu import SAMPLES, SEED, bleu_of_sums, count, interval, resample
-from autograder.scoring.tokenization import DEFAULT, make_metric
+from autograder.scoring.bleu import SAMPLES, SEED, bleu_of_sums, bootstrap, count, interval, make_metric
 
 T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """The 97.5% quantiles of Student's t with 1, 2, … degrees of freedom; with more than 9 the last one, a little wide."""
@@ -44,13 +43,13 @@ def compare(without: Sequence[Sequence[str]], masked: Sequence[Sequence[str]], r
         masked: likewise, with the mask.
         references: one for each sentence.
     """
-    metric = make_metric(DEFAULT)
-    statistics = [np.stack([count(metric, lines, references) for lines in side]) for side in (without, masked)]
-    here = [bleu_of_sums(side.sum(axis=1)) / 100 for side in statistics]  # one BLEU for each seed
-    by_seed = [float(value) for value in here[1] - here[0]]
+    metric = make_metric()
+    statistics = [[count(metric, lines, references) for lines in side] for side in (without, masked)]
+    here, there = ([bleu_of_sums(one.sum(axis=0)).score / 100 for one in side] for side in statistics)
+    by_seed = [after - before for before, after in zip(here, there, strict=True)]
     middle = mean(by_seed)
     # The same seed of the bootstrap draws the same sentences for every model.
-    drawn = [np.mean([bleu_of_sums(resample(one, SAMPLES, SEED)) / 100 for one in side], axis=0) for side in statistics]
+    drawn = [np.mean([bootstrap(one, SAMPLES, SEED) / 100 for one in side], axis=0) for side in statistics]
     over_seeds = None
     if len(by_seed) > 1:
         margin = T_975[min(len(by_seed) - 2, len(T_975) - 1)] * stdev(by_seed) / len(by_seed) ** 0.5
