@@ -16,7 +16,7 @@ import pytest
 
 from data import __main__ as command_line
 from data.fetching import commands, download
-from data.fetching.table import PublicCorpus, RemoteFile, read_table
+from data.fetching.folder import PublicCorpus, RemoteFile, read_table
 
 
 class Server(ThreadingHTTPServer):

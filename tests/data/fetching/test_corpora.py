@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from data.fetching import commands
-from data.fetching.folder import LOCK
-from data.fetching.table import PublicCorpus, RemoteFile, read_table
+from data.fetching.folder import LOCK, PublicCorpus, RemoteFile, read_table
 from reference.data import read_pairs
 from reference.running.extras.arrow_corpus import ArrowPairs
 from reference.vocab import join_subwords

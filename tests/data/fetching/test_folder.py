@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from data.fetching import commands
-from data.fetching.folder import LOCK
-from data.fetching.table import PublicCorpus
+from data.fetching.folder import LOCK, PublicCorpus
 
 from .conftest import Server, archive, fetch, names
 

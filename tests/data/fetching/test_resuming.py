@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from data.fetching import download
-from data.fetching.folder import LOCK
-from data.fetching.table import PublicCorpus
+from data.fetching.folder import LOCK, PublicCorpus
 
 from .conftest import Server, fetch, names
 
