@@ -18,9 +18,9 @@ from tokenizers.pre_tokenizers import Whitespace
 from data import __main__ as command_line
 from data.files import CorpusError
 from data.preparation.choices import Choices
+from data.preparation.corpus import prepare
 from data.preparation.encodings import UNKNOWN_WORD as UNKNOWN
 from data.preparation.encodings import Encoding, empty_tokenizer, read_encoding
-from data.preparation.prepare import prepare
 from reference.data import read_pairs
 from reference.vocab import join_subwords
 

@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from data import __main__ as command_line
+from data.preparation.corpus import MOST_TOKENS_READ
 from data.preparation.encodings import learn_words
-from data.preparation.prepare import MOST_TOKENS_READ
 from reference.embedding import PositionalEncoding
 
 KIT = Path(command_line.__file__).resolve().parent.parent

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from data.preparation.choices import Choices
-from data.preparation.prepare import prepare
+from data.preparation.corpus import prepare
 from reference.data import BatchLoader, take_census
 from reference.running.extras import arrow_corpus
 from reference.running.extras.arrow_corpus import ArrowPairs
