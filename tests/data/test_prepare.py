@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import Whitespace
 
 from data import __main__ as command_line
@@ -102,20 +101,6 @@ def test_whitespace_cuts_as_the_library_does(text: str) -> None:
     assert Encoding(empty_tokenizer("whitespace", lowercase=False)).cut(text) == expected
 
 
-def test_the_saved_encoding_has_special_tokens_and_a_template() -> None:
-    files, _ = made({"train": PAIRS}, Choices("bpe", joint=True, vocabulary=100, dev=5, test=5))
-    [content] = [content for name, content in files.items() if name.startswith("tokenizer")]
-    saved = Tokenizer.from_str(content.decode())
-    assert [saved.id_to_token(number) for number in range(4)] == ["[PAD]", "[UNK]", "[BOS]", "[EOS]"]
-    tokens = saved.encode("Ein Haus").tokens
-    assert (tokens[0], tokens[-1]) == ("[BOS]", "[EOS]") and "[BOS]" not in tokens[1:]
-
-
-def test_rare_words_are_unknown() -> None:
-    files, _ = made({"train": [("a a b", "x"), ("a c", "y")]}, Choices("words", vocabulary=1, dev=0, test=0))
-    assert files["train.words"].decode() == f"a a {UNKNOWN}|||x\na {UNKNOWN}|||{UNKNOWN}\n"
-
-
 def test_the_encoding_knows_the_training_split_only() -> None:
     splits = {"train": [("ab", "ab")] * 2, "validation": [("zz ab", "zz")]}
     files, summary = made(splits, Choices("words", dev=0, test=0))
@@ -152,11 +137,6 @@ def test_as_many_pairs_are_drawn_as_asked_for(encoding: str, seed: int) -> None:
     assert not any(sign in sources[split] for split in ("dev", "test") for sign in learnt)
     again, _ = made({"train": pairs}, choices)
     assert all(again[name] == files[name] for name in files if ".json" not in name)
-
-
-def test_the_longest_sentence_is_in_the_summary() -> None:
-    _, summary = made({"train": [("a", "b"), ("a b c", "b"), ("a " * 9, "b")]}, Choices(dev=0, test=0, most_tokens=8))
-    assert summary["longest"] == {"source": 3, "target": 1} and summary["dropped"] == {"too long": 1}
 
 
 def test_no_source_stands_in_two_splits() -> None:
@@ -217,11 +197,16 @@ def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     short.write_text("a\n")
     (tmp_path / "latin").write_bytes("é\n".encode("latin-1"))
     (tmp_path / "bad.gz").write_bytes(b"no gzip")
+    whole = gzip.compress(b"a\nb\n" * 99)
+    (tmp_path / "cut.gz").write_bytes(whole[:-9])
+    (tmp_path / "spoilt.gz").write_bytes(whole[:12] + b"\xff" * 9 + whole[21:])
     for train, message in (
         ((good, short), "has 2 lines, "),
         ((good, tmp_path / "none"), "none: No such file"),
         ((good, tmp_path / "latin"), "latin: not UTF-8 text (byte 0)"),
         ((good, tmp_path / "bad.gz"), "bad.gz: Not a gzipped file"),
+        ((tmp_path / "cut.gz", good), "cut.gz: "),
+        ((tmp_path / "spoilt.gz", good), "spoilt.gz: "),
     ):
         assert run("prepare", "--train", *train, "--output", tmp_path / "out") == 2
         said = capsys.readouterr().err
