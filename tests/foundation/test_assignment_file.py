@@ -67,7 +67,7 @@ def test_the_default_assignment_adds_up():
         ("memory_mb = 2048", "memory_mb = 2048.5", "[limits] memory_mb = 2048.5: expected a whole number above 0"),
         ("call_seconds = 5", "call_seconds = inf", "[limits] call_seconds = inf: expected a number above 0"),
         (
-            '["running/extras/", "translation/cached/"]',
+            '["given/extras/"]',
             "5",
             "[release] instructor_only = 5: expected a list of strings",
         ),
