@@ -18,15 +18,9 @@ from data.preparation.corpus import MOST_TOKENS_READ
 from data.preparation.encodings import learn_words
 from reference.embedding import PositionalEncoding
 
+from .conftest import run
+
 KIT = Path(command_line.__file__).resolve().parent.parent
-
-
-def run(*arguments: object) -> int:
-    """The exit status of a command; argparse's too."""
-    try:
-        return command_line.main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        return int(stop.code or 0)
 
 
 def process(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
@@ -59,16 +53,14 @@ def text(tmp_path: Path) -> list[object]:
         ("", ""),
     ],
 )
-def test_a_line_in_a_line_out(encoding: Path, given: str, expected: str) -> None:
+def test_a_line_in_a_line_out(encoding, given, expected):
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = process("encode", "--encoding", encoding, input=given.encode(), stdout=subprocess.PIPE, env=ascii_only)
     assert (done.returncode, done.stdout.decode(), done.stderr) == (0, expected, b"")
 
 
 @pytest.mark.parametrize("stream", ["stdin", "stdout"])
-def test_a_stream_that_is_closed(
-    encoding: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stream: str
-) -> None:
+def test_a_stream_that_is_closed(encoding, monkeypatch, capsys, stream):
     """Python has None in its place."""
     monkeypatch.setattr(sys, stream, None)
     assert run("encode", "--encoding", encoding) == 2
@@ -76,7 +68,7 @@ def test_a_stream_that_is_closed(
     assert f"standard {stream.removeprefix('std')}put: it is closed" in capsys.readouterr().err
 
 
-def test_output_that_cannot_be_written(encoding: Path, text: list[object], tmp_path: Path) -> None:
+def test_output_that_cannot_be_written(encoding, text, tmp_path):
     """One line; a reader that has enough is no error. The corpus is written all the same."""
     output = tmp_path / "corpus"
     for command in (["encode", "--encoding", encoding], ["prepare", *text, "--output", output]):
@@ -105,9 +97,7 @@ def test_output_that_cannot_be_written(encoding: Path, text: list[object], tmp_p
         (["--separator", ""], "argument --separator: it is empty; leave it out for a tab"),
     ],
 )
-def test_values_out_of_range(
-    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[object], message: str
-) -> None:
+def test_values_out_of_range(text, tmp_path, capsys, more, message):
     assert run("prepare", *text, "--output", tmp_path / "out", *more) == 2
     said = capsys.readouterr().err
     assert message in said and said.count("\n") == 1
@@ -124,14 +114,12 @@ def test_values_out_of_range(
         (["--languages", "en", "en"], "--languages en en: two names for two encodings, or --joint"),
     ],
 )
-def test_options_that_do_not_fit(
-    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[object], message: str
-) -> None:
+def test_options_that_do_not_fit(text, tmp_path, capsys, more, message):
     assert run("prepare", *text, *more, "--output", tmp_path / "out") == 2
     assert capsys.readouterr().err == f"error: {message}\n"
 
 
-def test_the_next_command_can_be_pasted(text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_next_command_can_be_pasted(text, tmp_path, capsys):
     output = tmp_path / "my corpus"
     assert run("prepare", *text, "--dev", 1, "--test", 0, "--encoding", "words", "--output", output) == 0
     command = capsys.readouterr().out.partition("next: ")[2]
@@ -142,7 +130,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_one_corpus_at_a_time(text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_corpus_at_a_time(text, tmp_path, capsys):
     """What an earlier one left there goes, and the output says so; other files stay."""
     output = tmp_path / "corpus"
     assert run("prepare", *text, "--test", 5, "--joint", "--output", output) == 0
@@ -169,9 +157,7 @@ def test_one_corpus_at_a_time(text: list[object], tmp_path: Path, capsys: pytest
         ("summary.json", "not written by an earlier 'prepare'"),
     ],
 )
-def test_nothing_of_the_users_is_lost(
-    text: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, why: str
-) -> None:
+def test_nothing_of_the_users_is_lost(text, tmp_path, capsys, name, why):
     """A file with a name of ours that is not as we wrote it: not a byte is changed."""
     assert run("prepare", *text, "--encoding", "words", "--output", tmp_path / "out") == 0
     (tmp_path / "out" / name).write_text('{"files": 1}')
@@ -183,7 +169,7 @@ def test_nothing_of_the_users_is_lost(
     assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
-def test_what_was_dropped_as_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_dropped_as_too_long(tmp_path, capsys):
     """The limit is named; what the reference cannot read is a note."""
     for side in ("de", "en"):
         (tmp_path / side).write_text(f"{side}\n" + "".join(f"{n} " + "a " * n + "\n" for n in (3, 120, 600)))
@@ -196,7 +182,7 @@ def test_what_was_dropped_as_too_long(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "note: the longest side has 601 tokens" in (said := capsys.readouterr().out) and "--most-tokens 511" in said
 
 
-def test_the_longest_that_the_reference_reads() -> None:
+def test_the_longest_that_the_reference_reads():
     """A target of so many tokens and <bos> fill its positions."""
     encoding = PositionalEncoding(8)
     assert encoding(torch.zeros(1, MOST_TOKENS_READ + 1, 8)).shape[1] == MOST_TOKENS_READ + 1
@@ -204,7 +190,7 @@ def test_the_longest_that_the_reference_reads() -> None:
         encoding(torch.zeros(1, MOST_TOKENS_READ + 2, 8))
 
 
-def test_columns_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_columns_of_a_file(tmp_path, capsys):
     table = tmp_path / "pairs.tsv.gz"
     lines = [f"Cat {n} .|||Le chat {n} .\n" for n in range(60)]
     table.write_bytes(gzip.compress("".join([*lines, "\n"]).encode()))

@@ -19,15 +19,9 @@ from given.extras.arrow_corpus import ArrowPairs
 from given.run_folder import Checkpoint
 from reference.__main__ import main as reference
 
+from .conftest import run
+
 PAIRS = [(f"Das Haus_{n % 7} hat {n} Türen ...", f"The house_{n % 7} has {n} doors ...") for n in range(60)]
-
-
-def run(*arguments: object) -> int:
-    """The exit status of a command; argparse's too."""
-    try:
-        return command_line.main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        return int(stop.code or 0)
 
 
 @pytest.fixture
@@ -39,7 +33,7 @@ def pairs(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("encoding", ["bpe", "words"])
-def test_a_tokenizer_works_by_itself(pairs: Path, tmp_path: Path, encoding: str) -> None:
+def test_a_tokenizer_works_by_itself(pairs, tmp_path, encoding):
     """As the library has it: special tokens by their ids, a template around each sentence, words that decode."""
     more = ["--encoding", encoding, "--pre-tokenizer", "whitespace", "--joint", "--vocabulary", 120, "--dev", 5]
     assert run("prepare", "--pairs", pairs, *more, "--test", 0, "--output", tmp_path / "out") == 0
@@ -59,7 +53,7 @@ def test_a_tokenizer_works_by_itself(pairs: Path, tmp_path: Path, encoding: str)
     assert words == ["a_b", "...", "--", "c"]
 
 
-def test_rare_words_by_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rare_words_by_count(tmp_path, capsys):
     text = "once twice\tuna due\n" + "twice thrice\tdue tre\n" + "x thrice thrice\ty tre tre\n"
     (tmp_path / "pairs.txt").write_text(text)
     where = ["--pairs", tmp_path / "pairs.txt", "--encoding", "words", "--dev", 0, "--test", 0]
@@ -73,7 +67,7 @@ def test_rare_words_by_count(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(("share", "dev", "train"), [("12.5%", 8, 52), ("0.5%", 1, 59), ("0%", 0, 60), ("7", 7, 53)])
-def test_a_split_by_share(pairs: Path, tmp_path: Path, share: str, dev: int, train: int) -> None:
+def test_a_split_by_share(pairs, tmp_path, share, dev, train):
     where = ["--pairs", pairs, "--dev", share, "--test", 0, "--encoding", "words"]
     assert run("prepare", *where, "--output", tmp_path / "out") == 0
     summary = json.loads((tmp_path / "out/summary.json").read_text())
@@ -81,13 +75,13 @@ def test_a_split_by_share(pairs: Path, tmp_path: Path, share: str, dev: int, tra
 
 
 @pytest.mark.parametrize("share", ["100%", "-1%", "%", "1e1%"])
-def test_what_is_no_share(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], share: str) -> None:
+def test_what_is_no_share(pairs, tmp_path, capsys, share):
     assert run("prepare", "--pairs", pairs, f"--dev={share}", "--output", tmp_path / "out") == 2
     said = capsys.readouterr().err
     assert f"'{share}' is not a share below 100%" in said and said.count("\n") == 1
 
 
-def test_encodings_are_used_again(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_encodings_are_used_again(pairs, tmp_path, capsys):
     """Unless their choices change, or it is asked for."""
     output = tmp_path / "out"
     where = ["--languages", "en", "it", "--encoding", "words", "--test", 0, "--dev", 5, "--output", output]
@@ -116,7 +110,7 @@ def test_encodings_are_used_again(pairs: Path, tmp_path: Path, capsys: pytest.Ca
     assert "tokenizer_en.json: changed since 'prepare' wrote it" in capsys.readouterr().err
 
 
-def test_presets_have_the_names_of_those_of_training() -> None:
+def test_presets_have_the_names_of_those_of_training():
     assert set(PRESETS) <= set(TRAINING_PRESETS)
     for name, preset in PRESETS.items():
         assert preset["most_tokens"] == TRAINING_PRESETS[name].most_tokens
@@ -131,9 +125,7 @@ def small_dataset(folder: Path, languages: tuple[str, str]) -> Path:
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
-def test_opus_books_from_its_dataset_to_a_model(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_opus_books_from_its_dataset_to_a_model(tmp_path, capsys, monkeypatch):
     """Words that occur twice, a tenth for dev, a tokenizer of each language."""
     import datasets
 
@@ -158,9 +150,7 @@ def test_opus_books_from_its_dataset_to_a_model(
         (["--dataset", "here"], "--dataset: name the languages too: --languages de en"),
     ],
 )
-def test_text_that_is_not_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[object], message: str
-) -> None:
+def test_text_that_is_not_named(tmp_path, capsys, more, message):
     assert run("prepare", *more, "--output", tmp_path / "out") == 2
     said = capsys.readouterr().err
     assert message in said and said.count("\n") == 1
@@ -168,7 +158,7 @@ def test_text_that_is_not_named(
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
-def test_one_command_from_the_dataset_to_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_command_from_the_dataset_to_the_model(tmp_path, monkeypatch):
     """`make setting`: the commands that it would run are run here."""
     import datasets
 
@@ -201,7 +191,7 @@ def test_one_command_from_the_dataset_to_the_model(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.slow
-def test_a_hub_that_does_not_answer(tmp_path: Path) -> None:
+def test_a_hub_that_does_not_answer(tmp_path):
     """One line, after a few seconds."""
     command = [sys.executable, "-m", "data", "prepare", "--preset", "wmt14-de-en", "--output", str(tmp_path / "out")]
     offline = {**os.environ, "HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "cache"), "no_proxy": "*"}
@@ -220,9 +210,7 @@ def test_a_hub_that_does_not_answer(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
 @pytest.mark.parametrize("form", ["parquet", "arrow", "json", "csv"])
-def test_every_form_of_a_dataset_gives_the_same_corpus(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str
-) -> None:
+def test_every_form_of_a_dataset_gives_the_same_corpus(tmp_path, capsys, monkeypatch, form):
     """As the lines of a file of pairs do."""
     import datasets
 
