@@ -63,12 +63,16 @@ def prepare(
     if not len(found["train"]):
         raise CorpusError(_nothing_left(dropped))
     drawn, encodings = draw(found["train"], [split for split in SPLITS if split not in found], choices, known)
-    writer = LineWriter(choices, encodings, folder)
-    counts = {split: writer.write(split, (found | drawn)[split]) for split in SPLITS}
+    counts, longest = {}, [0, 0]
+    for split in SPLITS:
+        pairs = (found | drawn)[split]
+        path = folder / f"{split}.{choices.encoding}"
+        counts[split], lengths = write_split(split, pairs, encodings, choices, path)
+        longest = list(map(max, longest, lengths))
+        if too_long := len(pairs) - counts[split]:
+            dropped["too long"] += too_long
     for split in found:
         (folder / f"{split}.sentences").unlink()
-    if writer.too_long:
-        dropped["too long"] += writer.too_long
     if not counts["train"]:
         raise CorpusError(_nothing_left(dropped))
     if choices.arrow:
@@ -82,7 +86,12 @@ def prepare(
     for name, encoding in zip(choices.tokenizer_names, encodings, strict=True):
         (folder / name).write_text(encoding.to_json(), encoding="utf-8")
     (folder / LANGUAGES).write_text(_describe_languages(choices), encoding="utf-8")
-    return {**vars(choices), "pairs": counts, "longest": writer.longest, "dropped": dict(dropped)}
+    return {
+        **vars(choices),
+        "pairs": counts,
+        "longest": dict(zip(("source", "target"), longest, strict=True)),
+        "dropped": dict(dropped),
+    }
 
 
 class SentencePairs:
@@ -243,40 +252,29 @@ def longest_side(pair: tuple[str, str], encodings: Encodings) -> int:
     return max(len(encoding.encode(side)) for encoding, side in zip(encodings, pair, strict=True))
 
 
-class LineWriter:
-    """Writes splits as lines `source|||target` of tokens.
+def write_split(
+    split: str, pairs: SentencePairs, encodings: Encodings, choices: Choices, path: Path
+) -> tuple[int, list[int]]:
+    """Writes a split as lines `source|||target` of tokens, unless it is empty.
 
-    Attributes:
-        longest: tokens of the longest source and target that were written.
-        too_long: pairs that were left out.
+    Returns:
+        How many of its pairs were written, and the most tokens of a source and of a target.
     """
-
-    def __init__(self, choices: Choices, encodings: Encodings, folder: Path) -> None:
-        self.choices, self.encodings, self.folder = choices, encodings, folder
-        self.longest = {"source": 0, "target": 0}
-        self.too_long = 0
-
-    def write(self, split: str, pairs: SentencePairs) -> int:
-        """Writes a split unless it is empty; returns the number of its pairs."""
-        if not len(pairs):
-            return 0
-        # These are references: an <unk> there would count as a match.
-        has_true_words = split != "train" and self.choices.encoding == "words"
-        count = 0
-        path = self.folder / f"{split}.{self.choices.encoding}"
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            for pair in pairs:
-                source, target = (encoding.encode(side) for encoding, side in zip(self.encodings, pair, strict=True))
-                if max(len(source), len(target)) > self.choices.most_tokens:
-                    self.too_long += 1
-                    continue
-                for side, tokens in (("source", source), ("target", target)):
-                    self.longest[side] = max(self.longest[side], len(tokens))
-                file.write(f"{' '.join(source)}{SEPARATOR}{pair[1] if has_true_words else ' '.join(target)}\n")
+    # Words of dev and test are references: an <unk> there would count as a match.
+    has_true_words = split != "train" and choices.encoding == "words"
+    count, longest = 0, [0, 0]
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for pair in pairs:
+            sides = [encoding.encode(side) for encoding, side in zip(encodings, pair, strict=True)]
+            lengths = list(map(len, sides))
+            if max(lengths) <= choices.most_tokens:
+                longest = list(map(max, longest, lengths))
+                target = pair[1] if has_true_words else " ".join(sides[1])
+                file.write(f"{' '.join(sides[0])}{SEPARATOR}{target}\n")
                 count += 1
-        if not count:
-            path.unlink()
-        return count
+    if not count:
+        path.unlink()
+    return count, longest
 
 
 def _describe_languages(choices: Choices) -> str:
