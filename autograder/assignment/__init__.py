@@ -13,7 +13,6 @@
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis
     understanding/       questions to students about their own code
     proof/               what proves the tests: correct variants, faults under conditions
-    sample_arguments.py  for calling each TODO when a release is made
 
 The engine reads data from here and reaches code only through `autograder.assignment_code`; `docs/another-assignment.md`
 tells how to write another assignment. `docs/style.md` says what a component, fault, mutant and variant are.

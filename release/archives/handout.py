@@ -9,7 +9,6 @@ from foundation.counting import as_threshold
 
 from ..instructor_texts import fill_in, read_text
 from ..notebooks.prose import TaskHead
-from ..notebooks.source_notebook import stars
 from ..skeleton.build import Skeleton, coded_tasks
 from .student import Requirements
 
@@ -68,7 +67,7 @@ def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mappin
     cells = [task.number, task.title.replace("|", "\\|"), f"{task.points:g}"]
     if efforts:
         effort = efforts.get(task.number)
-        cells += [stars(effort.difficulty), str(effort.minutes)] if effort else ["", ""]
+        cells += [effort.stars, str(effort.minutes)] if effort else ["", ""]
     return f"| {' | '.join([*cells, where])} |"
 
 
