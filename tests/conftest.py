@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,10 @@ collect_ignore = ["example"]  # an assignment of its own, whose tests judge subm
 # Before torch is imported: two threads on a busy machine run ten times slower than one.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# Where an environment keeps no bytecode, pytest would rewrite all tests and each child process compile the kit again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's job in the background: nothing could be stopped
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -201,7 +201,7 @@ def graded(zygote, sampled, tmp_path_factory, port) -> dict[str, tuple[Attack, S
         (folder / name / "layers.py").write_text(scenes[name].fill_in(attack), encoding="utf-8")
         (folder / name / "attention.py").write_text((REFERENCE / "attention.py").read_text(encoding="utf-8"))
     assignment = read_assignment()
-    limits = dataclasses.replace(LIMITS, call_seconds=1.0, total_seconds=5)
+    limits = dataclasses.replace(LIMITS, call_seconds=1.0, total_seconds=12)
     tasks = tuple(task for task in assignment.tasks if task.number in POINTS)
     assignment = dataclasses.replace(assignment, limits=limits, tasks=tasks)
     _, entries = take_class(folder, output, assignment)
