@@ -7,6 +7,7 @@
     assignment_folder.py  which folder of a submission holds the assignment's files
     modules.py            which Python files count
     python_source.py      from bytes to text, syntax trees and imports
+    grading_python.py     what the Python that grades could not read
     notebooks/            from cells to modules
     files/                folders, .zip and .tar.gz, read within bounds
     size_limits.py        how much is read
@@ -19,12 +20,14 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 
 from .errors import IntakeError, IntakeRefusedError
 from .files.loose_files import LooseFiles
+from .files.tree import UPLOADED_AGAIN
 from .size_limits import TRANSLATIONS
 from .submission import ARCHIVES, Intake, name_of, take_in
 
 __all__ = [
     "ARCHIVES",
     "TRANSLATIONS",
+    "UPLOADED_AGAIN",
     "Intake",
     "IntakeError",
     "IntakeRefusedError",

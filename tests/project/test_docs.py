@@ -29,7 +29,9 @@ def text_of(name: str) -> str:
 
 @cache
 def sources_of(package: str) -> str:
-    return "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / package).rglob("*.py"))
+    """Of a package, and of what is given beside a student's."""
+    folders = [ROOT / package, *([ROOT / "given"] if package in ("reference", "student") else [])]
+    return "\n".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py"))
 
 
 @cache
