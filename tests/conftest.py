@@ -43,8 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="tests that take a sample try all cases")
 
 
-TOGETHER = ("tests/autograder/grading/",)
-"""Folders whose files share a fixture that takes long to make."""
+TOGETHER = ("tests/autograder/grading/", "tests/data/test_co")
+"""How the paths of files begin that share a fixture which takes long to make: a grader, the whole corpus."""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -15,7 +15,7 @@ from validity.__main__ import main
 from validity.proof import report
 from validity.proof.prove import Proof, choose_faults
 from validity.proof.reading_variants import VariantError, read_variants, splice
-from validity.proof.verdicts import is_clear, nearness, verdict_of
+from validity.proof.verdicts import Margin, add_to_margins, is_clear, verdict_of
 from validity.run_tests import Observation, Run, Version, run_versions
 
 CATALOGUE = """
@@ -79,9 +79,9 @@ def test_each_flaw_alone_fails_the_proof(assignment, flaw):
     verdict = verdict_of(fault(), [run(failed=failed)], assignment)
     verdict.grader_errors = ["test_a: broke"] if flaw == "broken test" else []
     wrong = {"variant": ["seed 0, test_a: failed"]} if flaw == "rejection" else {}
-    near = {"task_1_4: test_a": 0.5 if flaw == "narrow margin" else 0.0}
+    margins = {"task_1_4: test_a": Margin(5e-7 if flaw == "narrow margin" else 0.0, 1e-6)}
     close = ["one, seed 0"] if flaw == "close call" else []
-    proof = Proof(assignment, [verdict], [], wrong, near, close, 1, 1, 0.0, 0.0)
+    proof = Proof(assignment, [verdict], [], wrong, margins, close, 1, 1, 0.0, 0.0)
     assert proof.holds is (flaw is None)
 
 
@@ -154,9 +154,13 @@ def test_shares_of_the_faults_cost_tasks_points(assignment):
     }
 
 
-def test_errors_are_compared_with_their_own_tolerance():
-    seen = [Observation("a", "it", 1e-8, 1e-6), Observation("b", "it", 0.0, 0.0), Observation("b", "it", 1e-9, 0.0)]
-    assert list(nearness(Run("any", 0, {}, seen, 0.0))) == [("a", pytest.approx(0.01)), ("b", 0.0), ("b", float("inf"))]
+@pytest.mark.parametrize(
+    "errors, used", [([(1e-8, 1e-6), (3e-8, 1e-6)], 0.03), ([(0.0, 0.0)], 0.0), ([(1e-9, 0.0)], float("inf"))]
+)
+def test_margins_tell_how_much_of_a_tolerance_correct_code_uses(errors, used):
+    margins = {}
+    add_to_margins(margins, Run("any", 0, {}, [Observation("a", "it", *pair) for pair in errors], 0.0))
+    assert margins["a"].used == pytest.approx(used)
 
 
 @pytest.mark.parametrize(

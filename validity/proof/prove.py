@@ -18,7 +18,7 @@ from foundation.sources import Sources
 
 from ..run_tests import Run, Version, progress_bar, run_versions
 from .reading_variants import Variant, read_variants
-from .verdicts import APART, Verdict, is_clear, nearness, verdict_of
+from .verdicts import APART, Margin, Verdict, add_to_margins, is_clear, verdict_of
 
 WHOLE_EVERY = {"own": 30, "reached": 10, "all": 1}
 """One fault in so many gets all tests."""
@@ -35,7 +35,7 @@ class Proof:
         verdicts: one per fault.
         variants: the variants that were tried.
         wrong: failures of correct code that was rejected, by the name of the variant, or "reference".
-        near: the largest error of correct code in each numeric test, as a share of the tolerance.
+        margins: how near correct code comes to the tolerance, by numeric test.
         close: faults that were found only narrowly.
         seeds, variant_seeds: with how many seeds each fault and each variant was tried.
         cpu_seconds, wall_seconds: the time that all runs took.
@@ -46,7 +46,7 @@ class Proof:
     verdicts: list[Verdict]
     variants: list[Variant]
     wrong: dict[str, list[str]]
-    near: dict[str, float]
+    margins: dict[str, Margin]
     close: list[str]
     seeds: int
     variant_seeds: int
@@ -60,9 +60,9 @@ class Proof:
         return [verdict for verdict in self.verdicts if not verdict.is_good(self.assignment)]
 
     @property
-    def narrow(self) -> dict[str, float]:
+    def narrow(self) -> dict[str, Margin]:
         """Tests in which correct code comes near the tolerance."""
-        return {test: share for test, share in sorted(self.near.items()) if share * APART > 1}
+        return {test: margin for test, margin in sorted(self.margins.items()) if margin.used * APART > 1}
 
     @property
     def holds(self) -> bool:
@@ -95,7 +95,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
         only = seeds[:1] if variant.is_same_code else further
         versions += with_seeds(f"variant {variant.name}", variant.sources, only, variant.markers(assignment), "all")
     runs: dict[str, list[Run]] = {version.name: [] for version in versions}
-    near: dict[str, float] = {}
+    margins: dict[str, Margin] = {}
     wrong: dict[str, list[str]] = {}
     close: list[str] = []
     start = time.perf_counter()
@@ -108,8 +108,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
             else:
                 if messages := rejections(run):
                     wrong.setdefault(run.version.removeprefix("variant "), []).extend(messages)
-                for test, share in nearness(run):
-                    near[test] = max(share, near.get(test, 0.0))
+                add_to_margins(margins, run)
             run.observations.clear()  # those of many seeds fill the memory
             bar.update()
 
@@ -119,7 +118,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
         verdicts=[verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults],
         variants=variants,
         wrong=wrong,
-        near=near,
+        margins=margins,
         close=close,
         seeds=len(seeds),
         variant_seeds=len(further),

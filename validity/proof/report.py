@@ -88,7 +88,8 @@ def as_text(proof: Proof, show_all: bool) -> str:
     if proof.variants:
         n_rejected = len(proof.wrong)
         lines.append(f"variants: {len(proof.variants)}, wrongly rejected: {n_rejected}, seeds: {proof.variant_seeds}")
-    lines += [f"NARROW {test}: correct code uses {share:.1%} of the tolerance" for test, share in proof.narrow.items()]
+    for test, margin in proof.narrow.items():
+        lines.append(f"NARROW {test}: correct code {margin.error:.1e}, tolerance {margin.tolerance:.0e}")
     lines += [f"CLOSE {name}: found by less than a factor {APART}" for name in proof.close]
     lines.append(f"CPU {proof.cpu_seconds:.0f} s, wall {proof.wall_seconds:.0f} s")
     return "\n\n".join([*parts, "\n".join(lines)])
@@ -126,7 +127,7 @@ def as_data(proof: Proof) -> dict[str, Any]:
         "total": len(proof.verdicts),
         "variants": [variant.name for variant in proof.variants],
         "rejected": proof.wrong,
-        "near": proof.near,
+        "margins": {test: vars(margin) for test, margin in proof.margins.items()},
         "close": proof.close,
         "cpu_seconds": round(proof.cpu_seconds, 1),
         "wall_seconds": round(proof.wall_seconds, 1),
@@ -172,7 +173,7 @@ def proof_page(proof: Proof) -> str:
                 [(f"`{one.name}`", one.what.rstrip("."), one.where) for one in proof.variants],
             ),
         ]
-    nearest = max(proof.near.values(), default=0.0)
+    nearest = max((margin.used for margin in proof.margins.values()), default=0.0)
     parts += [
         "## Tolerances",
         "Errors are in float64, relative to 1 + the size of the expected value. A tolerance is right if it is at "

@@ -1,6 +1,6 @@
 """From runs to verdicts: is a fault found, who is blamed for it, and how near is code to the tolerances?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
 
@@ -81,10 +81,24 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
     return verdict
 
 
-def nearness(run: Run) -> Iterator[tuple[str, float]]:
-    """The error of each numeric comparison as a share of its tolerance, with the test."""
+@dataclass
+class Margin:
+    """The largest error of correct code in a numeric test, and the widest tolerance of its comparisons."""
+
+    error: float = 0.0
+    tolerance: float = 0.0
+
+    @property
+    def used(self) -> float:
+        """The share of the tolerance that correct code uses."""
+        return self.error / self.tolerance if self.tolerance else inf if self.error else 0.0
+
+
+def add_to_margins(margins: dict[str, Margin], run: Run) -> None:
+    """Adds what correct code's comparisons came to, by test."""
     for seen in run.observations:
-        yield seen.test, seen.error / seen.tolerance if seen.tolerance else inf if seen.error else 0.0
+        margin = margins.setdefault(seen.test, Margin())
+        margin.error, margin.tolerance = max(margin.error, seen.error), max(margin.tolerance, seen.tolerance)
 
 
 def is_clear(run: Run) -> bool:
