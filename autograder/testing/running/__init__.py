@@ -2,6 +2,7 @@
 
     collection.py          the tests, and what each run of them ends with
     collected_tests.py     runs them on a sandboxed submission
+    own_run.py             what a student's own run has earned, and what is still to be written
     fresh_workers.py       second tries, where another component may have spoilt the worker
     checking_time.py       limits the time that the tests' own code takes
     outcomes.py            what a test's exception means
