@@ -7,7 +7,6 @@
     checking_time.py       limits the time that the tests' own code takes
     outcomes.py            what a test's exception means
     sandboxed_outcomes.py  and one from the sandbox
-    unreached.py           names, after a student's own run, the code that no test reached
 
 A student's own run and a notebook use pytest, or the collection, directly.
 """
