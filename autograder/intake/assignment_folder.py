@@ -7,8 +7,8 @@ from foundation.assignment_file import Assignment
 from foundation.contract import Contract
 
 from .errors import RefusedError, quote
-from .files.path_checks import is_clutter
 from .size_limits import TRANSLATIONS
+from .tree import is_clutter
 
 SHOWN_FILES = 3
 

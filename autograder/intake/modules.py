@@ -13,9 +13,9 @@ from foundation.sources import Source, Sources, failing_module, file_of
 
 from .assignment_folder import FAR, Place, all_places, has_modules, is_notebook, level_of, some
 from .errors import IntakeError, RefusedError, quote
-from .files.tree import Tree
 from .python_source import absolute_imports, decode, parse, read_modules, relative_imports
 from .size_limits import MAX_MODULES, MAX_SOURCE_BYTES
+from .tree import Tree
 
 NO_EFFECT = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
 NEVER_OURS = ("conftest.py", "sitecustomize.py", "usercustomize.py", "torch.py", "numpy.py")
@@ -112,7 +112,6 @@ def find_module(tree: Tree, place: Place, module: str) -> str | None:
     """The file of a module of the submission, relative to its place: "layers.py", "tools/soft.py"; None without."""
     path = module.replace(".", "/")
     for file in (f"{path}.py", f"{path}/__init__.py"):
-        tree.look_into(place.path(file).rpartition("/")[0])
         if tree.find(place.path(file)):
             return file
     return None

@@ -10,6 +10,7 @@ from foundation.assignment_file import Assignment
 from foundation.sources import Sources, file_of
 from foundation.watchdog import time_limit
 
+from .archives import Tar, Zip
 from .assignment_folder import (
     FAR,
     SHOWN_FILES,
@@ -23,18 +24,11 @@ from .assignment_folder import (
     some,
 )
 from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
-from .files.folders import Folder
-from .files.loose_files import LooseFiles
-from .files.path_checks import is_clutter
-from .files.tars import MAGIC as TAR_MAGIC
-from .files.tars import Tar
-from .files.tree import UPLOADED_AGAIN, Tree, read_file
-from .files.zips import MAGIC as ZIP_MAGIC
-from .files.zips import Zip
 from .modules import Selection, complete, misnamed, read_release, select_modules
 from .notebooks.cells import Cell, read_notebook
 from .notebooks.distribution import Distribution
 from .size_limits import CHECKPOINT, MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, MAX_SECONDS, TRANSLATIONS
+from .tree import UPLOADED_AGAIN, Folder, LooseFiles, Tree, is_clutter, read_file
 
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
 KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
@@ -121,7 +115,7 @@ def _take_in(path: Path, release: Sources, assignment: Assignment, hashes: dict[
     except (OSError, ValueError) as error:
         raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
     if stat.S_ISDIR(mode):
-        return take_folder(name_of(path), Folder(path, assignment.package), release, assignment, hashes)
+        return take_folder(name_of(path), Folder(path), release, assignment, hashes)
     if is_notebook(path.name):
         content = read_hashed(path, MAX_NOTEBOOK_BYTES, hashes)
         selection, origins = take_notebooks(read_notebook(content, path.name), path.name, release, assignment)
@@ -146,9 +140,9 @@ def take_folder(
 
 def open_archive(content: bytes) -> Tree:
     """The files of an archive, recognised by its first bytes, whatever its name."""
-    if content.startswith(TAR_MAGIC):
+    if content.startswith(b"\x1f\x8b"):
         return Tar(content)
-    if content.startswith(ZIP_MAGIC):
+    if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Zip(content)
     what = next((kind for magic, kind in OTHER_KINDS.items() if content.startswith(magic)), "none of these")
     raise RefusedError(f"{KINDS}; this is {what if content else 'empty'}")
@@ -274,7 +268,6 @@ def nothing_here(tree: Tree, assignment: Assignment) -> str:
         return f"it holds {len(inner)} archives, such as {quote(inner[0])} and {quote(inner[1])}; hand in one of them"
     if inner:
         return f"{reason}; {quote(inner[0])} is another archive: hand in the files themselves"
-    tree.look_deeper()
     for place in all_places(tree.sizes):
         if files := [file for file in place.files if file in contract.files or is_notebook(file)]:
             return f"its files are too deep in it, in {place} ({some(files)}); hand in that folder"
