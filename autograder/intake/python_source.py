@@ -6,7 +6,6 @@ import io
 import tokenize
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.damaged_text import line_of
@@ -92,13 +91,14 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
     Args:
         text: of a module.
         is_compiled: also finds what only the compiler notices, such as a `return` outside a function; nothing is run.
+            As in a notebook, `await` may stand outside one.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like
             tree = ast.parse(text)
             if is_compiled:
-                compile(tree, "<submission>", "exec", dont_inherit=True)
+                compile(tree, "<submission>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             return tree
     except SyntaxError as error:
         return error
@@ -106,19 +106,6 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
         return TooNestedError("its expressions are nested too deeply")
     except ValueError as error:  # NUL bytes, lone surrogates
         return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
-
-
-@dataclass(frozen=True)
-class Imported:
-    """A name that is imported relatively: it is a module of the submission, or is defined in one.
-
-    Attributes:
-        name: within the submission: "helpers", "tools.soft".
-        line: of the import.
-    """
-
-    name: str
-    line: int
 
 
 def resolve(importer: str, is_package: bool, level: int, name: str | None) -> str | None:
@@ -139,7 +126,7 @@ def resolve(importer: str, is_package: bool, level: int, name: str | None) -> st
     return ".".join([*parts[: len(parts) + 1 - level], *filter(None, [name])])
 
 
-def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterator[Imported]:
+def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterator[str]:
     """All that may be modules of the submission and that one of them imports, folders before what is in them.
 
     Args:
@@ -154,12 +141,11 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
             level, module, names = _imported_by_call(node)
         else:
             continue
-        if level:
-            origin = resolve(importer, path.endswith("/__init__.py"), level, module)
-            if origin is not None:
-                parts = origin.split(".") if origin else []
-                yield from (Imported(".".join(parts[:length]), node.lineno) for length in range(1, len(parts) + 1))
-                yield from (Imported(".".join([*parts, name]), node.lineno) for name in names)
+        origin = resolve(importer, path.endswith("/__init__.py"), level, module) if level else None
+        if origin is not None:
+            parts = origin.split(".") if origin else []
+            yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+            yield from (".".join([*parts, name]) for name in names)
 
 
 def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
@@ -188,3 +174,7 @@ def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield node.module, node.lineno
+        elif isinstance(node, ast.Call):
+            level, module, _ = _imported_by_call(node)
+            if module and not level:
+                yield module, node.lineno
