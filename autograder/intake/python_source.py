@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from foundation.damaged_text import line_of
-from foundation.printable_text import printable
+from foundation.printable_text import line_of, printable
 from foundation.sources import Source
 
 from .errors import IntakeError, RefusedError

@@ -15,9 +15,9 @@ import unicodedata
 from collections.abc import Callable
 
 from foundation.counting import counted
-from foundation.opening_flags import opening_flags
 from foundation.printable_text import printable
 
+from ..intake.tree import opening_flags
 from .errors import ScoringError
 
 MAX_BYTES = 10_000_000
