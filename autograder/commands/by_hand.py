@@ -32,7 +32,7 @@ def add_command(commands: Commands) -> None:
         'python -m autograder override anna --task 1.3 --points 4 --why "right, but for a typing error"',
     )
     parser.add_argument(
-        "--task", required=True, help="its number, such as 1.3; all = every task, such as 0 points each"
+        "--task", required=True, help="its number, such as 1.3; all = each of them"
     )
     points = parser.add_mutually_exclusive_group(required=True)
     points.add_argument("--points", type=float, help="from 0 to what the task is worth")
