@@ -31,9 +31,7 @@ def add_command(commands: Commands) -> None:
         "They take the place of the grader's, whatever it finds out later, until you take them back.",
         'python -m autograder override anna --task 1.3 --points 4 --why "right, but for a typing error"',
     )
-    parser.add_argument(
-        "--task", required=True, help="its number, such as 1.3; all = each of them"
-    )
+    parser.add_argument("--task", required=True, help="its number, such as 1.3; all = each of them")
     points = parser.add_mutually_exclusive_group(required=True)
     points.add_argument("--points", type=float, help="from 0 to what the task is worth")
     points.add_argument("--withdraw", action="store_true", help="the grader's points count again")

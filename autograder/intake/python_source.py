@@ -52,19 +52,8 @@ def is_ascii_itself_in(encoding: str) -> bool:
         return False
 
 
-def module_files(folder: Path) -> list[tuple[str, Path]]:
-    """The name and path of each module: "layers", and "tools.soft" for `tools/soft.py`."""
-    found = []
-    for path in sorted(folder.rglob("*.py")):
-        parts = path.relative_to(folder).with_suffix("").parts
-        if all(part.isidentifier() and part != "__pycache__" for part in parts):
-            is_package = len(parts) > 1 and parts[-1] == "__init__"
-            found.append((".".join(parts[:-1] if is_package else parts), path))
-    return found
-
-
 def read_modules(folder: Path) -> dict[str, Source]:
-    """The modules of a folder and of folders in it, by name, as grading reads them.
+    """The modules of a folder and of folders in it, as grading reads them: "layers", "tools.soft" for `tools/soft.py`.
 
     A byte order mark and Windows line ends are accepted.
 
@@ -72,9 +61,13 @@ def read_modules(folder: Path) -> dict[str, Source]:
         IntakeError: where a file cannot be read or is not text.
     """
     modules = {}
-    for name, path in module_files(folder):
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if not all(part.isidentifier() and part != "__pycache__" for part in parts):
+            continue
+        is_package = len(parts) > 1 and parts[-1] == "__init__"
         try:
-            modules[name] = (str(path), decode(path.read_bytes()))
+            modules[".".join(parts[:-1] if is_package else parts)] = (str(path), decode(path.read_bytes()))
         except (RefusedError, OSError) as error:
             raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     return modules

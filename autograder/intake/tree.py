@@ -89,7 +89,7 @@ class Tree:
             problem = "it is there twice; keep one"
         if problem:
             self.odd[path] = problem
-        if path != name.replace("\\", "/").removeprefix("./"):
+        if path != unicodedata.normalize("NFC", name[:MAX_NAME_CHARACTERS]).replace("\\", "/").removeprefix("./"):
             self.renamed[path] = name[:MAX_NAME_CHARACTERS]
         self.sizes[path], self._handles[path] = size, handle
         for before, numbers, are_uploads in earlier:

@@ -33,7 +33,8 @@ CLUTTER = {
         ],
     ),
     "names that differ in case": ({"README.md": "a", "readme.md": "b", "student/Layers.PY": "1/0"}, []),
-    "names that differ in accents": ({"caf\u00e9.txt": "a", "cafe\u0301.txt": "b"}, ["skipped: cafe\u0301.txt"]),
+    "names that differ in accents": ({"caf\u00e9.txt": "a", "cafe\u0301.txt": "b"}, ["skipped: caf\u00e9.txt"]),
+    "accents as a Mac writes them": ({"re\u0301sume\u0301.pdf": ""}, []),
     "a folder called as a file": ({"old/layers.py/notes.txt": ""}, []),
     "a backslash": ({"notes\\old.txt": "", "C:\\Users\\anna\\todo.txt": ""}, []),
     "links": (
