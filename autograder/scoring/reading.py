@@ -15,9 +15,9 @@ import unicodedata
 from collections.abc import Callable
 
 from foundation.counting import counted
-from foundation.damaged_text import line_of
-from foundation.opening_flags import opening_flags
-from foundation.printable_text import printable
+from foundation.printable_text import line_of, printable
+
+from ..intake.tree import opening_flags
 
 MAX_BYTES = 10_000_000
 MAX_LINES = 100_000

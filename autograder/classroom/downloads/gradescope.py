@@ -17,7 +17,7 @@ from foundation.contract import Contract
 from foundation.printable_text import printable
 
 from ...intake.errors import IntakeError, RefusedError
-from ...intake.files.tree import read_file
+from ...intake.tree import read_file
 from .handed_in import DownloadError, HandedIn, Person, Stray
 from .listing import Listing
 from .times import read_time
