@@ -26,7 +26,7 @@ LENGTH_PENALTY = 0.6
 REPEATS = 3  # of the fast ways in each round
 
 
-def one_at_a_time(search: Search[list[int]]) -> Search[list[int]]:
+def one_at_a_time(search: Search) -> Search:
     """The search, with one sentence a time and without its padding."""
 
     def found(
@@ -70,7 +70,7 @@ def decode_by_prefix(
 PLAIN = "one sentence at a time"
 # For each kind of search its size of the beam and the ways to do it, the plain one first; None = what the kit chooses.
 BEAM = partial(beam_decode, beam_size=BEAM_SIZE, length_penalty=LENGTH_PENALTY)
-WAYS: dict[str, tuple[int, dict[str, Search[list[int]] | None]]] = {
+WAYS: dict[str, tuple[int, dict[str, Search | None]]] = {
     "greedy": (1, {PLAIN: one_at_a_time(decode_by_prefix), "batched": greedy_decode, "batched, cache": None}),
     f"beam {BEAM_SIZE}": (BEAM_SIZE, {PLAIN: one_at_a_time(BEAM), "batched": BEAM, "batched, cache": None}),
 }

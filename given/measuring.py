@@ -51,16 +51,10 @@ class Development:
         return torch.stack(losses).mean().item()
 
     def samples(self, translations: list[str], count: int, seed: str, marks: bool = False) -> list[str]:
-        """Picks sentences at random and shows what became of them.
-
-        Args:
-            translations: of all sources, in subwords.
-            count: how many to show.
-            seed: decides which.
-            marks: keep the byte-pair marks.
+        """Picks sentences at random, by the seed, and shows what became of them.
 
         Returns:
-            Three lines a sentence: source, translation, reference.
+            Three lines a sentence: source, translation, reference; with `marks`, in subwords.
         """
         generator = random.Random(seed)  # noqa: S311  # draws samples
         lines = []
@@ -93,20 +87,18 @@ class Watched:
         epoch: float,
     ) -> None:
         """Records the weights of the model as it is now, in eval mode; draws no random numbers."""
-        batch = package.data.Batch.from_ids([src_vocab.encode(self.source)], [tgt_vocab.encode(self.target)], diagonal)
-        _, weights = forced_decode(model, batch.to(next(model.parameters()).device))
+        ids = [src_vocab.encode(self.source)], [tgt_vocab.encode(self.target)]
+        batch = package.data.Batch.from_ids(*ids, diagonal).to(next(model.parameters()).device)
         self.epochs.append(epoch)
-        self.weights.append({kind: torch.cat(layers).cpu() for kind, layers in weights.items()})
+        self.weights.append({kind: torch.cat(layers).cpu() for kind, layers in forced_decode(model, batch)[1].items()})
 
 
 def find_pair(sentence: str, pairs: Iterable[package.data.Pair]) -> Watched:
     """Makes the pair to watch from `source|||target`, or from the source of one of `pairs`.
 
-    Raises:
-        ConfigError: if there is no target, or more than one.
-        DataError: if a side is too long.
+    Raises: ConfigError if there is no target, or more than one; DataError if a side is too long.
     """
-    source, *targets = (side.split() for side in sentence.split("|||"))
+    source, *targets = (side.split() for side in sentence.split(package.data.SEPARATOR))
     if not targets:
         targets = list(islice((target for other, target in pairs if other == source), 1))
         if not targets:

@@ -6,29 +6,30 @@ Training works without matplotlib; only what draws imports this module.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import matplotlib
 from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from foundation.whole_files import in_one_piece
 
 FORMATS = (".png", ".svg", ".pdf")
+CELL = 0.3  # inches per weight in a map
+LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
+MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
+PICTURES_A_SECOND = 2
 
 
 def save_figure(figure: Figure, path: Path) -> None:
     """Writes the picture whole or not at all; the ending of its name, one of FORMATS, decides on the format."""
     with in_one_piece(path) as unfinished:
         figure.savefig(unfinished, dpi=120)
-
-
-CELL = 0.3  # inches per weight in a map
-LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
 
 
 def plot_attention(weights: Tensor, query_tokens: list[str], key_tokens: list[str], title: str) -> Figure:
@@ -67,10 +68,10 @@ def plot_page(
     key_tokens: list[str],
     title: str,
 ) -> Figure:
-    """Draws many small maps on one page, for example a row per layer and a column per head.
+    """Draws many small maps, each (q, k), on one page: for example a row per layer and a column per head.
 
     Args:
-        maps: by row and column, each (q, k).
+        maps: by row and column.
         row_names: stand on the left.
         column_names: stand on top.
         query_tokens: q labels, once per row.
@@ -94,25 +95,13 @@ def plot_page(
 
 
 def draw_map(axes: Axes, weights: Tensor, query_tokens: list[str], key_tokens: list[str], cell: float) -> AxesImage:
-    """Draws one map.
-
-    Args:
-        axes: to draw into.
-        weights: (q, k).
-        query_tokens: q labels.
-        key_tokens: k labels.
-        cell: inches per weight, which limits the size of the letters.
-    """
+    """Draws one map, (q, k), with its labels; `cell`, the inches per weight, limits the size of the letters."""
     image = axes.imshow(weights.float().cpu().numpy(), vmin=0.0, vmax=1.0, cmap="Blues")
     axes.set_xticks(range(len(key_tokens)), key_tokens, rotation=90)
     axes.set_yticks(range(len(query_tokens)), query_tokens)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set(fontsize=min(8, 36 * cell), parse_math=False)  # `$` is an ordinary token
     return image
-
-
-MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
-PICTURES_A_SECOND = 2
 
 
 def plot_through_time(
@@ -163,9 +152,6 @@ def choose_evenly(count: int, most: int) -> list[int]:
     return [round(number * (count - 1) / (most - 1)) for number in range(most)]
 
 
-GOLD = "tab:orange"
-
-
 def plot_alignments(
     error_rates: list[list[float]],
     weights: Tensor,
@@ -198,16 +184,15 @@ def plot_alignments(
     table.set_yticks(range(n_layers), [str(layer + 1) for layer in range(n_layers)])
     table.set(xlabel="head", ylabel="layer", title="alignment error rate")
     draw_map(map_axes, weights, target, source, cell)
+    outline: dict[str, Any] = {"width": 0.88, "height": 0.88, "fill": False, "edgecolor": "tab:orange", "linewidth": 2}
     for source_place, target_place in links:
-        map_axes.add_patch(
-            Rectangle((source_place - 0.44, target_place - 0.44), 0.88, 0.88, fill=False, edgecolor=GOLD, linewidth=2)
-        )
+        map_axes.add_patch(Rectangle((source_place - 0.44, target_place - 0.44), **outline))
     map_axes.set(title=title, xlabel="source; gold links are outlined", ylabel="target")
     return figure
 
 
 def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] | None = None) -> Figure:
-    """Draws loss and dev BLEU by epoch.
+    """Draws loss and dev BLEU by epoch, with the BLEU that earns points.
 
     Args:
         history: a line for each report, as in a run's `history.jsonl`.
@@ -227,6 +212,6 @@ def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] |
         place = {"xy": (1, value), "xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
         bleu_axes.annotate(f"{name} {value:.2f}", xytext=(-4, 3), ha="right", fontsize=8, color="dimgray", **place)
     for axes in (loss_axes, bleu_axes):
-        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
     return figure

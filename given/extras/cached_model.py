@@ -129,8 +129,7 @@ class FusedModel:
     def __init__(self, model: package.model.Transformer) -> None:
         """Rearranges the weights; this takes about a millisecond.
 
-        Raises:
-            AttributeError: if a layer lacks a part that the reference's has.
+        Raises: AttributeError if a layer lacks a part that the reference's has.
         """
         self.model = model
         encoder_layers = cast("list[package.layers.EncoderLayer]", model.encoder.layers)

@@ -79,10 +79,8 @@ class DroppingFeedForward(nn.Module):
 def fuse_layers(model: nn.Module) -> None:
     """Lets a model compute faster: LayerNorm, dropout, and in training scores that only the criterion normalises.
 
-    These are the forbidden short-cuts of the assignment, and a way of drawing random numbers.
-
-    Raises:
-        ConfigError: if its layers are not written as the reference's are.
+    These are the forbidden short-cuts of the assignment, and a way of drawing random numbers. Raises: ConfigError if
+    its layers are not written as the reference's are.
     """
 
     class Unnormalised(type(model)):  # type: ignore[misc]  # whatever class the model has
@@ -101,14 +99,12 @@ def add_inner_dropout(model: nn.Module, share: float) -> None:
     """Adds dropout to the attention weights and inside the feed-forward networks of a model.
 
     Vaswani et al. 2017, section 5.4, apply dropout only to the output of each sublayer and to the embeddings; some
-    implementations have these two places, too. In eval mode nothing changes.
+    implementations have these two places, too. In eval mode nothing changes. Raises: ConfigError if its layers are not
+    written as the reference's are.
 
     Args:
         model: made of the reference's layers.
         share: of weights and of inner features that are dropped in training.
-
-    Raises:
-        ConfigError: if its layers are not written as the reference's are.
     """
     for module in model.modules():
         if isinstance(module, package.attention.MultiHeadedAttention):
@@ -123,8 +119,7 @@ Kind = TypeVar("Kind", bound=nn.Module)
 def replace_class(module: nn.Module, kind: type[Kind]) -> Kind:
     """Gives a layer another class, whose annotations name the parts that it needs.
 
-    Raises:
-        ConfigError: if a part is missing.
+    Raises: ConfigError if a part is missing.
     """
     for name in vars(kind).get("__annotations__", {}):
         if name != "share" and not hasattr(module, name):
