@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 def check_format(output: Path, needed_for: str, is_animated: bool = False) -> None:
     """Raises a ConfigError if a picture, which may be animated, cannot be written to a file of that name."""
+    os.environ.pop("MPLBACKEND", None)  # of a notebook's host, perhaps not installed here; pictures are only saved
     try:
         from .pictures import FORMATS
     except ImportError:

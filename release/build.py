@@ -78,7 +78,8 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
     if not reference:
         raise ReleaseError(f"{project.reference_name}: no files there; name the folder with --reference")
     skeleton = make_skeleton(reference, assignment, project.reference_name, read_given(project.root, assignment))
-    handout = make_handout(assignment, skeleton, read_efforts(project.root))
+    requirements = read_requirements(project.root, project.index)
+    handout = make_handout(assignment, skeleton, read_efforts(project.root), requirements)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
     return assignment, skeleton, {**skeleton.files, HANDOUT: handout, **pictures}
 

@@ -141,7 +141,8 @@ def collect_support(
         found |= named_pictures(root, read_text(path, name), name)
     found[HELPER] = (root / FOLDER / HELPER).read_bytes()
     handout = f"{FOLDER}/{HANDOUT}"
-    found["README.md"] = fill_in(read_text(root / handout, handout), handout, words_of(assignment)).encode("utf-8")
+    words = words_of(assignment, requirements)
+    found["README.md"] = fill_in(read_text(root / handout, handout), handout, words).encode("utf-8")
     found["requirements.txt"] = requirements.as_file()
     return found
 

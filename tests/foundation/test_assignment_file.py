@@ -74,6 +74,11 @@ def test_the_default_assignment_adds_up():
         ('credit = "share"', 'credit = "half"', "credit = 'half': expected 'share' or 'all'"),
         ("[thresholds]", "[thresholds", "Expected ']'"),
         (
+            "advanced = 0.45",
+            "advanced = 0.25",
+            "[thresholds] advanced = 0.25 is below beginner = 0.3: expected at least",
+        ),
+        (
             "[release]",
             "[late]\n[release]",
             "[late]: due is missing; write, for example, due = 2026-12-18T23:59:00+01:00",

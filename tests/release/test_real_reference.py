@@ -180,7 +180,7 @@ def misspelled(draw: st.DrawFn, line: str) -> str:
 
 def test_the_real_handout_says_how_long_each_part_takes(real: Skeleton) -> None:
     assignment = replace(read_assignment(), due="18 December, 23:59", contact="the forum")
-    handout = make_handout(assignment, real, read_efforts(ROOT)).decode()
+    handout = make_handout(assignment, real, read_efforts(ROOT), read_requirements(ROOT)).decode()
     for task in assignment.tasks:
         (line,) = [line for line in handout.splitlines() if task.title.lower() in line.lower() and task.number in line]
         assert re.search(r"\| [●○]{5} \| \d+ \|", line) or task.extension
