@@ -122,17 +122,8 @@ def token_attention(
 ) -> list[Tensor]:
     """Computes the cross-attention of each target token, with the true target given to the decoder.
 
-    Args:
-        model: in eval mode from here on.
-        pairs: sources and targets.
-        src_vocab: of the model.
-        tgt_vocab: of the model.
-        diagonal: the mask that the model was trained with, or None.
-        when_read: take the weights of the step that reads the token, not of the one that predicts it.
-        progress: show a progress bar.
-
-    Returns:
-        For each pair (layers, heads + 1, target tokens, source tokens); the last head is the mean of the others.
+    With `when_read`, it is that of the step that reads the token, not of the one that predicts it. Returns (layers,
+    heads + 1, target tokens, source tokens) for each pair; the last head is the mean of the others.
     """
     device = next(model.parameters()).device
     found = []
@@ -152,16 +143,9 @@ def token_attention(
 def score_heads(
     attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Gold], progress: bool = False
 ) -> list[dict[str, Any]]:
-    """Compares the links of each head with the gold ones, over words.
+    """Compares the links of each head with the gold ones, over words; `attention` is what `token_attention` returns.
 
-    Args:
-        attention: for each pair (layers, heads + 1, target tokens, source tokens), as `token_attention` returns it.
-        pairs: sources and targets in subwords.
-        gold: links over subwords.
-        progress: show a progress bar.
-
-    Returns:
-        A row for each layer and head, both from 1; the head after the last is called "mean".
+    Returns a row for each layer and head, both from 1; the head after the last is called "mean".
     """
     n_layers, n_heads = attention[0].shape[:2]
     tallies = {(layer, head): Tally() for layer in range(n_layers) for head in range(n_heads)}

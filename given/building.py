@@ -43,7 +43,7 @@ def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> pac
 
 
 def extra(module: str, setting: str) -> Any:
-    """Imports a module of `extras/`, which students do not have. Raises: ConfigError naming the setting that needs it."""
+    """Imports a module of `extras/`, which students do not have. Raises: ConfigError naming who needs it."""
     try:
         return import_module(f"given.extras.{module}")
     except ModuleNotFoundError:

@@ -32,14 +32,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(name: str, arguments: list[str] | None = None) -> int:
-    """Runs one command.
+    """Runs one command for the package of that name; `arguments` are the words after the program's name.
 
-    Args:
-        name: of the package whose model it is about.
-        arguments: the words after the program's name; None = those of this process.
-
-    Returns:
-        The exit status: 0, 1 if a part is not written yet, 2 for bad input, 130 after Ctrl-C.
+    Returns the exit status: 0, 1 if a part is not written yet, 2 for bad input, 130 after Ctrl-C.
     """
     package.use(name)
     for stream in (sys.stdout, sys.stderr):
@@ -114,10 +109,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def choose_device(name: str) -> str:
-    """Returns the name of a device that works. Raises: ConfigError if PyTorch cannot compute on the device.
+    """Returns the name of a device that works, such as "cuda:1"; "auto" = CUDA if there is a GPU, else MPS, else CPU.
 
-    Args:
-        name: such as "cpu", "cuda" or "cuda:1"; "auto" = CUDA if there is a GPU, else Apple's MPS, else the CPU.
+    Raises: ConfigError if PyTorch cannot compute on the device.
     """
     if name == "auto":
         return next((kind for kind in ("cuda", "mps") if getattr(torch, kind).is_available()), "cpu")

@@ -159,12 +159,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_thresholds(path: Path | str | None = None) -> dict[str, float]:
-    """Reads the table `[thresholds]`: BLEU between 0 and 1 by name.
+    """Reads the table `[thresholds]`, BLEU between 0 and 1 by name, from a TOML file.
 
-    Raises: ConfigError if the file cannot be read, or its table is missing or wrong.
-
-    Args:
-        path: of a TOML file; None = the assignment's, or no thresholds where there is none.
+    None = the assignment's, or no thresholds where there is none. Raises: ConfigError if the file cannot be read, or
+    its table is missing or wrong.
     """
     if path is None and not ASSIGNMENT.is_file():
         return {}

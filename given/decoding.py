@@ -44,13 +44,9 @@ class Hypothesis:
 def choose_search(
     model: package.model.Transformer, beam_size: int = 1, length_penalty: float = 0.6, is_cached: bool = True
 ) -> Search:
-    """Chooses a search for the model as it is now; its result is that of `greedy_decode` or `beam_decode`.
+    """Chooses a search for the model as it is now; its result is that of `greedy_decode` (size 1) or `beam_decode`.
 
-    Args:
-        model: offers `encode`, `decode` and `get_predictions`.
-        beam_size: 1 = greedy search.
-        length_penalty: of beam search.
-        is_cached: use the key/value cache if there is one and the model's layers are the reference's.
+    With `is_cached`, the key/value cache is used if there is one and the model's layers are the reference's.
     """
     if is_cached and (cached := find_cached_search(model, beam_size, length_penalty)) is not None:
         return cached
@@ -112,9 +108,6 @@ def translate(
         search: None = what the settings say.
         subwords: keep the byte-pair marks.
         progress: show a progress bar.
-
-    Returns:
-        One line per sentence, in the given order.
     """
     if search is None:
         search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
@@ -133,11 +126,7 @@ def decode_all(
     diagonal: Tensor | None = None,
     progress: bool = False,
 ) -> list[Any]:
-    """Decodes sentences in batches, with the arguments of `translate`.
-
-    Returns:
-        What the search finds for each sentence, in the given order; None for an empty one.
-    """
+    """Decodes sentences in batches: what the search finds for each, None for an empty one; arguments of `translate`."""
     device, vocab = next(model.parameters()).device, package.vocab
     special = {"bos_id": vocab.BOS_ID, "eos_id": vocab.EOS_ID, "pad_id": vocab.PAD_ID}
     found: list[Any] = [None] * len(sentences)

@@ -48,14 +48,9 @@ class Experiment:
         device: str = "cpu",
         group: ProcessGroup | None = None,
     ) -> None:
-        """Builds the vocabularies from `train_pairs` alone, and a fresh model.
+        """Builds the vocabularies from `train_pairs` alone, and a fresh model on `device`.
 
-        Args:
-            config: the settings.
-            train_pairs: to learn from.
-            dev_pairs: to measure on.
-            device: to compute on.
-            group: the processes that train the model together; None = this one alone.
+        `group` are the processes that train the model together; None = this one alone.
         """
         torch.manual_seed(config.seed)
         self.config, self.dev_pairs, self.device, self.group = config, dev_pairs, device, group
@@ -135,19 +130,12 @@ class Experiment:
         longer: dict[str, int] | None = None,
         group: ProcessGroup | None = None,
     ) -> Experiment:
-        """Continues from a checkpoint as if there had been no interruption.
+        """Continues from a checkpoint as if there had been no interruption, with the pairs that the run began with.
 
-        Raises: CheckpointError if the pairs differ from those that the run began with; ConfigError if the run is
+        `longer` has new values of `epochs`, `max_steps` or `patience`, to prolong the run. A run whose learning rate
+        does not depend on the length (constant, inverse_sqrt) goes on as if it had been that long all along. A run of
+        several processes is resumed by as many. Raises: CheckpointError if the pairs differ; ConfigError if the run is
         already longer than that, or was trained by another number of processes.
-
-        Args:
-            path: of the checkpoint.
-            train_pairs: those that the run began with.
-            dev_pairs: likewise.
-            device: to compute on.
-            longer: new values of `epochs`, `max_steps` or `patience`, to prolong the run. A run whose learning rate
-                does not depend on the length (constant, inverse_sqrt) goes on as if it had been that long all along.
-            group: as in the constructor; a run of so many processes is resumed by as many.
         """
         saved = Checkpoint.load(path)
         run = cls(Config.from_dict(saved.config.to_dict() | (longer or {})), train_pairs, dev_pairs, device, group)
@@ -201,14 +189,8 @@ class Experiment:
     def run_epoch(self, progress: bool = True, folder: RunFolder | NoFolder | None = None) -> list[str]:
         """Trains to the end of the epoch (or to the next report within it), and measures the model on dev.
 
+        Returns the translations of the dev sources, in subwords. `folder` takes the run after every `save_every` steps.
         Raises: KeyboardInterrupt after Ctrl-C; the run can be saved as it stands.
-
-        Args:
-            progress: show a progress bar.
-            folder: where to save the run after every `save_every` steps.
-
-        Returns:
-            The translations of the dev sources, in subwords.
         """
         while (n_steps := self._steps_to_report()) > 0:
             n_to_save = n_steps
@@ -279,17 +261,10 @@ class Experiment:
         return self.average.in_model() if self.average else nullcontext()
 
     def run(self, path: Path, progress: bool = True, *, samples: int = 3, marks: bool = False, **kept: Any) -> None:
-        """Trains what is left of the run; saves after each report and shows it.
+        """Trains what is left of the run; after each report it is saved to a folder and shown, with so many samples.
 
-        Raises: ConfigError if TensorBoard is asked for but not installed; KeyboardInterrupt after Ctrl-C; all finished
-        steps are saved.
-
-        Args:
-            path: of the run's folder.
-            progress: show a progress bar.
-            samples: dev sentences to show at each report, drawn at random.
-            marks: show them with their byte-pair marks.
-            kept: what the folder keeps besides the checkpoints: the options of `RunFolder`.
+        With `marks`, these keep their byte-pair marks; `kept` are the options of `RunFolder`. Raises: ConfigError if
+        TensorBoard is asked for but not installed; KeyboardInterrupt after Ctrl-C, when all finished steps are saved.
         """
         folder: RunFolder | NoFolder
         start = self.checkpoint()

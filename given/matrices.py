@@ -96,8 +96,7 @@ def catching() -> Iterator[list[Matrices]]:
 def join_heads(caught: list[Matrices], n_attentions: int) -> list[Matrices]:
     """Joins the calls for single heads, (b, rows, columns) or (b, 1, rows, columns), to one for each attention.
 
-    Returns:
-        As many as there are attentions, in order; none if the calls cannot be shared out among them.
+    The result is empty if the calls cannot be shared out among them.
     """
     n_calls = len(caught) // n_attentions
     if len(caught) != n_calls * n_attentions or any(x.weights.dim() not in (3, 4) for x in caught):
@@ -112,15 +111,9 @@ def _join(parts: list[Tensor | None]) -> Any:
 
 
 def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[str], title: str = "") -> Figure:
-    """Draws the matrices of one head: above what goes in, below what comes of it.
+    """Draws the matrices of one head, (rows, columns): above what goes in, below what comes of it.
 
     Blue is positive and red negative; weights are between 0 (white) and 1; what the mask excludes is grey.
-
-    Args:
-        matrices: of one head, (rows, columns).
-        query_tokens: labels of the queries.
-        key_tokens: labels of the keys and values.
-        title: of the whole figure.
     """
     labels = {"q": query_tokens, "k": key_tokens, "d_k": [str(n + 1) for n in range(matrices.query.size(1))]}
     panels = {

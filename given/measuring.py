@@ -51,10 +51,9 @@ class Development:
         return torch.stack(losses).mean().item()
 
     def samples(self, translations: list[str], count: int, seed: str, marks: bool = False) -> list[str]:
-        """Picks sentences at random, by the seed, and shows what became of them.
+        """Picks sentences at random, by the seed, and shows what became of them: source, translation, reference.
 
-        Returns:
-            Three lines a sentence: source, translation, reference; with `marks`, in subwords.
+        With `marks`, they are shown in subwords.
         """
         generator = random.Random(seed)  # noqa: S311  # draws samples
         lines = []

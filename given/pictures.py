@@ -33,14 +33,7 @@ def save_figure(figure: Figure, path: Path) -> None:
 
 
 def plot_attention(weights: Tensor, query_tokens: list[str], key_tokens: list[str], title: str) -> Figure:
-    """Draws one map per head, as large as a screen allows.
-
-    Args:
-        weights: those of one sentence and one layer, (h, q, k).
-        query_tokens: q labels.
-        key_tokens: k labels.
-        title: of the whole figure.
-    """
+    """Draws one map per head of one sentence and layer, weights (h, q, k), as large as a screen allows."""
     n_heads = weights.size(0)
     cell = min(CELL, LONGEST_SIDE / max(len(query_tokens), len(key_tokens)))
     width, height = 1.5 + cell * len(key_tokens), 1.5 + cell * len(query_tokens)
@@ -70,13 +63,7 @@ def plot_page(
 ) -> Figure:
     """Draws many small maps, each (q, k), on one page: for example a row per layer and a column per head.
 
-    Args:
-        maps: by row and column.
-        row_names: stand on the left.
-        column_names: stand on top.
-        query_tokens: q labels, once per row.
-        key_tokens: k labels, once per column.
-        title: of the whole page.
+    The names of rows and columns stand on the left and on top; the tokens once per row and column.
     """
     n_rows, n_columns = len(row_names), len(column_names)
     cell = min(0.75 * CELL, LONGEST_SIDE / max(n_columns * len(key_tokens), n_rows * len(query_tokens)))
@@ -109,12 +96,7 @@ def plot_through_time(
 ) -> Figure:
     """Draws a row of maps per head, from the first report to the last.
 
-    Args:
-        weights: those of one layer at each report, (h, q, k).
-        times: a name for each report.
-        query_tokens: q labels.
-        key_tokens: k labels.
-        title: of the whole figure.
+    `weights` are those of one layer at each report, (h, q, k), and `times` names the reports.
     """
     shown = choose_evenly(len(weights), MOST_COLUMNS)
     n_heads = weights[0].size(0)
@@ -160,15 +142,9 @@ def plot_alignments(
     target: list[str],
     title: str,
 ) -> Figure:
-    """Draws a table of error rates, and a map on which the gold links are outlined.
+    """Draws a table of error rates by layer and head, the mean last, and a map on which the gold links are outlined.
 
-    Args:
-        error_rates: AER by layer and head; the last column is the mean of the heads.
-        weights: of one sentence and one head, (target tokens, source tokens).
-        links: gold links of the sentence, (source, target).
-        source: its tokens.
-        target: its tokens.
-        title: says which head the map shows.
+    The map is that of one sentence and one head, weights (target tokens, source tokens); links are (source, target).
     """
     n_layers, n_columns = len(error_rates), len(error_rates[0])
     cell = min(1.2 * CELL, LONGEST_SIDE / max(len(source), len(target)))
@@ -192,11 +168,9 @@ def plot_alignments(
 
 
 def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] | None = None) -> Figure:
-    """Draws loss and dev BLEU by epoch, with the BLEU that earns points.
+    """Draws loss and dev BLEU by epoch, from the lines of a run's `history.jsonl`.
 
-    Args:
-        history: a line for each report, as in a run's `history.jsonl`.
-        thresholds: BLEU between 0 and 1 by name; each is a dashed line.
+    Thresholds, BLEU between 0 and 1 by name, are dashed lines.
     """
     epochs = [line["epoch"] for line in history]
     figure = Figure(figsize=(9, 3.5), layout="constrained")

@@ -97,14 +97,10 @@ class Checkpoint:
             raise CheckpointError(f"{path}: {str(error).removeprefix('Checkpoint.__init__() ')}") from None
 
     def load_weights(self, model: nn.Module, path: Path | str, last: bool = False) -> None:
-        """Puts the weights into a model made from the same configuration.
+        """Puts the weights into a model made from the same configuration; `path` is for messages.
 
-        Raises: CheckpointError if the model's code has changed since, so that names or shapes differ.
-
-        Args:
-            model: to translate with, or to train further.
-            path: of the checkpoint, for messages.
-            last: the weights after the last step, to train further, even if there is an average to translate with.
+        With `last`, to train further, they are those after the last step, even if there is an average to translate
+        with. Raises: CheckpointError if the model's code has changed since, so that names or shapes differ.
         """
         try:
             model.load_state_dict(self.weights if last or self.average is None else self.average)
@@ -131,13 +127,13 @@ class RunFolder:
         tokenizers: Mapping[str, bytes] | None = None,
         thresholds: dict[str, float] | None = None,
     ) -> None:
-        """Prepares the folder. Raises: ConfigError if `tensorboard` is asked for but not installed.
+        """Prepares the folder for a run, fresh or resumed, as it is at the start.
 
         Args:
             path: of the folder.
-            start: the run as it is now: fresh or resumed.
+            start: the run as it is now.
             keep_epochs: keep the checkpoint of every report.
-            tensorboard: also write losses and BLEU for TensorBoard.
+            tensorboard: also write losses and BLEU for TensorBoard. Raises: ConfigError if it is not installed.
             tokenizers: files of the corpus that translate raw text later, by name.
             thresholds: dev BLEU by name, to draw beside the curves.
         """

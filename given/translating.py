@@ -79,8 +79,6 @@ class LineTranslator:
     ) -> None:
         """Chooses the search.
 
-        Raises: ConfigError if there are no scores, since the model's layers are not the reference's.
-
         Args:
             model: in eval mode.
             saved: has its vocabularies and its diagonal mask.
@@ -130,19 +128,10 @@ class LineTranslator:
 def replace_unknown(
     model: package.model.Transformer, saved: Checkpoint, source: list[str], translations: list[list[int]]
 ) -> list[list[str]]:
-    """Puts the source word with the highest cross-attention in the place of each unknown token.
+    """Puts the source word with the highest cross-attention in the place of each unknown token of some translations.
 
     It is often a name, and right as it is. The method is that of Jean et al. 2015, "On Using Very Large Target
     Vocabulary", without a dictionary; the weights are averaged over all heads of all layers.
-
-    Args:
-        model: that made the translations.
-        saved: has its vocabularies and its diagonal mask.
-        source: tokens of one sentence.
-        translations: of this sentence, as ids without bos and eos.
-
-    Returns:
-        The tokens of each translation.
     """
     all_tokens = [saved.tgt_vocab.decode(ids) for ids in translations]
     if not any(package.vocab.UNK_ID in ids for ids in translations):
