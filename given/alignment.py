@@ -15,6 +15,7 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,15 +99,10 @@ def words_of(tokens: list[str]) -> list[int]:
     return numbers
 
 
-def join_links(links: Links, source: list[str], target: list[str]) -> Links:
+def join_links(links: Iterable[tuple[int, int]], source: list[str], target: list[str]) -> Links:
     """Turns links between subwords into links between words: two words are linked if any of their pieces are."""
     source_words, target_words = words_of(source), words_of(target)
     return {(source_words[i], target_words[j]) for i, j in links}
-
-
-def strongest_links(weights: Tensor) -> Links:
-    """Links each target token to the source token with the highest weight, (target tokens, source tokens)."""
-    return {(i, j) for j, i in enumerate(weights.argmax(dim=1).tolist())}
 
 
 @torch.no_grad()
@@ -153,7 +149,8 @@ def score_heads(
     for weights, pair, links in tqdm(both, "alignments", len(pairs), unit="pair", leave=False, disable=not progress):
         true = Gold(join_links(links.sure, *pair), join_links(links.possible, *pair))
         for place, tally in tallies.items():
-            tally.add(join_links(strongest_links(weights[place]), *pair), true)
+            strongest = weights[place].argmax(dim=1).tolist()  # a source token for each target token
+            tally.add(join_links(((i, j) for j, i in enumerate(strongest)), *pair), true)
     return [
         {"layer": layer + 1, "head": head + 1 if head + 1 < n_heads else "mean", **tally.figures()}
         for (layer, head), tally in tallies.items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,16 +38,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--matrices", action="store_true", help=text)
     text = ".png, .svg or .pdf; with --through-time .gif too (default: attention.png)"
     parser.add_argument("--output", type=Path, help=text)
-
-
-@dataclass
-class Maps:
-    """The weights of one sentence in all layers, with their labels."""
-
-    weights: list[Tensor]  # (h, q, k) for each layer
-    caught: list[Matrices]  # of each layer
-    queries: list[str]
-    keys: list[str]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -89,27 +78,27 @@ def draw_sentence(options: argparse.Namespace) -> Figure:
     """Draws the maps of one sentence in one layer or in all, or what one head computes."""
     from .pictures import plot_attention, plot_page
 
-    maps = attend(options)
-    n_layers, n_heads = len(maps.weights), maps.weights[0].size(0)
+    weights, caught, labels = attend(options)
+    n_layers, n_heads = len(weights), weights[0].size(0)
     if options.layer == "all":
         rows = [f"layer {layer + 1}" for layer in range(n_layers)]
         columns = [f"head {head + 1}" for head in range(n_heads)]
-        all_maps = [list(layer) for layer in maps.weights]
-        return plot_page(all_maps, rows, columns, maps.queries, maps.keys, f"{options.kind} attention, all layers")
+        maps = [list(layer) for layer in weights]
+        return plot_page(maps, rows, columns, *labels, f"{options.kind} attention, all layers")
     layer = find_layer(options.layer, n_layers)
     title = f"{options.kind} attention, layer {layer}"
     if not options.matrices:
-        return plot_attention(maps.weights[layer - 1], maps.queries, maps.keys, title)
+        return plot_attention(weights[layer - 1], *labels, title)
     from .matrices import plot_matrices
 
     head = 1 if options.head is None else options.head
     if not 1 <= head <= n_heads:
         raise ConfigError(f"--head {head}: expected 1 to {n_heads}")
-    if not maps.caught or maps.caught[layer - 1].weights.shape[1:] != maps.weights[layer - 1].shape:
+    if not caught or caught[layer - 1].weights.shape[1:] != weights[layer - 1].shape:
         raise ConfigError(
             "--matrices: this works only if MultiHeadedAttention calls scaled_dot_product_attention with each head"
         )
-    return plot_matrices(maps.caught[layer - 1].of_head(head - 1), maps.queries, maps.keys, f"{title}, head {head}")
+    return plot_matrices(caught[layer - 1].of_head(head - 1), *labels, f"{title}, head {head}")
 
 
 def draw_through_time(options: argparse.Namespace, output: Path) -> str:
@@ -134,8 +123,11 @@ def draw_through_time(options: argparse.Namespace, output: Path) -> str:
     return f"{title}, {len(times)} times"
 
 
-def attend(options: argparse.Namespace) -> Maps:
-    """Runs the model on the sentence of `--sentence` and the target, and returns all weights of `--kind`."""
+def attend(options: argparse.Namespace) -> tuple[list[Tensor], list[Matrices], tuple[list[str], list[str]]]:
+    """Runs the model on the sentence of `--sentence` and the target.
+
+    Returns the weights of `--kind`, (h, q, k), and all matrices, of each layer; and the labels of queries and keys.
+    """
     from .matrices import catching, join_heads
 
     source = options.sentence.split()
@@ -158,7 +150,7 @@ def attend(options: argparse.Namespace) -> Maps:
     n_layers = len(weights)
     of_kind = {"encoder": slice(n_layers), "decoder": slice(n_layers, None, 2), "cross": slice(n_layers + 1, None, 2)}
     matrices = join_heads(caught, 3 * n_layers)[of_kind[options.kind]]
-    return Maps([layer[0] for layer in weights], matrices, *label(options.kind, source, target))
+    return [layer[0] for layer in weights], matrices, label(options.kind, source, target)
 
 
 def label(kind: str, source: list[str], target: list[str]) -> tuple[list[str], list[str]]:

@@ -78,19 +78,12 @@ class Experiment:
         self._is_between_steps = True
         self.average: WeightAverage | None = None
         if config.ema:
-            self.average = extra("weight_average", "ema").WeightAverage(self.model, config.ema)
-        self.optimizer.register_step_pre_hook(self._before_step)
-        self.optimizer.register_step_post_hook(self._after_step)
+            self.average = average = extra("weight_average", "ema").WeightAverage(self.model, config.ema)
+            self.optimizer.register_step_post_hook(lambda *_: average.update())
         if group:
+            parameters, max_norm = list(self.model.parameters()), config.max_grad_norm or None
+            self.optimizer.register_step_pre_hook(lambda *_: group.average_gradients(parameters, max_norm))
             torch.manual_seed(config.seed + group.rank)  # each process drops other features
-
-    def _before_step(self, *arguments: Any) -> None:
-        if self.group:
-            self.group.average_gradients(self.model.parameters(), self.config.max_grad_norm or None)
-
-    def _after_step(self, *arguments: Any) -> None:
-        if self.average:
-            self.average.update()
 
     def _make_loaders(self, train_pairs: Sequence[package.data.Pair]) -> None:
         config, vocabularies = self.config, (self.src_vocab, self.tgt_vocab)
@@ -254,8 +247,10 @@ class Experiment:
 
     def _look(self, epoch: float) -> None:
         if self.watched:
+            ids = [self.src_vocab.encode(self.watched.source)], [self.tgt_vocab.encode(self.watched.target)]
+            batch = package.data.Batch.from_ids(*ids, self.diagonal).to(self.device)
             with self._average_in_model():
-                self.watched.look(self.model, self.src_vocab, self.tgt_vocab, self.diagonal, epoch)
+                self.watched.look(self.model, batch, epoch)
 
     def _average_in_model(self) -> AbstractContextManager[None]:
         return self.average.in_model() if self.average else nullcontext()

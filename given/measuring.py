@@ -77,17 +77,8 @@ class Watched:
     epochs: list[float] = field(default_factory=list)  # when: 0 = before the first step
     weights: list[dict[str, Tensor]] = field(default_factory=list)  # then: (n_layers, h, q, k) by kind of attention
 
-    def look(
-        self,
-        model: package.model.Transformer,
-        src_vocab: package.vocab.Vocabulary,
-        tgt_vocab: package.vocab.Vocabulary,
-        diagonal: Tensor | None,
-        epoch: float,
-    ) -> None:
-        """Records the weights of the model as it is now, in eval mode; draws no random numbers."""
-        ids = [src_vocab.encode(self.source)], [tgt_vocab.encode(self.target)]
-        batch = package.data.Batch.from_ids(*ids, diagonal).to(next(model.parameters()).device)
+    def look(self, model: package.model.Transformer, batch: package.data.Batch, epoch: float) -> None:
+        """Records the weights for the pair, as a batch, in the model as it is now; draws no random numbers."""
         self.epochs.append(epoch)
         self.weights.append({kind: torch.cat(layers).cpu() for kind, layers in forced_decode(model, batch)[1].items()})
 
