@@ -7,10 +7,9 @@ from pathlib import Path
 
 from foundation.term_secret import term_secret
 
-from ..archives.audience import GRADESCOPE_ZIP, Audience, audience_of
-from ..archives.gradescope import PROGRAMS
-from ..archives.packing import OPENED, checksum, members_of
-from ..archives.student import ARCHIVE_FOLDER, withheld_files
+from ..archives.contents import ARCHIVE_FOLDER, PROGRAMS
+from ..archives.handed_out import withheld_files
+from ..archives.packing import GRADESCOPE_ZIP, OPENED, Audience, audience_of, checksum, members_of
 from ..leaks import LeakFinder
 from .running import Verdict, Workspace
 

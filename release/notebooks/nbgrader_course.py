@@ -8,23 +8,10 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 
-from ..archives.audience import NOTEBOOK_SOURCES
-from ..archives.handout import words_of
-from ..archives.needed_modules import needed_modules
-from ..archives.pictures import named_pictures
-from ..archives.student import (
-    ASSIGNMENT,
-    FOUNDATION,
-    GRADER,
-    TESTS,
-    Requirements,
-    modules_in,
-    read_corpus,
-    read_given,
-    read_packages,
-    starts_of_tests,
-)
-from ..instructor_texts import fill_in, read_text
+from ..archives.handed_out import GRADER, read_corpus, read_given, read_tests
+from ..archives.packing import NOTEBOOK_SOURCES
+from ..archives.requirements import REQUIREMENTS, Requirements
+from ..instructor_texts import fill_in, named_pictures, read_text, words_of
 from ..problems import ReleaseError
 from ..skeleton.build import Skeleton, read_folder
 from .answers import Definition, find_definitions
@@ -128,22 +115,17 @@ def collect_support(
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
     lie beside modules.
     """
-    given = read_given(root, assignment)
-    files = read_packages(root) | given
-    tests = [path for path in files if path.startswith(TESTS)]
-    starts = [*starts_of_tests(files), _IN_NOTEBOOK, *modules_in(given)]
-    needed = {*needed_modules(files, (GRADER, FOUNDATION), starts), *given, *tests, ASSIGNMENT}
-    support = {path: files[path] for path in needed}
+    support = read_tests(root, assignment, [_IN_NOTEBOOK])
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
-    support |= read_corpus(root, assignment, [*skeleton.files.values(), *given.values()])
+    handed_out = [*skeleton.files.values(), *read_given(root, assignment).values()]
+    support |= read_corpus(root, assignment, handed_out)
     found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for name, path in prose_files(root):
         found |= named_pictures(root, read_text(path, name), name)
-    found[HELPER] = (root / FOLDER / HELPER).read_bytes()
     handout = f"{FOLDER}/{HANDOUT}"
-    words = words_of(assignment, requirements)
-    found["README.md"] = fill_in(read_text(root / handout, handout), handout, words).encode("utf-8")
-    found["requirements.txt"] = requirements.as_file()
+    text = fill_in(read_text(root / handout, handout), handout, words_of(assignment, requirements.packages))
+    found |= {HELPER: (root / FOLDER / HELPER).read_bytes(), "README.md": text.encode("utf-8")}
+    found[REQUIREMENTS] = requirements.as_file()
     return found
 
 

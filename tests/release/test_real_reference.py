@@ -9,8 +9,10 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.archives.handout import make_handout
-from release.archives.student import collect_kit, read_given, read_requirements
+from release.archives.contents import collect_kit
+from release.archives.handed_out import read_given
+from release.archives.requirements import read_requirements
+from release.handout import make_handout
 from release.leaks import LeakFinder
 from release.notebooks.nbgrader_course import read_efforts
 from release.problems import ReleaseError
