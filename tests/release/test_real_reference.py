@@ -57,23 +57,6 @@ def test_the_skeleton_is_tidy(real: Skeleton) -> None:
         assert not text.startswith("\n") and "\n\n\n\n" not in text, path
 
 
-def test_no_import_is_left_over(real: Skeleton) -> None:
-    """In files with solutions, every name that is imported is used (or exported by `__init__`)."""
-    for path in real.files:
-        if not real.regions[path]:
-            continue
-        tree = ast.parse(real.files[path])
-        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        used |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}  # quoted annotations
-        bound = {
-            (alias.asname or alias.name).partition(".")[0]
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.Import, ast.ImportFrom))
-            for alias in node.names
-        }
-        assert bound <= used, path
-
-
 def test_the_skeleton_holds_no_solution(real: Skeleton, finder: LeakFinder) -> None:
     assert [leak for path, content in real.files.items() for leak in finder.leaks_in(path, content)] == []
 

@@ -54,7 +54,7 @@ SOUND = {
         *(f"            {line}" for line in (TODO, BEGIN, "pass", END)),
     ),
     "tabs": f"def f():\n\t{TODO}\n\t{BEGIN}\n\tpass\n\t{END}\n",
-    "markers inside a string are text": function(f'"""Says `{BEGIN}` and `{END}`.', "", BEGIN, END, '"""'),
+    "a marker inside a string is text": function(f'"""Says `{BEGIN}` and `{END}`."""'),
 }
 
 
@@ -86,8 +86,7 @@ MARKERS = {
     "misspelled begin": ((TODO, "## BEGIN SOLUTION", "pass", END), 3, "looks like a marker"),
     "misspelled end": ((TODO, BEGIN, "pass", "### End Solution"), 5, "looks like a marker"),
     "misspelled both": ((TODO, "###BEGIN SOLUTION", "pass", "###END SOLUTION"), 3, "looks like a marker"),
-    "solution inside a string": (('"""Doc.', "", BEGIN, "return 1", END, '"""'), 4, "inside a string"),
-    "misspelled inside a string": (('"""Doc.', "", "## END SOLUTION", '"""'), 4, "looks like a marker"),
+    "solution inside a string": (('"""Doc.', "", BEGIN, "return 1", END, '"""'), 4, "in a string"),
 }
 SHAPES = {
     "empty": ((TODO, BEGIN, "# nothing but a comment", END, "return x"), 3, "no whole statement"),
