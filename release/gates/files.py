@@ -58,8 +58,7 @@ def no_solution_survives(workspace: Workspace) -> Verdict:
         if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith(OPENED):
             contents.setdefault(content, path)
     leaks = [leak for content, path in contents.items() for leak in finder.leaks_in(path, content)]
-    n_statements = len(finder.pieces.statements)
-    return Verdict(f"{n_statements} statements looked for in {len(contents)} files", leaks)
+    return Verdict(f"{len(finder.pieces.places)} pieces looked for in {len(contents)} files", leaks)
 
 
 def names_known_tasks(workspace: Workspace) -> Verdict:
@@ -95,7 +94,7 @@ def keeps_private(workspace: Workspace) -> Verdict:
         content: f"{name}/{path}"
         for name, folder in private.items()
         for path, content in read_folder(folder).items()
-        if content
+        if content and not (folder / path).is_symlink()
     }
     contents |= {content: path for path, content in withheld_files(project.root, release.assignment).items()}
     faults = []
