@@ -15,7 +15,7 @@ TEMPLATE = "handout.md"
 
 
 CREDITS = {
-    "share": "A task earns points in proportion to the tests that pass, but none if a test marked `core` fails.",
+    "items": "A task's points are split among the items of its rubric, below; all tests of an item must pass.",
     "all": "A task earns its points if all of its tests pass, otherwise none.",
 }
 
@@ -44,6 +44,7 @@ def make_handout(
         "effort_note": _effort_note(regular, efforts),
         "tasks": "\n".join(_row(task, assignment, skeleton, efforts) for task in regular),
         "credit": CREDITS[assignment.credit],
+        "rubric": "\n".join(_rubric(task) for task in assignment.tasks if task.items),
         "bleu": _bleu(assignment),
         "extensions": _extensions(extensions, efforts),
     }
@@ -57,6 +58,15 @@ def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mappin
         effort = efforts.get(task.number)
         cells += [effort.stars, str(effort.minutes)] if effort else ["", ""]
     return f"| {' | '.join([*cells, where])} |"
+
+
+def _rubric(task: Task) -> str:
+    """A row of the table of rubrics; with its points, where the task has any."""
+    total = sum(item.weight for item in task.items)
+    items = [
+        f"{item.name} ({task.points * item.weight / total:.2g})" if task.points else item.name for item in task.items
+    ]
+    return f"| {task.number} | {' · '.join(items).replace('|', chr(92) + '|')} |"
 
 
 def _effort_note(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:

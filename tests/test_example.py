@@ -1,6 +1,6 @@
 """The example assignment goes the whole way through the engine: proof, grading, diagnosis, and as a fork the release.
 
-`docs/another-assignment.md` is written along it.
+`docs/how-to/another-assignment.md` is written along it.
 """
 
 import json
