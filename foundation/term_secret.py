@@ -1,6 +1,7 @@
 """The secret that a term's inputs come from, hidden from students."""
 
 import contextlib
+import errno
 import os
 import secrets
 import sys
@@ -28,6 +29,7 @@ def term_secret(root: Path) -> bytes:
     nobody can compute it from what students, or readers of a public repository, have.
 
     Raises:
+        OSError: where the disk is full.
         SecretError: where it can be neither read nor kept, or could be guessed.
     """
     path = root / SECRET
@@ -38,6 +40,8 @@ def term_secret(root: Path) -> bytes:
             print(f"note: drew the term's secret: {name}; keep it to replay marks", file=sys.stderr)
         content = path.read_bytes()
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise SecretError(f"{name}: the term's secret cannot be kept there: {error.strerror or error}") from None
     if len(content.strip()) < SHORTEST:
         raise SecretError(

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
+from foundation.counting import first_of
 from foundation.printable_text import printable
 from foundation.whole_files import OutputError
 
 from ..intake import LooseFiles, name_of
 from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
+from .downloads.matching import plain
 from .errors import ClassError
 from .record_names import record_names
 from .records import RECORDS
 from .roll import LeftOut, Member, Roll
+
+MOST_NAMES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,16 +102,23 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
     return Member(
         id=student.id,
         name=student.name,
-        ids=dict(student.ids),
+        ids={**(ids_in(one, student) if one and matched.students[one] == (student,) else {}), **student.ids},
         group=student.group,
         key=keys[one] if one else "",
         entry=one.entry if one else "",
         file=file_of(one.source) if one else "",
         is_late=one.is_late if one else None,
         submitted=one.submitted if one else None,
+        unread_time=one.unread_time if one else "",
         undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
         perhaps=matched.perhaps.get(student, ()),
     )
+
+
+def ids_in(one: HandedIn, student: Student) -> Mapping[str, str]:
+    """The ids that a download has of a submission's only student; those of a group are not the student's."""
+    is_group = bool(student.group) and plain(student.group) == plain(one.people[0].name)
+    return one.people[0].ids if len(one.people) == 1 and not is_group else {}
 
 
 def file_of(source: Path | LooseFiles) -> str:
@@ -122,7 +133,9 @@ def left_out(download: Download, matched: Matched) -> list[LeftOut]:
     for one in download.submissions:
         if one in matched.unmatched:
             ids = [student.id for student in matched.namesakes.get(one, ())]
-            what = f"fits more than one student: {', '.join(ids)}" if len(ids) > 1 else "fits no student in the roster"
+            shown = first_of(ids, MOST_NAMES)
+            what = f"fits more than one student: {shown}" if len(ids) > 1 else "fits no student in the roster"
+            what += f" for sure, but perhaps {shown}" if len(ids) == 1 else ""
             found.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
         elif one in undecided - counting:
             what = "one of several submissions, and nothing tells which one counts"

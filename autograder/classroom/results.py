@@ -80,7 +80,7 @@ def results_of(
         record, decided = records.get(member.key), (decisions or {}).get(stored_name(member.id))
         mark = None
         if record is not None:
-            mark = mark_of(record.judgement, decided, policy, member.submitted, member.is_late)
+            mark = mark_of(record.judgement, decided, policy, member.submitted, member.is_late, member.unread_time)
         found.append(Result(member, record, mark))
     return found
 

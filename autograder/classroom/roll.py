@@ -39,7 +39,8 @@ class Member(Model):
         entry: that submission's name in the download.
         file: the name of one of its files there; feedback for Canvas has to begin with it.
         is_late: what the platform says; None where it does not say.
-        submitted: when; None where the platform does not say.
+        submitted: when; None where the platform does not say, or it cannot be read.
+        unread_time: why the time cannot be read; "" where it can, or the platform does not say.
         undecided: submissions of which nothing tells which one counts.
         perhaps: where the student handed in nothing: entries that may be the student's.
     """
@@ -53,6 +54,7 @@ class Member(Model):
     file: Line = ""
     is_late: bool | None = None
     submitted: datetime | None = None
+    unread_time: Line = ""
     undecided: tuple[Line, ...] = ()
     perhaps: tuple[Line, ...] = ()
 

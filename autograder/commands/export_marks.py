@@ -35,7 +35,7 @@ def add_command(commands: Commands) -> None:
         description="Write the marks of a class as a table that a platform imports, and each student's page into an "
         "archive that Canvas and Moodle take as feedback. Nothing is graded: the results of `grade-class` count, with "
         "points by hand and late days. Students without a score get none there. The exit status is 1 if the platform "
-        "could not find a student.",
+        "could not find a student, or the assignment's column is not known.",
         epilog="example: python -m autograder export-marks marks --for canvas --roster gradebook.csv",
     )
     parser.set_defaults(run=run)
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         content: dict[str, object] = {"without_score": {result.member.id: result.status.value for result in without}}
         for name, one in exports.items():
             files = {"marks": str(one.marks), "feedback": str(one.feedback)}
-            content[name] = {**files, "unknown": list(one.unknown), "note": one.note}
+            content[name] = {**files, "unknown": list(one.unknown), "note": one.note, "doubt": one.doubt}
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         for name, one in exports.items():
@@ -83,14 +83,14 @@ def run(options: argparse.Namespace) -> int:
     if without:
         tell("no score", [f"{result.member.name} ({result.status.value})" for result in without])
     for name, one in exports.items():
-        if one.note:
-            print(f"note: {name}: {one.note}; change that first", file=sys.stderr)
+        for text in filter(None, (one.doubt, one.note)):
+            print(f"note: {name}: {text}", file=sys.stderr)
         if one.unknown:
             what = "name its list of students with --roster" if not options.roster else WITHOUT_ID
             tell(f"not known to {name}; {what}", one.unknown)
         if one.without_feedback:
             tell(f"no feedback file for {name}, which knows only its own download", one.without_feedback)
-    return int(any(one.unknown for one in exports.values()))
+    return int(any(one.unknown or one.doubt for one in exports.values()))
 
 
 def tell(what: str, names: list[str] | tuple[str, ...]) -> None:

@@ -83,6 +83,7 @@ def details(one: HandedIn, matched: Matched) -> str:
     if other := names_another(one, students):
         texts.append(f"named {other} there; if that is a group, the roster needs a column `group`")
     texts += [f"{one.submitted:%Y-%m-%d %H:%M %Z}"] if one.submitted else []
+    texts += [f"the time cannot be read: {one.unread_time}"] if one.unread_time else []
     texts += ["late"] if one.is_late else []
     if students and all(matched.counting.get(student) not in (one, None) for student in students):
         texts.append("a later one counts")
@@ -120,6 +121,7 @@ def as_json(download: Download, matched: Matched, has_roster: bool) -> dict[str,
                 "students": [student.id for student in matched.students[one]],
                 "late": one.is_late,
                 "submitted": one.submitted.isoformat() if one.submitted else None,
+                "unread_time": one.unread_time,
                 "notes": list(one.notes),
             }
             for one in download.submissions

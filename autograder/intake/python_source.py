@@ -147,21 +147,38 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
         importer: its name within the submission.
         path: where it was read from.
     """
-    is_package = path.endswith("/__init__.py")
     for node in ast.walk(tree):
-        names: list[str] = []
-        if isinstance(node, ast.ImportFrom) and node.level:
-            origin = resolve(importer, is_package, node.level, node.module)
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.Call) and (name := name_in_call(node)).startswith("."):
-            module = name.lstrip(".")
-            origin = resolve(importer, is_package, len(name) - len(module), module)
+        if isinstance(node, ast.ImportFrom):
+            level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
+        elif isinstance(node, ast.Call):
+            level, module, names = _imported_by_call(node)
         else:
             continue
-        if origin is not None:
-            parts = origin.split(".") if origin else []
-            yield from (Imported(".".join(parts[:length]), node.lineno) for length in range(1, len(parts) + 1))
-            yield from (Imported(".".join([*parts, name]), node.lineno) for name in names)
+        if level:
+            origin = resolve(importer, path.endswith("/__init__.py"), level, module)
+            if origin is not None:
+                parts = origin.split(".") if origin else []
+                yield from (Imported(".".join(parts[:length]), node.lineno) for length in range(1, len(parts) + 1))
+                yield from (Imported(".".join([*parts, name]), node.lineno) for name in names)
+
+
+def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
+    """The number of dots, module and names that `import_module` or `__import__` is called with; 0 for other calls."""
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if called not in ("import_module", "__import__"):
+        return 0, "", []
+    match call.args:
+        case [ast.Constant(value=str(name)), _, _, ast.List(elts=names), ast.Constant(value=int(level))]:
+            return level, name, [str(one.value) for one in names if isinstance(one, ast.Constant)]
+        case [ast.Constant(value=str(name)), *_]:
+            return len(name) - len(name.lstrip(".")), name.lstrip("."), []
+        case [
+            ast.JoinedStr(values=[ast.FormattedValue(value=ast.Name(id="__package__")), ast.Constant(value=str(name))])
+            | ast.BinOp(left=ast.Name(id="__package__"), right=ast.Constant(value=str(name))),
+            *_,
+        ]:
+            return 1, name.removeprefix("."), []
+    return 0, "", []
 
 
 def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
@@ -171,13 +188,7 @@ def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield node.module, node.lineno
-        elif isinstance(node, ast.Call) and (name := name_in_call(node)) and not name.startswith("."):
-            yield name, node.lineno
-
-
-def name_in_call(node: ast.Call) -> str:
-    """The constant name in `import_module(name)` or `__import__(name)`; "" in any other call."""
-    function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if function in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant):
-        return node.args[0].value if isinstance(node.args[0].value, str) else ""
-    return ""
+        elif isinstance(node, ast.Call):
+            level, module, _ = _imported_by_call(node)
+            if module and not level:
+                yield module, node.lineno

@@ -103,15 +103,20 @@ def test_what_could_not_be_judged_and_what_a_human_gave(url, scores, assignment)
 
 
 def test_a_class(url, scores, tmp_path) -> None:
-    """What is refused has no points, and no other mark suffers from it."""
+    """What cannot be read waits for a person, and no other mark suffers from it."""
     (tmp_path / "class" / "dora").mkdir(parents=True)
     shutil.copy(ROOT / "reference" / "embedding.py", tmp_path / "class" / "dora")
     (tmp_path / "class" / "emil.zip").write_bytes(b"PK")
     command = [sys.executable, "-m", "autograder", "grade-class", tmp_path / "class", "--jobs", "1"]
     command += ["--output", tmp_path / "marks", "--to-nbgrader", url]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=300)
-    found = scores(url)
-    assert (found["dora"], found["emil"]) == (4.0, 0.0)
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300).returncode == 1
+    assert scores(url)["dora"] == 4.0
+    from nbgrader.api import Gradebook as Book
+
+    with Book(find_target(url).url) as theirs:
+        [found] = [one for one in theirs.assignment_submissions("transformer") if one.student.id == "emil"]
+        grades = [grade for notebook in found.notebooks for grade in notebook.grades]
+        assert grades and all(grade.needs_manual_grade and grade.auto_score is None for grade in grades)
 
 
 def test_a_slip_of_the_operator_costs_nobody_marks(url, scores, assignment, tmp_path, capsys) -> None:
@@ -136,9 +141,10 @@ def test_a_server_that_is_not_there_is_one_line(assignment) -> None:
 
 
 def test_two_submissions_of_one_student_are_refused(assignment) -> None:
-    students = {"anna": "anna", "bob.zip": "bob", "anna.tar.gz": "anna"}
+    students = {"anna": "anna", "bob.zip": "bob", "Bob": "Bob", "anna.tar.gz": "anna"}
     notes: list[str] = []
-    assert list(Gradebook.open_all("sqlite:///unused.db", students, assignment, notes.append)) == ["bob.zip"]
+    opened = Gradebook.open_all("sqlite:///unused.db", students, assignment, notes.append)
+    assert list(opened) == ["bob.zip", "Bob"], "these are two students"
     assert len(notes) == 1 and "anna, anna.tar.gz belong to one student" in notes[0]
     del students["anna.tar.gz"]
     books = Gradebook.open_all("sqlite:///unused.db", students, assignment, notes.append)

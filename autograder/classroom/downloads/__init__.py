@@ -9,7 +9,7 @@
     gradescope.py    folders and submission_metadata    listing.py           the entries of a folder
     nbgrader.py      submitted/STUDENT/ASSIGNMENT       repeated_uploads.py  `layers-1.py` is a later `layers.py`
     github.py        clones of GitHub Classroom
-    plain.py         one entry per submission
+    plain.py         one entry per submission             times.py             when, in any of their ways
 
 Nothing is guessed: an entry that fits no rule of the layout is a stray, and is listed.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import yaml
@@ -20,6 +20,7 @@ from ...intake.errors import IntakeError, RefusedError
 from ...intake.files.tree import read_file
 from .handed_in import DownloadError, HandedIn, Person, Stray
 from .listing import Listing
+from .times import read_time
 
 METADATA = "submission_metadata.yml"
 FOLDER = re.compile(r"submission_\d+")
@@ -47,8 +48,11 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
             strays.append(Stray(name, "not mentioned in the metadata"))
             continue
         people = tuple(person_of(submitter) for submitter in metadata[name].get(":submitters") or ())
-        time = time_of(metadata[name].get(":created_at"))
-        submissions.append(HandedIn(name, listing.path / name, people, owner_of(people) or name, submitted=time))
+        written = metadata[name].get(":created_at")
+        time = time_of(written)
+        unread = f"{printable(str(written), 40)!r} as :created_at" if time is None and written is not None else ""
+        owner = owner_of(people) or name
+        submissions.append(HandedIn(name, listing.path / name, people, owner, submitted=time, unread_time=unread))
     strays += [Stray(name, "mentioned in the metadata, but not there") for name in metadata.keys() - {*listing.folders}]
     return submissions, strays
 
@@ -86,7 +90,5 @@ def owner_of(people: Sequence[Person]) -> str:
 
 
 def time_of(value: object) -> datetime | None:
-    """A time in the metadata; without a zone it is UTC."""
-    if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
-    return None
+    """A time in the metadata, of which YAML reads some ways of writing, and leaves others as text."""
+    return read_time(str(value))

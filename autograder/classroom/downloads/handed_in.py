@@ -21,10 +21,12 @@ class Person:
     Attributes:
         name: as the LMS writes it; "" where it gives none.
         ids: kind ("canvas", "moodle", "number", "login", "github", "email") -> value.
+        is_plain: whether the LMS has left spaces, punctuation and capitals out of the name; others may then share it.
     """
 
     name: str
     ids: Mapping[str, str] = field(default_factory=dict)
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +39,8 @@ class HandedIn:
         source: what intake reads: a folder, an archive, a notebook, or loose files that belong together.
         people: who handed it in; several for a group.
         is_late: what the LMS says; None where it does not say.
-        submitted: when; None where the LMS does not say.
+        submitted: when; None where the LMS does not say, or it cannot be read.
+        unread_time: why the time cannot be read; "" where it can, or the LMS does not say.
         notes: what a person should know.
     """
 
@@ -47,6 +50,7 @@ class HandedIn:
     owner: str
     is_late: bool | None = None
     submitted: datetime | None = None
+    unread_time: str = ""
     notes: tuple[str, ...] = ()
 
 

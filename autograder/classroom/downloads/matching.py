@@ -1,14 +1,23 @@
-"""Which student handed in what. An id decides; without one, a name that only one student has."""
+"""Which student handed in what. An id decides; without one, a name or a group that only one fits.
+
+Platforms and people write names in several ways, so they are compared as they are spelled first, then without case,
+then as letters and digits alone. `Group 1.1` and `Group 11` are one in the last form: where several fit, or an id says
+otherwise, a person has to decide.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .handed_in import Download, HandedIn, Person
 from .roster import Student
+
+PLATFORM_NUMBERS = ("canvas", "moodle")
+"""Ids by which a platform itself knows a student: another one is another student, whatever the name."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +29,8 @@ class Matched:
         students: of each submission; several for a group, none where nobody fits.
         counting: of each student with a submission: the one whose marks count, the last where times are known.
         missing: students without any submission.
-        unmatched: submissions that fit nobody, or more than one.
-        namesakes: of these: the students who have the name.
+        unmatched: submissions that fit nobody for sure.
+        namesakes: of these: the students whom the name or the id could mean.
         undecided: students with several submissions of which nothing tells which one counts.
         perhaps: of students without any submission: entries that may be theirs, such as a text typed into the platform.
     """
@@ -42,10 +51,12 @@ def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
     namesakes: dict[HandedIn, tuple[Student, ...]] = {}
     if roster:
         index = Index(roster)
-        students = {one: index.students_of(one.people) for one in download.submissions}
+        owners_of_all = index.students_of([one.people for one in download.submissions])
+        students = dict(zip(download.submissions, owners_of_all, strict=True))
         namesakes = {one: found for one, owners in students.items() if not owners and (found := index.namesakes(one))}
-        for stray in download.strays:
-            for student in index.students_of(stray.people):
+        typed = index.students_of([stray.people for stray in download.strays])
+        for stray, owners in zip(download.strays, typed, strict=True):
+            for student in owners:
                 perhaps[student].append(stray.entry)
         for one, found in namesakes.items():
             for student in found:
@@ -102,63 +113,161 @@ def last_of(submissions: Sequence[HandedIn]) -> HandedIn | None:
     return next(one for one, time in times.items() if time == max(known))
 
 
+def spelled(name: str) -> str:
+    """A name as it can be in the name of a file, in its own capitals."""
+    kept = re.sub(r"""[\x00-\x1f\x7f&<>"`|':\\/*?]""", "", unicodedata.normalize("NFC", name).replace("_", " "))
+    return " ".join(kept.split())
+
+
+def without_case(name: str) -> str:
+    """A name as it can be in the name of a file, in any capitals."""
+    return spelled(name).casefold()
+
+
+def plain(name: str) -> str:
+    """A name as its letters and digits only, without case and accents."""
+    decomposed = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in decomposed if letter.isalnum())
+
+
+FORMS = (spelled, without_case, plain)
+"""In which names are compared, the surest first."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Who could be meant: a student, or all partners of a group."""
+
+    students: tuple[Student, ...]
+    is_group: bool = False
+
+    def contradicts(self, person: Person) -> bool:
+        """Whether a platform's number says that it is somebody else; Moodle's of a group is not a participant's."""
+        return any(
+            all(student.ids.get(kind, person.ids[kind]) != person.ids[kind] for student in self.students)
+            for kind in PLATFORM_NUMBERS
+            if kind in person.ids and not (self.is_group and kind == "moodle")
+        )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Whom a person of the download is taken for, and how sure that is: 0 = by id, later forms of a name are higher."""
+
+    fit: Fit
+    rank: int
+
+
 class Index:
     """Finds students by id, name and group."""
 
     def __init__(self, roster: Iterable[Student]) -> None:
         """Reads the roster once."""
-        self._by_id: dict[tuple[str, str], list[Student]] = defaultdict(list)
-        self._by_name: dict[str, list[Student]] = defaultdict(list)
-        self._by_group: dict[str, list[Student]] = defaultdict(list)
+        self._by_id: dict[tuple[str, int, str], list[Student]] = defaultdict(list)
+        self._groups: dict[str, Fit] = {}
+        self._by_name: dict[tuple[int, str], dict[Fit, None]] = defaultdict(dict)
+        groups: dict[str, list[Student]] = defaultdict(list)
         for student in roster:
             for kind, value in student.ids.items():
-                self._by_id[kind, value.casefold()].append(student)
-            for name in spellings(student.name):
-                self._by_name[name].append(student)
+                self._by_id[kind, 0, value].append(student)
+                self._by_id[kind, 2, value.casefold()].append(student)
+            for name in orders(student.name):
+                self._enter(name, Fit((student,)))
             if student.group:
-                self._by_group[plain(student.group)].append(student)
+                groups[student.group].append(student)
+        for name, partners in groups.items():
+            self._groups[name] = Fit(tuple(partners), is_group=True)
+            self._enter(name, self._groups[name])
 
-    def students_of(self, people: Iterable[Person]) -> tuple[Student, ...]:
-        """The students behind a submission; empty where one of them cannot be told."""
-        found: list[Student] = []
-        for person in people:
-            students = self._of(person)
-            if not students:
-                return ()
-            found += [student for student in students if student not in found]
-        return tuple(found)
+    def _enter(self, name: str, fit: Fit) -> None:
+        for rank, form in enumerate(FORMS, 1):
+            self._by_name[rank, form(name)][fit] = None
+
+    def students_of(self, everyone: Sequence[Sequence[Person]]) -> list[tuple[Student, ...]]:
+        """The students behind each of several submissions; none where one of its people cannot be told.
+
+        Of people whose names come to the same student or group, the one who is surest counts; where two are as sure by
+        their names, neither does.
+        """
+        claims = {key_of(person): self._claim(person) for people in everyone for person in people}
+        made = [claim for claim in claims.values() if claim]
+        surest = {claim.fit: claim.rank for claim in sorted(made, key=lambda claim: -claim.rank)}
+        rivals = Counter(claim for claim in made if claim.rank)
+
+        def told(people: Sequence[Person]) -> tuple[Student, ...]:
+            found: dict[Student, None] = {}
+            for claim in (claims[key_of(person)] for person in people):
+                if claim is None or claim.rank > surest[claim.fit] or rivals[claim] > 1:
+                    return ()
+                found |= dict.fromkeys(claim.fit.students)
+            return tuple(found)
+
+        return [told(people) for people in everyone]
 
     def namesakes(self, one: HandedIn) -> tuple[Student, ...]:
-        """The students who have the name of the only person behind a submission."""
-        return tuple(self._by_name.get(plain(one.people[0].name), [])) if len(one.people) == 1 else ()
+        """The students whom the only person behind a submission could be."""
+        if len(one.people) != 1:
+            return ()
+        owner, _ = self._with_id(one.people[0])
+        fits, _ = self._named(one.people[0])
+        named = [student for fit in fits for student in fit.students]
+        return tuple(dict.fromkeys([owner, *named] if owner else named))
 
-    def _of(self, person: Person) -> list[Student]:
-        name = plain(person.name)
-        if name and (group := self._by_group.get(name)):  # before ids: Canvas gives those of one partner
-            return group
+    def _claim(self, person: Person) -> Claim | None:
+        """Whom a person is taken for; None where nobody fits, more than one, or the id and the name disagree."""
+        owner, rank_of_id = self._with_id(person)
+        named, rank = self._named(person)
+        fits = [fit for fit in named if not fit.contradicts(person)]
+        groups = [fit for fit in fits if fit.is_group]
+        if len(groups) == 1 and rank == 1 and not person.is_plain and "moodle" in person.ids:
+            return Claim(groups[0], rank)  # a group there has a number of its own, which may be another participant's
+        if owner:
+            group = self._groups.get(owner.group)
+            name = plain(person.name)
+            if group and name and name == plain(owner.group) and (group in fits or not groups):
+                return Claim(group, rank_of_id)  # Canvas gives the id of one partner
+            is_own = not named or Fit((owner,)) in named or person.name in owner.ids.values()
+            return Claim(Fit((owner,)), rank_of_id) if is_own else None
+        if len(groups) == 1 and all({*fit.students} <= {*groups[0].students} for fit in fits):
+            return Claim(groups[0], rank)
+        return Claim(fits[0], rank) if len(fits) == 1 else None
+
+    def _with_id(self, person: Person) -> tuple[Student | None, int]:
+        """The only student with one of the person's ids, if there is one, and how sure that is."""
         for kind, value in person.ids.items():
-            if len(students := self._by_id.get((kind, value.casefold()), [])) == 1:
-                return students
-        named = self._by_name.get(name, []) if name else []
-        return named if len(named) == 1 else []
+            for rank, form in ((0, value), (2, value.casefold())):
+                if len(found := self._by_id.get((kind, rank, form), [])) == 1:
+                    return found[0], rank
+        return None, 0
+
+    def _named(self, person: Person) -> tuple[list[Fit], int]:
+        """Who has the person's name, in the surest form in which anybody has it."""
+        for rank, form in enumerate(FORMS, 1):
+            if person.is_plain and form is not plain:
+                continue
+            fits = list(self._by_name.get((rank, form(person.name)), ())) if form(person.name) else []
+            if form is plain and not person.is_plain:  # a group that is spelled otherwise is another group
+                fits = [fit for fit in fits if not fit.is_group]
+            if fits:
+                return fits, rank
+        return [], len(FORMS)
 
 
-def spellings(name: str) -> set[str]:
+def key_of(person: Person) -> tuple[object, ...]:
+    """Tells people apart."""
+    return (person.name, *sorted(person.ids.items()))
+
+
+def orders(name: str) -> set[str]:
     """A name with its words in turn, so that the family name may come first or last."""
     words = name.split()
-    return {plain("".join(words[first:] + words[:first])) for first in range(len(words))}
+    return {" ".join(words[first:] + words[:first]) for first in range(len(words))}
 
 
 def names_another(one: HandedIn, students: Sequence[Student]) -> str:
     """What the download calls a submission's only student, if that is no spelling of the name: a group, perhaps."""
     if len(one.people) != 1 or len(students) != 1:
         return ""
-    name = plain(one.people[0].name)
-    known = {*spellings(students[0].name), *map(plain, students[0].ids.values()), plain(students[0].group)}
+    name, student = plain(one.people[0].name), students[0]
+    known = {plain(known) for known in (*orders(student.name), *student.ids.values(), student.group)}
     return one.people[0].name if name and name not in known else ""
-
-
-def plain(name: str) -> str:
-    """A name as its letters and digits only, without case: platforms leave out the rest."""
-    decomposed = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(letter for letter in decomposed if letter.isalnum())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import os
+from datetime import datetime
 from pathlib import Path
 
 from foundation.contract import Contract
+from foundation.printable_text import printable
 
 from ...intake.errors import IntakeError, RefusedError
 from ...intake.files.tree import read_file
 from .handed_in import DownloadError, HandedIn, Person, Stray
 from .listing import Listing, peek
+from .times import read_time
 
 TIMESTAMP = "timestamp.txt"
 MOST_BYTES = 100
@@ -23,7 +26,7 @@ def recognises(listing: Listing, contract: Contract) -> bool:
     if len(names) != 1 or any(inside.files for inside in inner):
         return False
     (assignment,) = names
-    n_times = sum(time_of(inside.path / assignment / TIMESTAMP) is not None for inside in inner)
+    n_times = sum(TIMESTAMP in peek(inside.path / assignment).files for inside in inner)
     return listing.path.name == "submitted" or 2 * n_times > sum(bool(inside.folders) for inside in inner)
 
 
@@ -45,15 +48,18 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
             continue
         folder = inside.path / inside.folders[0]
         person = Person("", {"login": student})
-        submissions.append(HandedIn(student, folder, (person,), student, submitted=time_of(folder / TIMESTAMP)))
+        submitted, unread = time_of(folder)
+        submissions.append(HandedIn(student, folder, (person,), student, submitted=submitted, unread_time=unread))
     return submissions, strays
 
 
-def time_of(path: Path) -> datetime | None:
-    """The time in a file that nbgrader has written, "2026-11-02 15:58:23.948203 UTC"; None where there is none."""
+def time_of(folder: Path) -> tuple[datetime | None, str]:
+    """The time that nbgrader has noted, as in "2026-11-02 15:58:23.948203 UTC", and why it cannot be read."""
+    if TIMESTAMP not in peek(folder).files:
+        return None, f"a {TIMESTAMP} that is no file" if os.path.lexists(folder / TIMESTAMP) else ""
     try:
-        text = read_file(path, MOST_BYTES).decode("utf-8").strip()
-        found = datetime.fromisoformat(text.removesuffix(" UTC"))
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        text = read_file(folder / TIMESTAMP, MOST_BYTES).decode("utf-8").strip()
     except (IntakeError, RefusedError, ValueError):
-        return None
+        return None, f"a {TIMESTAMP} that cannot be read"
+    time = read_time(text)
+    return time, "" if time else f"{printable(text, 40)!r} in {TIMESTAMP}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +15,8 @@ from ...intake import ARCHIVES
 from . import canvas, github, gradescope, moodle, nbgrader, plain
 from .handed_in import Download, DownloadError, HandedIn, Stray
 from .listing import Listing, holds_a_submission, list_folder, peek
+
+NO_TIME = "none, although others have one"
 
 
 class Layout(Protocol):
@@ -77,6 +80,9 @@ def read_download(folder: Path, assignment: Assignment, layout: str | None = Non
     submissions, strays = LAYOUTS[name].read(listing, contract)
     if not submissions:
         raise DownloadError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
+    if any(one.submitted for one in submissions):
+        undated = [one for one in submissions if not one.submitted and not one.unread_time]
+        submissions = [replace(one, unread_time=NO_TIME) if one in undated else one for one in submissions]
     return Download(
         name,
         listing.path,

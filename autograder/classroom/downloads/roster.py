@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,8 @@ POINTS = "Points Possible"
 """In the place of a name: what Canvas's assignments are worth."""
 SUFFIXES = {"jr", "sr", "ii", "iii", "iv"}
 """What may follow a comma without being a first name."""
+SEPARATOR = re.compile(r'"?sep=(?P<delimiter>[^"\r\n])"?[,;\t ]*\r?\n', re.IGNORECASE)
+ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
 IDS = ("canvas", "moodle", "number", "login", "github", "email")
 
 
@@ -61,22 +64,27 @@ class Student:
 def read_roster(path: Path) -> tuple[Student, ...]:
     """Reads a roster: UTF-8, with a heading; fields separated by commas, semicolons or tabs.
 
+    An id that a spreadsheet has rounded is left out: the download may have the true one.
+
     Raises:
         DownloadError: naming the line, and what would be right.
     """
-    rows = rows_of(path)
-    columns = columns_of(rows[0] if rows else [])
+    (first, heading), *rows = rows_of(path) or [(1, [])]
+    columns = columns_of(heading)
     if not {"name", "first", "last"} & columns.keys() and not {*IDS, "id"} & columns.keys():
-        shown = ", ".join(printable(name, 30) for name in (rows[0] if rows else [])[:6])
+        shown = ", ".join(printable(name, 30) for name in heading[:6])
         instead = f"not {shown}" if shown else "but there is no heading"
-        raise DownloadError(f"{path}:1: no column with names or ids; expected id, name, email, …, {instead}")
+        raise DownloadError(f"{path}:{first}: no column with names or ids; expected id, name, email, …, {instead}")
     students: dict[str, Student] = {}
-    for number, row in enumerate(rows[1:], 2):
-        if any(cell.strip() for cell in row[len(rows[0]) :]):
-            what = f"{len(row)} cells where the heading has {len(rows[0])}; put cells with a comma in quotes"
+    for number, row in rows:
+        if any(cell.strip() for cell in row[len(heading) :]):
+            what = f"{len(row)} cells where the heading has {len(heading)}; put cells with a comma in quotes"
             raise DownloadError(f"{path}:{number}: {what}")
-        cells = {kind: row[at].strip() for kind, at in columns.items() if at < len(row)}
-        student = student_of(cells, dict(zip(rows[0], row, strict=False)))
+        kept = ("" if is_rounded(cell) else cell for cell in row)
+        try:
+            student = student_of(cells_of(row, heading, columns), dict(zip(heading, kept, strict=False)))
+        except ValueError as error:
+            raise DownloadError(f"{path}:{number}: {error}") from None
         if student is None:
             continue
         if student.id in students:
@@ -93,13 +101,15 @@ def read_points(path: Path) -> dict[str, str]:
     Raises:
         DownloadError: as `read_roster`.
     """
-    rows = rows_of(path)
-    found = (row for row in rows[1:] if row and row[0].strip() == POINTS)
-    return dict(zip(rows[0], next(found, []), strict=False)) if rows else {}
+    (_, heading), *rows = rows_of(path) or [(1, [])]
+    found = (row for _, row in rows if row and row[0].strip() == POINTS)
+    return dict(zip(heading, next(found, []), strict=False))
 
 
-def rows_of(path: Path) -> list[list[str]]:
-    """The lines of a table, in UTF-8, separated by commas, semicolons or tabs.
+def rows_of(path: Path) -> list[tuple[int, list[str]]]:
+    """The rows of a table in UTF-8 with the lines that they begin in; a first line such as `sep=;` is none of them.
+
+    Without such a line, the separator is the one of comma, semicolon and tab with which most columns are known.
 
     Raises:
         DownloadError: where it cannot be read as one.
@@ -110,24 +120,56 @@ def rows_of(path: Path) -> list[list[str]]:
         raise DownloadError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise DownloadError(f"{path}: not UTF-8; export it again as CSV in UTF-8") from None
-    heading, _, _ = text.partition("\n")
-    delimiter = max(",;\t", key=heading.count)
+    said = SEPARATOR.match(text)
+    table = text[said.end() :] if said else text
+
+    def known(delimiter: str) -> tuple[int, int]:
+        heading: list[str] = next(csv.reader(io.StringIO(table, newline=""), delimiter=delimiter), [])
+        return len(columns_of(heading)), len(heading)
+
     try:
-        return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+        delimiter = said["delimiter"] if said else max(",;\t", key=known)
+        reader = csv.reader(io.StringIO(table, newline=""), delimiter=delimiter, strict=True)
+        rows, line = [], 2 if said else 1
+        for row in reader:
+            rows.append((line, row))
+            line = reader.line_num + (2 if said else 1)
+        return rows
     except csv.Error as error:
         raise DownloadError(f"{path}: not valid CSV: {error}") from None
 
 
-def columns_of(heading: list[str]) -> dict[str, int]:
-    """Which column holds what; the first of several counts."""
-    plain = [" ".join(name.strip().lower().split()) for name in heading]
+def columns_of(heading: list[str]) -> dict[str, list[int]]:
+    """Which columns hold what: of several headings that mean it, all that are written like the first."""
+    plain = [" ".join(name.lower().split()) for name in heading]
     found = {}
     for kind, names in COLUMNS.items():
-        if at := [plain.index(name) for name in names if name in plain]:
-            found[kind] = at[0]
+        if wanted := next((name for name in names if name in plain), None):
+            found[kind] = [at for at, name in enumerate(plain) if name == wanted]
     if "id" in found and {"sis user id", "sis login id"} & {*plain}:
         found["canvas"] = found.pop("id")  # the gradebook of Canvas has its own number there
     return found
+
+
+def cells_of(row: list[str], heading: list[str], columns: Mapping[str, list[int]]) -> dict[str, str]:
+    """What a line holds, by kind.
+
+    Raises:
+        ValueError: where two columns mean the same, and hold different things.
+    """
+    cells = {}
+    for kind, places in columns.items():
+        values = {row[at].strip() for at in places if at < len(row)} - {""}
+        if len(values) > 1:
+            names = " and ".join(repr(printable(heading[at], 40)) for at in places[:2])
+            raise ValueError(f"the columns {names} hold different things; remove one of them")
+        cells[kind] = values.pop() if values else ""
+    return cells
+
+
+def is_rounded(cell: str) -> bool:
+    """Whether a spreadsheet has made a number of many digits into a short one, as in 1.3146E+17."""
+    return ROUNDED.fullmatch(cell.strip()) is not None
 
 
 def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:
@@ -136,11 +178,15 @@ def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | No
     Args:
         cells: by kind, as in COLUMNS.
         row: the same line by heading.
+
+    Raises:
+        ValueError: where the id is rounded by which the course knows the student.
     """
     name, first, last = (cells.get(kind, "") for kind in ("name", "first", "last"))
     if name in (POINTS, "Student, Test") or cells.get("role", "student").casefold() not in ("student", ""):
         return None
-    ids = {kind: cells[kind] for kind in IDS if cells.get(kind)}
+    written = {kind: cells[kind] for kind in IDS if cells.get(kind)}
+    ids = {kind: value for kind, value in written.items() if not is_rounded(value)}
     if ids.get("login", "").startswith("Participant "):  # Moodle's grading worksheet
         ids["moodle"] = ids.pop("login").removeprefix("Participant ").strip()
     if "@" in ids.get("login", ""):  # GitHub Classroom's identifier may be an e-mail address
@@ -150,8 +196,13 @@ def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | No
     elif "," in name:
         last, _, first = (part.strip() for part in name.rpartition(","))
         name = f"{first} {last}" if first.casefold().rstrip(".") not in SUFFIXES else name
-    own = cells.get("id") or next((ids[kind] for kind in ("number", "login", "email", *IDS) if kind in ids), name)
+    written |= ids
+    own = cells.get("id") or next(
+        (written[kind] for kind in ("number", "login", "email", *IDS) if kind in written), name
+    )
     if not own:
         return None
+    if is_rounded(own):
+        raise ValueError(f"{own} is rounded by a spreadsheet; export the roster again, and open it in an editor only")
     ids.setdefault("login", own)
     return Student(own, name or own, ids, cells.get("group", ""), row)

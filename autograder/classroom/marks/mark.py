@@ -12,7 +12,10 @@ from foundation.counting import counted
 from foundation.late_policy import LatePolicy
 
 from ...grading.record import Judgement, Part
+from ...grading.states import State
 from ..store.by_hand import WHOLE, Decision, Decisions
+
+LATE = "late, but nobody knows by how much"
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,10 @@ class PartMark:
 
     @property
     def score(self) -> float | None:
-        """Points; None where the grader failed and nobody has decided."""
+        """Points; None where there is no judgement and nobody has decided."""
         if self.by_hand is not None:
             return self.by_hand.value
-        return self.part.score if self.part.state.has_mark else None
+        return self.part.score
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Lateness:
         percent: of the points earned that are taken off.
         by_hand: who set the days; None = nobody did.
         waiver: who decided that days cost nothing; None = nobody did.
-        is_unknown: the platform calls it late, but does not say when it was handed in: a person has to decide.
+        unknown: why nobody knows how late it was, so that a person has to decide; "" where that is known.
     """
 
     days: int = 0
@@ -55,7 +58,7 @@ class Lateness:
     percent: float = 0.0
     by_hand: Decision | None = None
     waiver: Decision | None = None
-    is_unknown: bool = False
+    unknown: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,20 +86,28 @@ class Mark:
     @property
     def score(self) -> float | None:
         """What counts; None where a person has to decide first."""
-        if self.earned is None or self.lateness.is_unknown:
+        if self.earned is None or self.lateness.unknown:
             return None
         return round(self.earned * (1 - self.lateness.percent / 100), 2)
 
     @property
     def needs_review(self) -> tuple[str, ...]:
         """Why a person has to decide something; empty where nobody has to."""
-        reasons = [f"{one.part.number}: {one.part.state}" for one in self.parts if one.score is None]
+        undecided: dict[str, list[str]] = {}
+        for one in self.parts:
+            if one.score is None:
+                why = f"{one.part.state}: {one.part.message}" if one.part.state is State.NOT_GRADED else one.part.state
+                undecided.setdefault(why, []).append(one.part.number)
+        reasons = [
+            why if len(numbers) == len(self.parts) else f"{', '.join(numbers)}: {why}"
+            for why, numbers in undecided.items()
+        ]
         for one in self.parts:  # they were given when the task was worth more
             if one.by_hand is not None and (one.score or 0.0) > one.part.points:
                 given = f"{one.score:g} by hand of {counted(one.part.points, 'point')}"
                 reasons.append(f"{one.part.number}: {given}; enter other points, or withdraw these")
-        if self.lateness.is_unknown:
-            reasons.append("late, but nobody knows by how much: enter it with `late`, or `waive` it")
+        if self.lateness.unknown:
+            reasons.append(f"{self.lateness.unknown}: enter late days with `late`, or `waive` them")
         return tuple(reasons)
 
 
@@ -106,6 +117,7 @@ def mark_of(
     policy: LatePolicy | None = None,
     submitted: datetime | None = None,
     is_late: bool | None = None,
+    unread_time: str = "",
 ) -> Mark:
     """A student's mark.
 
@@ -115,20 +127,20 @@ def mark_of(
         policy: on late submissions; None = lateness costs nothing.
         submitted: when; None = unknown.
         is_late: what the platform says; None where it does not say.
+        unread_time: why the time cannot be read; "" where it can, or the platform does not say.
     """
     decisions = decisions or Decisions()
     parts = tuple(
         PartMark(part, decisions.points.get(part.number), decisions.comments.get(part.number))
         for part in judgement.parts
     )
-    lateness = lateness_of(policy, submitted, is_late, decisions)
+    unknown = f"the time of submission cannot be read ({unread_time})" if unread_time else LATE if is_late else ""
+    lateness = lateness_of(policy, submitted, unknown, decisions)
     return Mark(parts, judgement.max_score, lateness, decisions.comments.get(WHOLE))
 
 
-def lateness_of(
-    policy: LatePolicy | None, submitted: datetime | None, is_late: bool | None, decisions: Decisions
-) -> Lateness:
-    """What lateness costs; see `mark_of`."""
+def lateness_of(policy: LatePolicy | None, submitted: datetime | None, unknown: str, decisions: Decisions) -> Lateness:
+    """What lateness costs; see `mark_of`, and `Lateness` for what is unknown where there is no time."""
     if policy is None:
         return Lateness()
     by_hand, waiver = decisions.late_days, decisions.waiver
@@ -137,6 +149,6 @@ def lateness_of(
     elif submitted is not None:
         days = policy.days_late(submitted)
     else:
-        return Lateness(waiver=waiver, is_unknown=bool(is_late) and (waiver is None or waiver.value is not None))
+        return Lateness(waiver=waiver, unknown=unknown if waiver is None or waiver.value is not None else "")
     waived = 0 if waiver is None else days if waiver.value is None else min(days, int(waiver.value))
     return Lateness(days, waived, policy.percent(days - waived), by_hand, waiver)

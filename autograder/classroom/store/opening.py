@@ -14,6 +14,7 @@ from pathlib import Path
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from ...grading.record import NotWrittenError
 from .tables import HandedIn, Setting
 
 FILE = "class.db"
@@ -27,6 +28,8 @@ BUSY_SECONDS = 30.0
 SETTINGS = ("foreign_keys = ON", "synchronous = FULL")
 """Of each connection to SQLite."""
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
+DISK_FULL = "53100"
+"""What PostgreSQL says then."""
 MIGRATING = 7_021_309
 """The number of the lock in PostgreSQL that one process holds while it migrates; any would do."""
 
@@ -81,6 +84,7 @@ def open_engine(url: URL, owner: str) -> Engine:
         owner: the assignment's name; a database has the marks of one assignment.
 
     Raises:
+        NotWrittenError: where there is no room for it.
         StoreError: where it cannot be opened, is another program's or another assignment's, or newer than this kit.
     """
     try:
@@ -92,6 +96,8 @@ def open_engine(url: URL, owner: str) -> Engine:
             with closing(engine.raw_connection()) as file:  # not in a transaction
                 file.cursor().execute("PRAGMA journal_mode = WAL")  # stays with the file, so it has to be ours
     except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as error:
+        if has_no_room(error):
+            raise NotWrittenError(shown(url), RuntimeError(cause_of(error))) from None
         raise StoreError(f"store {shown(url)}: {cause_of(error)}") from None
     return engine
 
@@ -99,6 +105,13 @@ def open_engine(url: URL, owner: str) -> Engine:
 def cause_of(error: Exception) -> str:
     """What a database's driver says, in one line."""
     return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+
+
+def has_no_room(error: Exception) -> bool:
+    """Whether a database cannot be written since the disk is full or fails."""
+    cause = getattr(error, "orig", None) or error
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) or getattr(cause, "sqlstate", "") == DISK_FULL
 
 
 def _engine(url: URL) -> Engine:

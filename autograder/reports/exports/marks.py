@@ -13,7 +13,6 @@ from ...classroom.downloads.matching import Index
 from ...classroom.marks import PartMark
 from ...classroom.results import Result
 from ..spreadsheets import as_score
-from ..telling import refusal_of
 
 MOST_CHARACTERS = 2_000
 LEAST_DIFFERENCE = 0.005  # of points
@@ -53,16 +52,15 @@ class Mark:
         said = [mark.comment.text] if mark.comment else []
         days = counted(mark.lateness.days, "late day")
         late = [f"{mark.lateness.percent:g}% off for {days}"] if mark.lateness.percent else []
-        is_refused = bool(refusal_of(record.judgement))  # a note says why, once
-        parts = [told for one in mark.parts if (told := _told(one, is_refused))]
+        parts = [told for one in mark.parts if (told := _told(one))]
         texts = [*said, *late, *parts, *record.judgement.notes]
         return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
 
 
-def _told(one: PartMark, is_refused: bool) -> str:
+def _told(one: PartMark) -> str:
     """What a part's mark is and why, if it is not the full one or a person has something to say about it."""
     part, texts = one.part, []
-    if one.by_hand or (not part.extension and not is_refused and (one.score or 0.0) < part.points):
+    if one.by_hand or (not part.extension and (one.score or 0.0) < part.points):
         why = f"by hand: {one.by_hand.text}" if one.by_hand else part.state.value
         texts.append(f"{as_score(one.score)} of {as_score(part.points)} ({why})")
     if one.comment:
@@ -95,7 +93,8 @@ class About:
                 continue
             if difference > LEAST_DIFFERENCE:
                 return (
-                    f"its assignment is worth {printable(text, 20)} points, these marks are out of {self.max_score:g}"
+                    f"its assignment is worth {printable(text, 20)} points, these marks are out of {self.max_score:g}; "
+                    "change that first"
                 )
         return ""
 
@@ -109,12 +108,14 @@ class Table:
         rows: by column.
         unknown: names and ids of students with a score whom the platform could not find.
         note: what a person should see to before the import, or "".
+        doubt: why the platform would put these marks into another place than the one that is meant, or "".
     """
 
     heading: Sequence[str]
     rows: Sequence[Mapping[str, str]]
     unknown: Sequence[str] = ()
     note: str = ""
+    doubt: str = ""
 
 
 def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Mark]:
@@ -125,11 +126,11 @@ def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[
         roster: may come from another platform than the submissions; ids decide, or else names.
     """
     index = Index(roster)
+    found = index.students_of([[Person(result.member.name, result.member.ids)] for result in results])
     marks = []
-    for result in results:
+    for result, students in zip(results, found, strict=True):
         member = result.member
-        found = index.students_of([Person(member.name, member.ids)]) if roster else ()
-        student = found[0] if len(found) == 1 else None
+        student = students[0] if len(students) == 1 else None
         ids = {**member.ids, **student.ids} if student else dict(member.ids)
         marks.append(Mark(result, ids, student.row if student else {}))
     return marks

@@ -23,7 +23,7 @@ def table(marks: Sequence[Mark], about: About) -> Table:
                 "group": member.group,
                 "score": as_score(result.score),
                 "max_score": as_score(about.max_score),
-                "late": "late" if member.is_late else "",
+                "late": "unknown" if member.unread_time else "late" if member.is_late else "",
                 "status": result.status.value,
                 "reason": result.reason,
                 "comment": mark.comment,

@@ -46,6 +46,7 @@ class Export:
         unknown: students with a score whom the platform could not find.
         without_feedback: students with a score of whom no page could be put into the archive.
         note: what a person should see to before the import, or "".
+        doubt: why the marks would come into another place than the one that is meant, or "".
     """
 
     marks: Path
@@ -53,6 +54,7 @@ class Export:
     unknown: tuple[str, ...]
     without_feedback: tuple[str, ...]
     note: str = ""
+    doubt: str = ""
 
 
 def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> Export:
@@ -74,7 +76,7 @@ def export(platform: str, marks: Sequence[Mark], about: About, source: Path, out
     pages, without = pages_of(platform, [mark for mark in marks if mark.result.score is not None], source)
     archive = output / f"{platform}-feedback.zip"
     write_result(archive, as_zip(pages))
-    return Export(path, archive, tuple(table.unknown), tuple(without), table.note)
+    return Export(path, archive, tuple(table.unknown), tuple(without), table.note, table.doubt)
 
 
 def pages_of(platform: str, marks: Sequence[Mark], source: Path) -> tuple[dict[str, bytes], list[str]]:

@@ -91,10 +91,9 @@ class Gradebook:
         target = find_target(text)
         files: dict[str, list[str]] = {}
         for file, name in students.items():
-            files.setdefault(name.casefold(), []).append(file)
+            files.setdefault(name, []).append(file)
         books = {}
-        for same in files.values():
-            student = students[same[0]]
+        for student, same in files.items():
             if len(same) > 1:
                 all_files = ", ".join(printable(file, 60) for file in same)
                 note(f"not in the gradebook: {all_files} belong to one student, {printable(student, 60)}; keep one")
@@ -129,7 +128,7 @@ class Gradebook:
             scores: by the task's number, with points that a person gave; None = the record's.
         """
         if scores is None:
-            scores = {part.number: part.score if part.state.has_mark else None for part in record.judgement.parts}
+            scores = {part.number: part.score for part in record.judgement.parts}
         by_cell = {test_cell(number): score for number, score in scores.items()}
         with self._connect() as book:
             for grade in self._clear(book):

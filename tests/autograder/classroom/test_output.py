@@ -12,6 +12,9 @@ from autograder.classroom.errors import ClassError
 from autograder.classroom.records import hold
 from autograder.classroom.store import opening
 from autograder.classroom.store.tables import Kept, Result, Submission
+from autograder.commands import grade_class as command
+from autograder.grading.seeds import Seeds
+from foundation import term_secret
 
 from .conftest import StubGrader, opened, run
 
@@ -38,6 +41,23 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(folder, output, log,
     log()
     assert main(arguments) == 0 and len(finished(output)) == 3
     assert sorted([*before, *log()]) == ["anna", "bob", "carl"], "what was finished is not run again"
+
+
+def test_a_disk_that_is_full_from_the_start_is_no_mistake_of_the_user(folder, output, log, monkeypatch, capsys):
+    monkeypatch.setattr(opening, "SETTINGS", (*opening.SETTINGS, "max_page_count = 3"))
+    arguments = ["grade-class", str(folder), "--output", str(output)]
+    assert main(arguments) == 1 and log() == []
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "class.db: cannot be written: database or disk is full" in printed
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(term_secret, "_draw", full)
+    monkeypatch.setattr(command, "seeds_of_term", lambda root, fixed: Seeds(term_secret.term_secret(output), fixed))
+    assert main(arguments) == 1
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "grading_secret.txt: No space left on device" in printed
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])

@@ -145,16 +145,6 @@ def test_moodles_comments_are_html(tmp_path):
     assert done.without_feedback == ("Eve (eve)",), "its page is not there"
 
 
-def test_what_was_refused_as_a_whole_has_one_reason(tmp_path):
-    one, found = member("eve", "Eve")
-    why = "the archive is damaged"
-    parts = [part.changed(state=State.REFUSED, score=0.0, message=why) for part in found.judgement.parts]
-    refused = found.changed(judgement=found.judgement.changed(parts=tuple(parts), notes=(f"not graded: {why}",)))
-    roll = Roll(layout="moodle", folder="x", has_roster=True, members=(one,), left_out=())
-    (mark,) = marks_of(results_of(roll, {"eve": refused}))
-    assert mark.comment == f"not graded: {why}"
-
-
 def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, marks, run):
     """Marks of submissions that came from elsewhere: students are found by e-mail address or name."""
     (tmp_path / "roster.csv").write_text(
@@ -169,6 +159,33 @@ def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, m
     assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Homework (5)") == 0
     assert rows(marks / "export" / "canvas.csv")[0][-1] == "Homework (5)"
     assert len(read_roster(tmp_path / "roster.csv")) == 1
+
+
+@pytest.mark.parametrize(
+    ("headings", "words"),
+    [
+        (
+            "HW 3: {0} (771)",
+            "no column of the gradebook is {0!r} and its number: name the one that is meant with --column: ",
+        ),
+        ("Essay (1),hw 3: {0} (771)", "--column: 'hw 3: {0} (771)', 'Essay (1)'\n"),
+        ("{0} (77),{0} (78)", "more than one column of the gradebook is {0!r} and its number: "),
+        ("Current Score", ""),
+        ("{0} (77)", ""),
+    ],
+)
+def test_a_column_of_canvas_that_is_not_known_is_asked_for(tmp_path, marks, run, capsys, headings, words):
+    """Canvas would make a new assignment of it."""
+    title, n_columns = ASSIGNMENT.title, headings.count(",") + 1
+    (tmp_path / "roster.csv").write_text(
+        f"Student,ID,SIS User ID,SIS Login ID,Section,{headings.format(title)}\n"
+        + "".join(f"{name},{id_},,,{',' * n_columns}\n" for name, id_ in (("Anna Smith", 11), ("B", 12)))
+    )
+    assert run("canvas", "--roster", tmp_path / "roster.csv") == bool(words)
+    printed = capsys.readouterr().err
+    assert words.format(title) in printed and ("--column" in printed) == bool(words)
+    assert rows(marks / "export" / "canvas.csv")[0][-1] == (f"{title} (77)" if headings == "{0} (77)" else title)
+    assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Essay (1)") == 0
 
 
 def test_a_heading_of_canvas_without_canvas_is_one_line(run, capsys):
@@ -227,17 +244,30 @@ def test_a_student_who_is_not_in_canvass_gradebook_gets_no_line_there(tmp_path, 
     assert [row[0] for row in rows(marks / "export" / "canvas.csv")[2:]] == ["Smith, Anna"]
 
 
-def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys):
+@pytest.mark.parametrize(
+    ("here", "there", "unknown"),
+    [
+        ("Anna Smith, Anna Smith", "Anna Smith, Anna Smith", "Anna Smith (a1), Anna Smith (a2)"),
+        ("Anna Smith, Anna Smith", "Anna Smith", "Anna Smith (a1), Anna Smith (a2)"),
+        ("José Roy, Jose Roy", "Jose Roy", "José Roy (a1)"),
+        ("José Roy, Jośe Roy", "Jose Roy", "José Roy (a1), Jośe Roy (a2)"),
+    ],
+)
+def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys, here, there, unknown):
     """Where only names connect two platforms, neither gets a mark, and both are named with their ids."""
-    twins = tuple(Member(id=id, name="Anna Smith", key="anna", ids={"github": id}) for id in ("a1", "a2"))
+    twins = tuple(
+        Member(id=f"a{number}", name=name, key="anna", ids={"github": f"a{number}"})
+        for number, name in enumerate(here.split(", "), 1)
+    )
     write_roll(Roll(layout="github", folder="class", has_roster=True, members=twins, left_out=()), marks)
-    lines = "".join(f"Participant {n},Anna Smith,,,100.00,-\n" for n in (101, 102))
+    lines = "".join(f"Participant {n},{name},,,100.00,-\n" for n, name in enumerate(there.split(", ")))
     (tmp_path / "worksheet.csv").write_text(
         f"Identifier,Full name,Status,Grade,Maximum Grade,Last modified (grade)\n{lines}"
     )
     assert run("moodle", "--roster", tmp_path / "worksheet.csv") == 1
-    printed = capsys.readouterr().err
-    assert "so enter these marks by hand: Anna Smith (a1), Anna Smith (a2)" in printed
+    assert f"so enter these marks by hand: {unknown}\n" in capsys.readouterr().err
+    graded = [row for row in rows(marks / "export" / "moodle.csv")[1:] if row[3]]
+    assert len(graded) == 2 - len(unknown.split(", "))
 
 
 def test_gradescopes_sections_come_from_its_roster(tmp_path, marks, run):

@@ -1,5 +1,6 @@
 """Downloads of each platform, laid out as its own source code or documentation has it."""
 
+import json
 import time
 import zipfile
 from datetime import UTC, datetime
@@ -72,12 +73,41 @@ def test_canvas_gathers_loose_files_by_user(lay):
 
 
 def test_canvas_numbers_repeated_uploads(lay):
-    """Of two uploads of a file that is asked for, the last counts, even where both have been downloaded."""
-    folder = lay("anna_1_30_layers-2.py", "anna_1_20_layers-1.py", "anna_1_10_layers.py", "anna_1_31_my-1.py")
+    """Of two uploads of a file, the last counts, even where both have been downloaded."""
+    names = ("layers-2.py", "layers-1.py", "layers.py", "my-1.py", "best-1.pt")
+    folder = lay(*(f"anna_1_{number}_{name}" for number, name in enumerate(names, 10)))
+    (folder / "anna_1_10_layers-2.py").write_text("from .my import x\n")
     (one,) = read(folder).submissions
-    assert graded(one) == {"layers": "# anna_1_30_layers-2.py\n"}
-    assert one.notes == ("layers.py was uploaded more than once; the last upload counts",)
-    assert isinstance(one.source, LooseFiles) and dict(one.source.members)["my-1.py"] == "anna_1_31_my-1.py"
+    intake = take_in(one.source, SKELETON, read_assignment())
+    assert intake.sources["layers"] == ("layers.py", "from .my import x\n")
+    assert intake.sources["my"] == ("my.py", "# anna_1_13_my-1.py\n")
+    assert intake.submitted == {"layers", "my"} and intake.checkpoint
+    assert intake.notes == ["layers.py was uploaded more than once; the last upload counts"]
+
+
+@pytest.mark.parametrize("names", [["work.ipynb", "work-1.ipynb"], ["anna.zip", "anna-1.zip"]])
+def test_canvas_repeats_notebooks_and_archives(lay, names):
+    folder = lay(*(f"anna_1_{number}_{name}" for number, name in enumerate(names, 10)))
+    for number, name in enumerate(names, 10):
+        text = f"class LayerNorm:\n    upload = {number}\n"
+        if name.endswith(".zip"):
+            with zipfile.ZipFile(folder / f"anna_1_{number}_{name}", "w") as archive:
+                archive.writestr("layers.py", text)
+        else:
+            cell = {"cell_type": "code", "source": text, "metadata": {}, "outputs": [], "execution_count": None}
+            notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+            (folder / f"anna_1_{number}_{name}").write_text(json.dumps(notebook))
+    (one,) = read(folder).submissions
+    intake = take_in(one.source, SKELETON, read_assignment())
+    assert "upload = 11" in intake.sources["layers"][1]
+    assert f"{names[0]} was uploaded more than once; the last upload counts" in intake.notes
+
+
+def test_parts_that_a_student_has_numbered_are_no_repeated_uploads(lay):
+    (one,) = read(lay("anna_1_30_hw-1.ipynb", "anna_1_31_hw-2.ipynb")).submissions
+    assert isinstance(one.source, LooseFiles) and {*one.source.sizes} == {"hw-1.ipynb", "hw-2.ipynb"}
+    one.source.give_names_back(("layers.py",))
+    assert {*one.source.sizes} == {"hw-1.ipynb", "hw-2.ipynb"}
 
 
 @pytest.mark.parametrize("name", ["nun\u0303ezjose\u0301", "शर्माप्रिया", "王伟", "o_brien"])
@@ -236,21 +266,46 @@ def test_nbgrader(lay):
     assert download.layout == "nbgrader" and entries(download) == ["anna", "bob", "dora"]
     anna, bob, _ = download.submissions
     assert anna.source == download.folder / "anna" / "hw" and dict(anna.people[0].ids) == {"login": "anna"}
-    assert anna.submitted == datetime(2026, 11, 2, 15, 58, 23, 948203, tzinfo=UTC) and bob.submitted is None
+    assert anna.submitted == datetime(2026, 11, 2, 15, 58, 23, 948203, tzinfo=UTC) and not anna.unread_time
+    assert bob.submitted is None and bob.unread_time == "none, although others have one"
     assert strays(download) == {"carl": "no assignment's folder in it, or not readable"}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2026-11-02 23:30:00+05:00", datetime(2026, 11, 2, 18, 30, tzinfo=UTC)),
-        ("2026-11-02 23:30:00", datetime(2026, 11, 2, 23, 30, tzinfo=UTC)),
-        ("yesterday", None),
-    ],
-)
-def test_nbgraders_time_keeps_its_zone(lay, text, expected):
-    download = read(lay("anna/hw/1.ipynb", "anna/hw/timestamp.txt", **{"anna/hw/timestamp.txt": text}))
-    assert [one.submitted for one in download.submissions] == [expected]
+TIMES = {
+    "2026-12-25 15:58:23.948203 UTC": "15:58:23.948203",
+    "2026-12-25 15:58:23.948203 CET": "14:58:23.948203",
+    "2026-07-25 15:58:23 CEST": "13:58:23",
+    "2026-12-25 15:58:23.948203 +0100": "14:58:23.948203",
+    "2026-12-25 15:58:23 -03": "18:58:23",
+    "2026-12-25 15:58:23 America/New_York": "20:58:23",
+    "2026-12-25 15:58:23 EST": "20:58:23",
+    "2026-12-25 15:58:23 UTC+1": "14:58:23",
+    "2026-12-25T15:58:23.948203+05:30": "10:28:23.948203",
+    "2026-12-25 15:58:23.948203000 Z": "15:58:23.948203",
+    "2026-12-25 15:58:23": "15:58:23",
+    "25 Dec 2026 03:58 PM": "15:58:00",
+    "2026-12-25 15:58:23 XYZ": None,
+    "2026-12-25 15:58:23 ../../etc/localtime": None,
+    "0001-01-01 00:00:00 +0500": None,
+    "yesterday": None,
+    "15:58": None,
+    "9" * 40: None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize("text", TIMES)
+@pytest.mark.parametrize("platform", ["nbgrader", "gradescope"])
+def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(lay, platform, text):
+    if platform == "nbgrader":
+        download = read(lay("anna/hw/1.ipynb", "anna/hw/timestamp.txt", **{"anna/hw/timestamp.txt": text}), platform)
+    else:
+        folder = lay("submission_11/layers.py")
+        (folder / "submission_metadata.yml").write_text(f"submission_11:\n  :created_at: {text!r}\n")
+        download = read(folder)
+    [one] = download.submissions
+    shown = one.submitted and one.submitted.astimezone(UTC).time().isoformat()
+    assert shown == TIMES[text] and bool(one.unread_time) == (shown is None)
 
 
 def test_nbgrader_with_several_assignments_is_refused(lay):

@@ -105,6 +105,23 @@ def test_the_first_name_comes_first(roster, text, name):
     assert matched([student], canvas).counting == {student: canvas}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\nid;name\n7;Anna Smith\n",
+        '"sep=,"\r\nid,name\r\n7,Anna Smith\r\n',
+        "SEP=|\nid|name\n7|Anna Smith\n",
+        'id;name;"Essay, draft, notes, and sources"\n7;Anna Smith;5\n',
+        "id;name;Essay, draft, notes, and sources\n7;Anna Smith;5\n",
+        'id\tname\t"a;b;c;d,e,f,g"\n7\tAnna Smith\t\n',
+        "id,name,ID\n7,Anna Smith,7\n",
+    ],
+)
+def test_the_separator_is_the_one_that_is_meant(roster, text):
+    [student] = roster(text)
+    assert (student.id, student.name) == ("7", "Anna Smith")
+
+
 def test_staff_are_no_students(roster):
     """Gradescope's roster has them too."""
     lines = "A,B,1,a@x,Student\nC,D,2,c@x,Instructor\nE,F,3,e@x,TA\nG,H,4,g@x,\n"
@@ -154,6 +171,70 @@ def test_canvas_names_a_group_and_numbers_one_partner(roster):
     assert matched(students, team, nameless).students == {team: students[:2], nameless: students[2:]}
 
 
+GROUPS = "id,name,canvas id,participant,group\n" + "".join(
+    f"{name.lower()},{name},{id_},{group}\n"
+    for name, id_, group in [
+        ("Anna", "55,55", "Group 1.1"),
+        ("Ben", "56,56", "Group 1.1"),
+        ("Cara", "57,57", "Group 11"),
+        ("Dan", "58,58", "Group 11"),
+        ("José Roy", "61,61", "C"),
+        ("Jose Roy", "62,62", "C++"),
+        ("Eve", "63,63", "C#"),
+        ("Fay", "64,64", "team a"),
+        ("Gus", "65,65", "Team A"),
+        ("Group 7", "66,66", ""),
+    ]
+)
+
+
+def canvas_(name, id_):
+    return Person(name, {"canvas": id_}, is_plain=True)
+
+
+def moodle_(name, id_):
+    return Person(name, {"moodle": id_})
+
+
+@pytest.mark.parametrize(
+    ("people", "owners"),
+    [
+        ([moodle_("Group 1.1", "501")], ["anna ben"]),
+        ([moodle_("Group 11", "501")], ["cara dan"]),
+        ([moodle_("Group 1.1", "57")], ["anna ben"]),
+        ([moodle_("Group 1-1", "501")], [""]),
+        ([moodle_("group 1.1", "501")], ["anna ben"]),
+        ([moodle_("C", "501"), moodle_("C++", "502"), moodle_("C#", "503")], ["josé roy", "jose roy", "eve"]),
+        ([moodle_("c+", "501")], [""]),
+        ([moodle_("Team A", "501"), moodle_("team a", "502"), moodle_("TEAM A", "503")], ["gus", "fay", ""]),
+        ([canvas_("group11", "55")], ["anna ben"]),
+        ([canvas_("group11", "58")], ["cara dan"]),
+        ([canvas_("group11", "99")], [""]),
+        ([canvas_("group11", "63")], [""]),
+        ([canvas_("c", "62"), canvas_("c", "99")], ["jose roy", ""]),
+        ([canvas_("eve", "63"), canvas_("eve", "99")], ["eve", ""]),
+        ([canvas_("eve", "55")], [""]),
+        ([moodle_("José Roy", "61"), moodle_("Jose Roy", "62")], ["josé roy", "jose roy"]),
+        ([Person("José Roy"), Person("Jose Roy")], ["josé roy", "jose roy"]),
+        ([Person("Jośe Roy")], [""]),
+        ([Person("Evé"), Person("Eve")], ["", "eve"]),
+        ([Person("Evé"), Person("Evè")], ["", ""]),
+        ([Person("Evé")], ["eve"]),
+        ([moodle_("Eve", "99")], [""]),
+        ([Person("x", {"login": "Eve"}), Person("y", {"login": "eve"})], ["", "eve"]),
+        ([Person("x", {"login": "Eve"})], ["eve"]),
+        ([moodle_("Group 7", "66")], ["group 7"]),
+    ],
+)
+def test_names_that_come_to_the_same_are_never_taken_for_each_other(roster, people, owners):
+    """As it is spelled comes first, an id decides, and what is left is for a person."""
+    students = roster(GROUPS)
+    submissions = [one(person, entry=str(number)) for number, person in enumerate(people)]
+    found = matched(students, *submissions)
+    assert [" ".join(student.id for student in found.students[one]) for one in submissions] == owners
+    assert {*found.unmatched} == {one for one, owner in zip(submissions, owners, strict=True) if not owner}
+
+
 def test_without_a_roster_students_are_those_whom_the_download_names():
     anna, again, bob = (
         one(Person("Anna", {"number": "7"}), entry="a", day=1),
@@ -186,6 +267,11 @@ def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
         ("id,name\n1,Anna\n1,Bob\n", "3: 1 is there twice; keep one line"),
         ("name\nAsh, Anna\n", "2: 2 cells where the heading has 1; put cells with a comma in quotes"),
         ('id,name\n1,"Anna\n', "not valid CSV"),
+        ("sep=;\nid;name\n1;Anna\n1;Bob\n", "4: 1 is there twice; keep one line"),
+        ("name;id,of,it\n", "no students in it"),
+        ("id,name\n1.3146E+17,Anna\n", "2: 1.3146E+17 is rounded by a spreadsheet; export the roster again"),
+        (CANVAS.replace("u008", '"1,3146E+17"'), "is rounded by a spreadsheet"),
+        ("id,name,group,Group\n1,Anna,A,A\n2,Bob,A,B\n", "3: the columns 'group' and 'Group' hold different things"),
     ],
 )
 def test_an_odd_roster_is_one_line(roster, text, reason):

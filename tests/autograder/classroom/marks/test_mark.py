@@ -56,9 +56,9 @@ def test_points_by_hand_that_a_task_is_no_longer_worth_are_looked_at():
 def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     failed = judgement(attention="grader error", diagonal_mask="grader error")
     mark = mark_of(failed)
-    assert mark.score is None and mark.earned is None and failed.mark is None
+    assert mark.score is None and mark.earned is None and failed.score is None
     assert [one.score for one in mark.parts if one.part.number == "1.2"] == [None]
-    assert mark.needs_review == ("1.2: grader error", "E.1: grader error")
+    assert mark.needs_review == ("1.2, E.1: grader error",)
     decided = mark_of(failed, Decisions(points={"1.2": by_hand(0.0)}))
     assert decided.score == 86 and decided.needs_review == ("E.1: grader error",)
     assert mark_of(judgement(diagonal_mask="grader error")).score == 100, "no points depend on it"
@@ -103,6 +103,14 @@ def test_without_a_policy_or_a_time_nothing_is_taken_off():
     assert mark_of(judgement(), Decisions(late_days=by_hand(0)), POLICY, DUE + timedelta(days=9)).score == 100
     assert mark_of(judgement(), Decisions(waiver=by_hand(None)), POLICY, None, True).needs_review == ()
     assert mark_of(judgement(), None, POLICY, None, None).needs_review == ()
+
+
+def test_a_time_that_cannot_be_read_is_never_in_time():
+    unread = mark_of(judgement(), None, POLICY, unread_time="'yesterday' in timestamp.txt")
+    assert unread.score is None and unread.earned == 100
+    assert unread.needs_review[0].startswith("the time of submission cannot be read ('yesterday' in timestamp.txt): ")
+    assert mark_of(judgement(), Decisions(late_days=by_hand(2)), POLICY, unread_time="x").score == 80
+    assert mark_of(judgement(), None, None, unread_time="x").score == 100, "where lateness costs nothing"
 
 
 def test_a_time_without_a_zone_is_in_that_of_the_due_date():
