@@ -15,8 +15,7 @@ from foundation.sources import Sources
 
 from ..intake.python_source import parse
 from ..sandbox.worker.outcomes import FUNCTIONS, Kind, Outcome, find_outcomes
-from .evaluation import Evaluator
-from .values import Binding
+from .names import Binding, Evaluator
 
 MAX_CODE = 100
 WORDS = {
@@ -129,7 +128,7 @@ def find_judged_code(
             is_own = submitted is None or name in submitted
             if release is None:
                 is_own = is_own and f"{name}.{binding.name}" == component
-            if is_own and names.tree is not None and id(binding.node) not in names.exec_lines:
+            if is_own and names.tree is not None:
                 if name not in modules:
                     modules[name] = JudgedModule(
                         names.tree, names.lines, None if release is None else text_in(release, name)

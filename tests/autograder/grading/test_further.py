@@ -7,8 +7,7 @@ import pytest
 from autograder.grading.marks import Outcome, TaskResult
 from autograder.grading.states import State
 from autograder.grading.unjudged import FURTHER, judge_further
-from autograder.rules import find_judged_code, find_short_cuts
-from autograder.rules.evaluation import Evaluator
+from autograder.rules import Evaluator, find_judged_code, find_short_cuts
 from autograder.rules.forbidden import ForbiddenNames
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox

@@ -23,8 +23,7 @@ from autograder.reports.pages.needs_a_person import cases
 from autograder.reports.pages.student_page import student_view
 from autograder.reports.pages.writing import make_environment
 from autograder.reports.terminal import as_table
-from autograder.rules import find_judged_code, find_short_cuts
-from autograder.rules.evaluation import Evaluator
+from autograder.rules import Evaluator, find_judged_code, find_short_cuts
 from autograder.rules.forbidden import ForbiddenNames
 from autograder.sandbox.replies import BreachError, read_reached
 from foundation.assignment_file import read_assignment

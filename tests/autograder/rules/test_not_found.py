@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.rules import evaluation, find_short_cuts
+from autograder.rules import find_short_cuts, names
 from foundation.assignment_file import read_assignment
 
 FORBIDDEN = read_assignment().contract.forbidden
@@ -202,9 +202,6 @@ def test_code_that_does_not_compile(find):
         "def LayerNorm():\n" + "".join(" " * i + "if x:\n" for i in range(1, 90)) + " " * 90 + "pass",
         "a = b\nb = a\nc = c\nclass LayerNorm(a, c):\n    pass",
         "from .layers import *\nfrom .layers import LayerNorm\nfrom .layers import x as y, y as x",
-        "\n".join(f"x{i + 1} = x{i} + x{i}" for i in range(500)) + "\nx0 = 'ab'\nclass LayerNorm(x500):\n    pass",
-        "class LayerNorm:\n    x = ('a' * 10**9)[:5], '%1000000000s' % 'x', '{:>999999999}'.format('x')",
-        "exec('exec(' * 50 + ')' * 50)\nclass LayerNorm:\n    x = exec(\"exec('exec(1)')\")",
         "def LayerNorm():\n    return " + "[" * 150 + "]" * 150,
     ],
 )
@@ -213,7 +210,7 @@ def test_tangled_code_ends(find, text):
 
 
 def test_too_much_code_is_said(monkeypatch):
-    monkeypatch.setattr(evaluation, "MAX_STEPS", 3_000)
+    monkeypatch.setattr(names, "MAX_STEPS", 3_000)
     text = "class LayerNorm:\n    def f(self):\n" + "        a = b.c(d) + e[f] + g(h)\n" * 300
     notes = []
     assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], FORBIDDEN, notes) == {}
@@ -225,9 +222,3 @@ def test_nesting_that_cannot_be_read_is_said():
     notes = []
     assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], FORBIDDEN, notes) == {}
     assert notes == ["layers.py is too tangled to be searched completely for forbidden short-cuts"]
-
-
-def test_lines_of_executed_text_are_those_of_the_exec(find):
-    text = "class LayerNorm:\n    def f(self, x):\n        return torch.layer_norm(x, (8,))\n"
-    [short_cut] = find(layers=f"import torch\n\nexec('''\n{text}''')")["layers.LayerNorm"]
-    assert short_cut.line == 3
