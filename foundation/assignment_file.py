@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,18 @@ from .submission_limits import Limits
 
 DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("share", "all")
-TAKEN = ("autograder", "benchmarks", "data", "foundation", "grade", "notebooks", "reference", "release", "validity")
+TAKEN = (
+    "autograder",
+    "benchmarks",
+    "data",
+    "foundation",
+    "given",
+    "grade",
+    "notebooks",
+    "reference",
+    "release",
+    "validity",
+)
 """Names of the kit's own packages."""
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 
@@ -153,6 +165,11 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     tasks = tuple(_task(table, thresholds, contract) for table in tables)
     if not tasks:
         raise AssignmentError("no [[tasks]]: expected at least one")
+    asked = [task.threshold for task in tasks if task.threshold is not None]
+    for lower, higher in pairwise(asked):
+        if thresholds[higher] < thresholds[lower]:
+            what = f"{higher} = {thresholds[higher]} is below {lower} = {thresholds[lower]}"
+            raise AssignmentError(f"[thresholds] {what}: expected at least as much, since its task comes later")
     for key in ("number", "name"):
         values = [getattr(task, key) for task in tasks]
         for value in values:

@@ -92,13 +92,14 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
     Args:
         text: of a module.
         is_compiled: also finds what only the compiler notices, such as a `return` outside a function; nothing is run.
+            As in a notebook, `await` may stand outside one.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like
             tree = ast.parse(text)
             if is_compiled:
-                compile(tree, "<submission>", "exec", dont_inherit=True)
+                compile(tree, "<submission>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             return tree
     except SyntaxError as error:
         return error
@@ -155,7 +156,7 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
         else:
             continue
         if level:
-            origin = resolve(importer, path.endswith("/__init__.py"), level, module)
+            origin = resolve(importer, is_package, level, module)
             if origin is not None:
                 parts = origin.split(".") if origin else []
                 yield from (Imported(".".join(parts[:length]), node.lineno) for length in range(1, len(parts) + 1))

@@ -9,7 +9,7 @@ import pytest
 
 from foundation.places import ROOT
 
-OURS = ("autograder", "benchmarks", "data", "foundation", "notebooks", "reference", "release", "validity")
+OURS = ("autograder", "benchmarks", "data", "foundation", "given", "notebooks", "reference", "release", "validity")
 INTERFACE = "autograder/assignment_code.py"
 
 

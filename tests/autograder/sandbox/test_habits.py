@@ -21,22 +21,6 @@ COMPONENT = "\n\ndef greedy_decode(x):\n    return habit(x)\n"
 DOUBLED = "\ndef habit(x):\n    return 2 * x\n"
 
 
-@pytest.fixture
-def ways(sandbox, example_sources, tmp_path, monkeypatch) -> Callable[[dict[str, str]], list]:
-    """A submission in both ways to run: in a worker, and in this process, which stands in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    made = []
-
-    def both(texts: dict[str, str]) -> list[Sandbox | InProcessSubmission]:
-        sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in texts.items()}}
-        made.append(InProcessSubmission(sources, read_assignment()))
-        return [sandbox(texts), made[-1]]
-
-    yield both
-    for one in made:
-        one.close()
-
-
 OWN_FILE = """
 import os
 import sys
@@ -53,10 +37,26 @@ def greedy_decode(x):
 """
 
 
+@pytest.fixture
+def ways(sandbox, example_sources, tmp_path, monkeypatch) -> Callable[[dict[str, str]], list]:
+    """A submission in both ways to run: in a worker, and in this process, which stands in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    made = []
+
+    def both(texts: dict[str, str]) -> list[Sandbox | InProcessSubmission]:
+        sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in texts.items()}}
+        made.append(InProcessSubmission(sources, read_assignment()))
+        return [sandbox(texts), made[-1]]
+
+    yield both
+    for one in made:
+        one.close()
+
+
 @pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
 def test_an_ordinary_habit_works(habit, sandbox):
     submission = sandbox({"decode": f"{habit.text}\n\ndef greedy_decode(x):\n    return {habit.name}(x)\n"})
-    assert submission.call("decode.greedy_decode", torch.ones(4, 3)) is not None
+    assert submission.call(CALLED, torch.ones(4, 3)) is not None
     assert "Permission" not in submission.output and "Operation not permitted" not in submission.output
 
 
