@@ -156,7 +156,7 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
         else:
             continue
         if level:
-            origin = resolve(importer, is_package, level, module)
+            origin = resolve(importer, path.endswith("/__init__.py"), level, module)
             if origin is not None:
                 parts = origin.split(".") if origin else []
                 yield from (Imported(".".join(parts[:length]), node.lineno) for length in range(1, len(parts) + 1))
