@@ -9,12 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from foundation.sources import Sources
 
-from ..intake.python_source import parse
-from ..sandbox.worker.outcomes import FUNCTIONS, Kind, Outcome, find_outcomes
+from ..intake.python_source import dump, statements_of
+from ..sandbox.worker.outcomes import Kind, Outcome, find_outcomes
 from .names import Binding, Evaluator
 
 MAX_CODE = 100
@@ -87,13 +86,13 @@ class JudgedModule:
         component_of: the first component in whose code an outcome stands, by the outcome's number.
     """
 
-    def __init__(self, tree: ast.Module, lines: list[str], given: str | None) -> None:
-        """Takes the module's tree and lines, and the text that was handed out; None = not known."""
+    def __init__(self, tree: ast.Module, given: str | None) -> None:
+        """Takes the module's tree, and the text that was handed out; None = not known."""
         self.outcomes = find_outcomes(tree) or []
         self.component_of: dict[int, str] = {}
-        handed_out = given_statements(given or "")
+        handed_out = statements_of(given or "")
         statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt)) if handed_out else ()
-        given_lines = {n for node in statements if is_among(node, lines, handed_out) for n in lines_of(node)}
+        given_lines = {n for node in statements if dump(node) in handed_out for n in lines_of(node)}
         self._numbers: dict[int, list[int]] = {}  # of outcomes, by line
         for number, outcome in enumerate(self.outcomes):
             if outcome.line not in given_lines and (given is not None or outcome.kind != Kind.CALLED):
@@ -130,42 +129,10 @@ def find_judged_code(
                 is_own = is_own and f"{name}.{binding.name}" == component
             if is_own and names.tree is not None:
                 if name not in modules:
-                    modules[name] = JudgedModule(
-                        names.tree, names.lines, None if release is None else text_in(release, name)
-                    )
+                    given = None if release is None else release.get(name, ("", ""))[1]
+                    modules[name] = JudgedModule(names.tree, given)
                 modules[name].add(binding.node, component)
     return JudgedCode(modules)
-
-
-def text_in(sources: Sources, module: str) -> str:
-    """The text of a module; empty where there is none."""
-    return sources.get(module, ("", ""))[1]
-
-
-@lru_cache(maxsize=32)
-def given_statements(text: str) -> Mapping[str, ast.stmt]:
-    """The statements of a module that was handed out, by their lines: in a function with a TODO, the rest was given."""
-    tree = parse(text)
-    nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
-    lines = text.split("\n")
-    return {text_of(node, lines): node for node in nodes if isinstance(node, ast.stmt)}
-
-
-def is_among(node: ast.stmt, lines: list[str], given: Mapping[str, ast.stmt]) -> bool:
-    """Whether a statement is one of those that were handed out; a function, however its lines are broken."""
-    if text_of(node, lines) in given:
-        return True
-    if not isinstance(node, FUNCTIONS):
-        return False
-    shape = [type(statement) for statement in node.body]
-    alike = [one for one in given.values() if isinstance(one, FUNCTIONS) and one.name == node.name]
-    return any(ast.dump(one) == ast.dump(node) for one in alike if [type(statement) for statement in one.body] == shape)
-
-
-def text_of(node: ast.AST, lines: list[str]) -> str:
-    """The lines of a node, without their indentation."""
-    own = lines_of(node)
-    return "\n".join(line.strip() for line in lines[own.start - 1 : own.stop - 1])
 
 
 def lines_of(node: ast.AST) -> range:
