@@ -56,6 +56,14 @@ def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
                 waiting.append(value)
 
 
+def blocks_in(statement: ast.stmt) -> Iterator[tuple[ast.AST, str, list[ast.stmt]]]:
+    """The blocks of a statement, each with its owner and the name that it has there."""
+    for part in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        for name in ("body", "orelse", "finalbody"):
+            if block := getattr(part, name, None):
+                yield part, name, block
+
+
 def in_one_form(body: list[ast.stmt], tokens_of: Tokens) -> list[ast.stmt]:
     """The statements of a function in one form; `tokens_of` tells how a statement reads without chosen names."""
     body = plain(body)
@@ -69,12 +77,8 @@ def plain(body: list[ast.stmt]) -> list[ast.stmt]:
     found: list[ast.stmt] = []
     for statement in body:
         for one in _simple(statement):
-            for field in ("body", "orelse", "finalbody"):
-                block = getattr(one, field, None)
-                if isinstance(block, list) and block:
-                    setattr(one, field, plain(block))
-            for part in (*getattr(one, "handlers", ()), *getattr(one, "cases", ())):
-                part.body = plain(part.body)
+            for part, name, block in blocks_in(one):
+                setattr(part, name, plain(block))
             found.append(one)
     return found
 
@@ -88,7 +92,7 @@ def _simple(statement: ast.stmt) -> list[ast.stmt]:
         case ast.AnnAssign(target, _, ast.expr() as value):
             return _simple(assign(target, value, statement))
         case ast.AugAssign(target, op, value):
-            return _simple(assign(target, ast.BinOp(loaded(target), op, value), statement))
+            return _simple(assign(target, ast.BinOp(target, op, value), statement))
         case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(values):
             pairs = zip(targets, values, strict=True)
             return [one for target, value in pairs for one in _simple(assign(target, value, statement))]
@@ -103,26 +107,7 @@ def _simple(statement: ast.stmt) -> list[ast.stmt]:
 
 def assign(target: ast.expr, value: ast.expr, where: ast.stmt) -> ast.Assign:
     """A plain assignment in place of another one."""
-    return located(ast.Assign([target], value), where)
-
-
-def located(node: ast.Assign, where: ast.AST) -> ast.Assign:
-    """A new statement at the place of an old one."""
-    return ast.fix_missing_locations(ast.copy_location(node, where))
-
-
-def loaded(target: ast.expr) -> ast.expr:
-    """The same target, read."""
-    match target:
-        case ast.Name(name):
-            made: ast.expr = ast.Name(name, ast.Load())
-        case ast.Attribute(value, name):
-            made = ast.Attribute(value, name, ast.Load())
-        case ast.Subscript(value, index):
-            made = ast.Subscript(value, index, ast.Load())
-        case _:
-            return target
-    return ast.copy_location(made, target)
+    return ast.fix_missing_locations(ast.copy_location(ast.Assign([target], value), where))
 
 
 def appending(name: str, item: ast.expr) -> ast.Expr:
@@ -192,11 +177,8 @@ def in_order(body: list[ast.stmt], tokens_of: Tokens) -> list[ast.stmt]:
     What does not depend on what stands before it may move; of those that may come next, the first by its tokens does.
     """
     for statement in body:
-        for part in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            for field in ("body", "orelse", "finalbody"):
-                block = getattr(part, field, None)
-                if isinstance(block, list) and block:
-                    setattr(part, field, in_order(block, tokens_of))
+        for part, name, block in blocks_in(statement):
+            setattr(part, name, in_order(block, tokens_of))
     if not 1 < len(body) <= MOST_SORTED:
         return body
     keys = [tuple(tokens_of(statement)) for statement in body]

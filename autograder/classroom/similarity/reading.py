@@ -21,7 +21,7 @@ from ...intake import Intake, IntakeError, take_in
 from ...intake.modules import read_release
 from ...intake.python_source import dump, parse, statements_of
 from ..entries import Entry
-from .one_form import LENGTH, ModuleNames, Reader, fingerprints, in_one_form, nodes_in
+from .one_form import LENGTH, ModuleNames, Reader, blocks_in, fingerprints, in_one_form, nodes_in
 from .translations import Translated, translated
 
 SECONDS = 30.0
@@ -31,7 +31,6 @@ MOST_FINGERPRINTS = 20_000
 NESTED = "its code is nested too deeply to be compared"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-BLOCKS = ("body", "orelse", "finalbody")
 OTHER = "other code"
 """Of a module: what belongs to none of the contract's components, such as helpers."""
 METHODS = frozenset({"forward", "__init__", "__call__"})
@@ -237,10 +236,8 @@ def without_given(body: list[ast.stmt], given: frozenset[str]) -> list[ast.stmt]
     """The statements that were not handed out; of a compound one whatever is left in it."""
     left = [statement for statement in body if dump(statement) not in given]
     for statement in left:
-        for part in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            for block in BLOCKS:
-                if inner := getattr(part, block, None):
-                    setattr(part, block, without_given(inner, given))
+        for part, name, block in blocks_in(statement):
+            setattr(part, name, without_given(block, given))
     return left
 
 
