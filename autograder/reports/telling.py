@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..grading.record import Part
+from ..grading.states import State
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,25 @@ class Passage:
 
 
 def passages_of(part: Part) -> list[Passage]:
-    """A named misconception first, then the numbers and the lines of the student's code, a smallest case last."""
-    said = [Passage(part.message), Passage(part.traceback)]
+    """A named misconception first, then the rubric, the numbers and lines of code, a smallest case last."""
+    said = [Passage(rubric_of(part)), Passage(part.message), Passage(part.traceback)]
     if part.diagnosis:
         is_named = bool(part.diagnosis.fault)
         said.insert(0 if is_named else len(said), Passage(part.diagnosis.text, is_prose=is_named))
     return [passage for passage in said if passage.text]
+
+
+def rubric_of(part: Part) -> str:
+    """The rubric of a part that is neither whole nor empty, a line an item: "✗ masks: 0 of 4"."""
+    if part.state is State.PASSED or not any(item.score or not item.missed for item in part.items):
+        return ""
+    lines = []
+    for item in part.items:
+        is_earned = not item.missed and not item.requires
+        points = f": {item.score:.3g} of {item.points:.3g}" if part.points else ""
+        why = f", worth nothing without “{item.requires}”" if item.requires and not item.missed else ""
+        lines.append(f"{'✓' if is_earned else '✗'} {item.name}{points}{why}")
+    return "\n".join(lines)
 
 
 def text_of(part: Part) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from foundation.counting import counted
 from foundation.printable_text import printable
 
-from ..grading.record import MAX_TEXT, Record, Run, Training, Unjudged
+from ..grading.record import MAX_TEXT, Record, Run, Training
 from ..grading.states import State
 from .telling import text_of
 
@@ -47,9 +47,6 @@ def as_table(record: Record) -> str:
     if judgement.internals:
         lines += ["", "uses of PyTorch's and Python's internals, to be read by a person:"]
         lines += [f"    {printable(use, MAX_TEXT)}" for use in judgement.internals]
-    if judgement.unjudged:
-        lines += ["", "code that passes, although no test has reached it, to be read by a person:"]
-        lines += [f"    {as_words(branch)}" for branch in judgement.unjudged]
     seed_id = judgement.seed_id or "none"
     lines += ["", f"sandbox: {containment_of(run)}   seed id: {seed_id}   {run.seconds:.1f} s"]
     return "\n".join(lines)
@@ -66,12 +63,6 @@ def as_line(training: Training) -> str:
     if training.accuracy is not None and not message:
         message = f"{training.accuracy:.0%} of new sequences right"
     return printable(f"{training.state}: {message}", MAX_TEXT)
-
-
-def as_words(branch: Unjudged) -> str:
-    """Where a branch stands, and what never happened there."""
-    only_raises = " (it only raises)" if branch.only_raises else ""
-    return printable(f"{branch.place}: {branch.what}{only_raises}", MAX_TEXT)
 
 
 def notes_of(record: Record) -> list[str]:

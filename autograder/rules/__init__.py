@@ -12,27 +12,21 @@ the worker (`autograder/sandbox/worker/shortcuts.py`), and names that are comput
 
     forbidden.py   is a name on the list?                       names.py      what a name may stand for
     short_cuts.py  which component uses what, told to students  internals.py  what is allowed, but worth a look
-    judged_code.py branches of judged code, and those that no test has reached
 
-Why this is not a library: `docs/decisions/static-evaluator.md`.
+Why this is not a library: `docs/explanation/decisions/static-evaluator.md`.
 """
 
 from .forbidden import ForbiddenNames
 from .internals import find_internals
-from .judged_code import Branch, JudgedCode, find_judged_code
-from .names import Binding, Evaluator
+from .names import Evaluator
 from .short_cuts import ShortCut, explain_short_cuts, find_short_cuts, tell_short_cuts
 
 __all__ = [
-    "Binding",
-    "Branch",
     "Evaluator",
     "ForbiddenNames",
-    "JudgedCode",
     "ShortCut",
     "explain_short_cuts",
     "find_internals",
-    "find_judged_code",
     "find_short_cuts",
     "tell_short_cuts",
 ]

@@ -60,7 +60,6 @@ def find_short_cuts(
     forbidden: Forbidden,
     notes: list[str] | None = None,
     evaluator: Evaluator | None = None,
-    code: dict[str, list[Binding]] | None = None,
 ) -> dict[str, list[ShortCut]]:
     """The short-cuts that components use.
 
@@ -70,7 +69,6 @@ def find_short_cuts(
         forbidden: what they must not use.
         notes: takes a line for code that could not be searched completely.
         evaluator: of these modules, where several searches share one; it reads each module once.
-        code: takes the code of each component: its bindings, and all that they need but other components.
 
     Returns:
         The short-cuts of the components that use any.
@@ -90,25 +88,17 @@ def find_short_cuts(
                     found[component] = short_cuts
             except (TooTangledError, RecursionError):
                 tangled.append(component)
-        if code is not None:
-            code.update(search.code)
     if notes is not None:
         notes += [f"{what} is too tangled to be searched completely for forbidden short-cuts" for what in tangled]
     return found
 
 
 class Search:
-    """Visits each binding once.
-
-    Attributes:
-        code: the bindings of each component that was searched, and all that they need but other components, nearest
-            first.
-    """
+    """Visits each binding once."""
 
     def __init__(self, sources: Sources, components: list[str], evaluator: Evaluator) -> None:
         self.forbidden, self.evaluator = evaluator.forbidden, evaluator
         self.roots = {component: self._bindings(component) for component in components}
-        self.code: dict[str, list[Binding]] = {}
         self._looks: dict[Binding, Look] = {}
         for module in sources:
             for node in evaluator.module(module).assignments:
@@ -121,10 +111,8 @@ class Search:
         others = {binding for name, roots in self.roots.items() if name != component for binding in roots} - set(own)
         found = [short_cut for binding in own for short_cut in self._root(binding, component.partition(".")[2])]
         waiting, seen = list(own), set(own)
-        visited = self.code[component] = []
         while waiting:
-            visited.append(waiting.pop(0))
-            look = self._look(visited[-1])
+            look = self._look(waiting.pop(0))
             found += look.found
             new = dict.fromkeys(binding for binding in look.needs if binding not in seen and binding not in others)
             seen |= new.keys()
@@ -289,8 +277,6 @@ def tell_short_cuts(
     judged: Mapping[str, Iterable[str]],
     forbidden: Forbidden,
     locate: Locate = in_module,
-    evaluator: Evaluator | None = None,
-    code: dict[str, list[Binding]] | None = None,
 ) -> dict[str, str]:
     """The messages in a student's own run, by task, for the tasks whose components use short-cuts.
 
@@ -299,10 +285,8 @@ def tell_short_cuts(
         judged: task -> its components.
         forbidden: what they must not use.
         locate: where the student finds a line.
-        evaluator: of these modules, where several searches share one.
-        code: takes the code of each component; see `find_short_cuts`.
     """
     components = dict.fromkeys(component for own in judged.values() for component in own)
-    found = find_short_cuts(sources, components, forbidden, evaluator=evaluator, code=code)
+    found = find_short_cuts(sources, components, forbidden)
     used = {task: [(one, found[one]) for one in own if one in found] for task, own in judged.items()}
     return {task: explain_short_cuts(own, locate) for task, own in used.items() if own}

@@ -158,7 +158,7 @@ def _tests(result: int, record: Record) -> list[dict[str, object]]:
             "position": position,
             "part": part,
             "test": test.nodeid,
-            "is_core": test.core,
+            "item": test.item,
             "state": test.state.value,
         }
         for position, (part, test) in enumerate(tests)

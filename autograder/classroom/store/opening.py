@@ -19,7 +19,7 @@ from .tables import HandedIn, Setting
 
 FILE = "class.db"
 """The database's file in the output folder, where no other is named."""
-NEWEST = "2"
+NEWEST = "3"
 """The revision in `migrations/` that the tables are of."""
 REVISIONS = [str(number) for number in range(1, int(NEWEST) + 1)]
 OURS = {Setting.__tablename__, HandedIn.__tablename__}

@@ -12,7 +12,6 @@ from ...grading.record import Record
 from ...grading.states import State
 
 BORDERLINE = 3
-MOST_BRANCHES = 5
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ def cases(
     for key, record in records.items():
         own = marks[key]
         reasons = [*_undecided(record, own), *_late(own), *_internals(record)]
-        reasons += [*_unjudged(record), *_noted(record)]
+        reasons += _noted(record)
         reasons += _borderline(record, thresholds)
         if reasons:
             found.append(Case(key, min(urgency for urgency, _ in reasons), tuple(text for _, text in reasons)))
@@ -65,13 +64,6 @@ def _late(marks: Sequence[Mark]) -> list[tuple[int, str]]:
 
 def _internals(record: Record) -> list[tuple[int, str]]:
     return [(1, f"internals: {use}") for use in record.judgement.internals]
-
-
-def _unjudged(record: Record) -> list[tuple[int, str]]:
-    found = record.judgement.hiding_places
-    more = [f"… and {len(found) - MOST_BRANCHES} more"] if len(found) > MOST_BRANCHES else []
-    places = [f"{branch.place}: {branch.what}" for branch in found[:MOST_BRANCHES]]
-    return [(1, f"no test reached: {text}") for text in places + more]
 
 
 def _noted(record: Record) -> list[tuple[int, str]]:
