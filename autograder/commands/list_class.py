@@ -45,13 +45,15 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Lists a class; the exit status."""
     roster = read_roster(options.roster) if options.roster else ()
-    download = read_download(options.folder, read_assignment(options.assignment), options.layout)
+    assignment = read_assignment(options.assignment)
+    download = read_download(options.folder, assignment, options.layout)
     matched = match(download, roster)
     if options.json:
         print(json.dumps(as_json(download, matched, bool(roster)), indent=2, ensure_ascii=False))
     else:
         print("\n".join(as_text(download, matched, len(roster))))
-    return int(bool(roster) and bool(matched.unmatched or matched.undecided))
+    is_undated = assignment.late is not None and any(one.unread_time for one in download.submissions)
+    return int(is_undated or (bool(roster) and bool(matched.unmatched or matched.undecided)))
 
 
 def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:

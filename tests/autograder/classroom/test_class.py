@@ -124,6 +124,8 @@ def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(tmp_pat
     late = "[late]\ndue = 2026-12-25T15:00:00Z\npercent_per_day = 50\n\n[release]"
     (tmp_path / "assignment.toml").write_text(DEFAULT_PATH.read_text().replace("[release]", late, 1))
     options = ["--assignment", str(tmp_path / "assignment.toml")]
+    assert main(["list-class", str(tmp_path / "submitted"), *options]) == 1
+    assert "the time cannot be read: 'yesterday' in timestamp.txt" in capsys.readouterr().out
     assert main(["grade-class", str(tmp_path / "submitted"), "--output", str(output), *options]) == 1
     assert "time of submission that cannot be read: dora, eve, fay" in capsys.readouterr().out
     page = (output / "class.html").read_text()
