@@ -1,6 +1,5 @@
 """Whether a student's own run of the tests and the grading agree: both run on the same submissions, with one seed."""
 
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,13 +13,13 @@ from autograder.grading.states import State
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE, ROOT, SKELETON
+from foundation.places import REFERENCE, SKELETON
 from foundation.sources import Sources
+from tests.autograder.sandbox.snippets import read_attacks
 from validity.proof.reading_variants import read_variants
 from validity.run_tests import Run, Version, run_versions
 
-HOSTILE = ROOT / "tests" / "autograder" / "sandbox" / "hostile"
-HARMLESS = re.compile(r"mark_(nan|subclass|input)|right_odd_parameters")
+HARMLESS = {"mark_argument", "mark_nan", "mark_subclass", "right_protocol_odd_parameters"}
 """Hostile submissions that do nothing to the process which they run in, nor to what grading consists of."""
 
 States = dict[str, bool]
@@ -34,9 +33,9 @@ def submissions() -> dict[str, Sources]:
     found: dict[str, Sources] = {"reference": reference}
     found |= {f"fault {fault.id}": apply(fault, reference) for fault in read_catalogue()}
     found |= {f"variant {variant.name}": variant.sources for variant in variants}
-    for path in sorted(HOSTILE.glob("*.py")):
-        if HARMLESS.fullmatch(path.stem):
-            found[f"hostile {path.stem}"] = {**reference, "layers": ("layers.py", path.read_text(encoding="utf-8"))}
+    for attack in read_attacks():
+        if attack.name in HARMLESS:
+            found[f"hostile {attack.name}"] = {**reference, "layers": ("layers.py", attack.text)}
     return found
 
 

@@ -69,7 +69,7 @@ def points_of(grader: Grader, submission: Path = SUBMISSION) -> float:
     """Grades a submission; returns its points."""
     intake = take_in(submission, RELEASE, grader.assignment)
     recorder = Recorder(intake.name, grader.assignment, "0" * 16)
-    return recorder.add_all(events_of(intake, Seeds(b"benchmark"), grader)).judgement.score
+    return recorder.add_all(events_of(intake, Seeds(b"benchmark"), grader)).judgement.score or 0.0
 
 
 def cold() -> None:

@@ -31,10 +31,10 @@ from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
 from foundation.sources import Sources
+from tests.autograder.sandbox.snippets import read_attacks
 from validity.proof.prove import CONDITIONAL
 from validity.proof.reading_variants import read_variants
 
-from .agreement import HOSTILE
 from .processes import asked, cpu_seconds, family
 
 SHARE_BROKEN = 1 / 3
@@ -169,11 +169,9 @@ def broken_or_hostile(reference: Sources) -> Iterator[tuple[str, Sources | bytes
         yield f"broken-{name}", {**reference, "layers": ("layers.py", text)}
     yield "broken-archive", b"PK\x03\x04 no archive"
     yield "broken-bomb", bomb()
-    for path in sorted(HOSTILE.glob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        for word in ("SECRET_FILE", "FOLDER", "TARGET"):
-            text = text.replace(f"@{word}@", f"/tmp/nothing-{word.lower()}")  # noqa: S108  never there
-        yield f"hostile-{path.stem}", {**reference, "layers": ("layers.py", text.replace("@PORT@", "1"))}
+    nothing = dict.fromkeys(("SECRET_FILE", "FOLDER", "TARGET"), "/tmp/nothing")  # noqa: S108  never there
+    for attack in read_attacks():
+        yield f"hostile-{attack.name}", {**reference, "layers": ("layers.py", attack.aim(**nothing, PORT=1))}
 
 
 def bomb() -> bytes:

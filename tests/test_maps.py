@@ -34,7 +34,6 @@ PACKAGES = [
     "reference/running",
     "release",
     "validity",
-    "validity/calibration",
     "validity/diagnosis",
     "validity/mutation",
     "validity/proof",

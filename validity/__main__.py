@@ -10,7 +10,7 @@ from foundation.assignment_file import AssignmentError
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
 from foundation.whole_files import OutputError, check_file, check_folder
 
-from .calibration.command import add_calibrate
+from .calibration import add_calibrate
 from .diagnosis.command import add_prove_diagnosis
 from .mutation.command import add_mutate
 from .proof.command import add_prove

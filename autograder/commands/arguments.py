@@ -150,5 +150,5 @@ def version_of(options: argparse.Namespace, assignment: Assignment) -> str:
 
 
 def status_of(records: Iterable[Record]) -> int:
-    """The exit status: 1 where the grader itself failed somewhere."""
-    return int(any(record.needs_the_grader for record in records))
+    """The exit status: 1 where some part has no judgement."""
+    return int(any(record.needs_a_person for record in records))

@@ -95,6 +95,8 @@ def differences(old: Record, new: Record) -> list[str]:
         if was is None:
             lines.append(f"{part.number} {part.title}: not in the record")
         elif (was.state, was.score) != (part.state, part.score):
-            then = f"{was.state}, {was.score:g} points"
-            lines.append(f"{part.number} {part.title}: {then} in the record; now {part.state}, {part.score:g} points")
+            then, today = (
+                f"{one.state}, {'no score' if one.score is None else f'{one.score:g} points'}" for one in (was, part)
+            )
+            lines.append(f"{part.number} {part.title}: {then} in the record; now {today}")
     return lines

@@ -26,7 +26,7 @@ class TakenIn:
 
 @dataclass(frozen=True)
 class Refused:
-    """The submission is of a kind that is not graded: no points, and the reason."""
+    """The submission cannot be graded: no score, and the reason."""
 
     reason: str
 

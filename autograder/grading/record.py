@@ -10,11 +10,12 @@ The models below are the schema's only source. Every text in them is free of con
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from foundation.printable_text import clean, printable
 from foundation.whole_files import write_whole
@@ -82,12 +83,23 @@ class Part(Model):
     extension: Annotated[bool, Field(description="Its points are a bonus.")]
     visibility: Annotated[str, Field(description="When students see it on Gradescope.")]
     state: State
-    score: Points
+    score: Annotated[Points | None, Field(description="Null exactly where the state is no judgement.")]
     points: Points
     message: Annotated[Text, Field(description="Why points are missing; empty where none are.")]
     traceback: Annotated[Traceback, Field(description="The submission's own frames, of the first test that raised.")]
     diagnosis: Diagnosis | None
     tests: tuple[Test, ...]
+
+    @model_validator(mode="after")
+    def _has_a_score_where_it_has_a_mark(self) -> Self:
+        if (self.score is not None) != self.state.has_mark:
+            raise ValueError(f"task {self.number}: {self.state}, with the score {self.score}")
+        return self
+
+    def in_state(self, state: State, score: float = 0.0, message: str | None = None) -> Part:
+        """The part in another state, with the score where that state is a judgement."""
+        message = self.message if message is None else message
+        return self.changed(state=state, score=score if state.has_mark else None, message=message)
 
 
 class Training(Model):
@@ -164,7 +176,10 @@ class Judgement(Model):
     seed_id: Annotated[
         str, Field(pattern="^([0-9a-f]{12})?$", description="Names the seed of the inputs; empty where no test ran.")
     ]
-    score: Annotated[Points, Field(description="The sum of the parts' scores, bonus included.")]
+    score: Annotated[
+        Points | None,
+        Field(description="The sum of the parts' scores, bonus included; null where a part with points has none."),
+    ]
     max_score: Annotated[Points, Field(description="The sum of the points of all parts that are not extensions.")]
     parts: Annotated[tuple[Part, ...], Field(description="The tasks, in the assignment's order.")]
     bleu: Annotated[Bleu | None, Field(description="Null where no translations can be scored.")]
@@ -185,10 +200,10 @@ class Judgement(Model):
         return [branch for branch in self.unjudged if not branch.only_raises]
 
     @property
-    def mark(self) -> float | None:
-        """The score; None where a part that has points has no mark, which needs a person."""
-        is_marked = all(part.state.has_mark or part.points == 0 for part in self.parts)
-        return self.score if is_marked else None
+    def refusal(self) -> str:
+        """Why nothing of the submission was graded; "" where something was."""
+        is_refused = all(part.state is State.NOT_GRADED for part in self.parts)
+        return self.parts[0].message if self.parts and is_refused else ""
 
 
 class Run(Model):
@@ -211,7 +226,7 @@ class Run(Model):
 class Record(Model):
     """One submission with its results. While parts are pending, the grading has not finished."""
 
-    version: Annotated[Literal[3], Field(description="Version of this schema.")] = 3
+    version: Annotated[Literal[4], Field(description="Version of this schema.")] = 4
     submission: Annotated[Name, Field(description="Name of the file or folder, without its ending.")]
     judgement: Judgement
     run: Run
@@ -236,9 +251,15 @@ class Record(Model):
         return self.has_ended and all(state.is_final for state in states)
 
     @property
-    def needs_the_grader(self) -> bool:
-        """Whether some part has no mark through a fault of ours."""
-        return not all(part.state.is_final for part in self.judgement.parts)
+    def needs_a_person(self) -> bool:
+        """Whether some part has no judgement."""
+        return any(part.score is None for part in self.judgement.parts)
+
+
+def total(parts: Iterable[Part]) -> float | None:
+    """The sum of the scores; None where a part that has points has no score, which needs a person."""
+    scores = [part.score for part in parts if part.points or part.score is not None]
+    return None if None in scores else round(sum(filter(None, scores)), 2)
 
 
 def read_record(path: Path) -> Record | None:

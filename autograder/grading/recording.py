@@ -47,6 +47,7 @@ from .record import (
     Run,
     Test,
     now,
+    total,
 )
 from .seeds import content_hash
 from .states import State
@@ -117,7 +118,7 @@ def blank(assignment: Assignment, grader_version: str) -> Judgement:
         grader_version=grader_version,
         weighting=weighting_of(assignment),
         seed_id="",
-        score=0.0,
+        score=total(parts),
         max_score=assignment.max_score,
         parts=parts,
         bleu=None,
@@ -136,15 +137,15 @@ def fold_judgement(judgement: Judgement, event: Event) -> Judgement:
             known = {result.task.number: part_of(result) for result in event.results}
             return with_parts(judgement, [known.get(part.number, part) for part in judgement.parts])
         case Refused():
-            refused = [replaced(part, State.REFUSED, event.reason) for part in judgement.parts]
+            refused = [part.in_state(State.NOT_GRADED, message=event.reason) for part in judgement.parts]
             return with_note(with_parts(judgement, refused), f"not graded: {event.reason}")
         case GivenUp():
             reason = f"not graded: {event.reason}"
-            parts = judgement.parts
-            return with_parts(
-                judgement,
-                [replaced(p, State.GRADER_ERROR, reason) if p.state == State.PENDING else p for p in parts],
-            )
+            parts = [
+                part.in_state(State.GRADER_ERROR, message=reason) if part.state is State.PENDING else part
+                for part in judgement.parts
+            ]
+            return with_parts(judgement, parts)
         case TranslationsScored():
             return judgement.changed(bleu=bleu_of(event.score))
         case TrainingTried():
@@ -180,17 +181,12 @@ def fold_run(run: Run, event: Event) -> Run:
 def with_parts(judgement: Judgement, parts: Iterable[Part]) -> Judgement:
     """The judgement with these parts and their score."""
     parts = tuple(parts)
-    return judgement.changed(parts=parts, score=round(sum(part.score for part in parts), 2))
+    return judgement.changed(parts=parts, score=total(parts))
 
 
 def with_note(judgement: Judgement, note: str) -> Judgement:
     """The judgement with one more note."""
     return judgement.changed(notes=(*judgement.notes, note)[:MAX_NOTES])
-
-
-def replaced(part: Part, state: State, message: str) -> Part:
-    """The part without points, for a reason that has nothing to do with its tests."""
-    return part.changed(state=state, score=0.0, message=message)
 
 
 def part_of(result: TaskResult) -> Part:
@@ -203,7 +199,7 @@ def part_of(result: TaskResult) -> Part:
         extension=task.extension,
         visibility=task.visibility,
         state=result.state,
-        score=result.score,
+        score=result.score if result.state.has_mark else None,
         points=task.points,
         message=result.message,
         traceback=result.traceback,

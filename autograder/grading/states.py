@@ -17,13 +17,14 @@ class State(StrEnum):
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out of memory"
     REFUSED = "refused"  # against the rules of the assignment
+    NOT_GRADED = "not graded"  # what was handed in cannot be read: never counts as zero without a human look
     GRADER_ERROR = "grader error"  # our fault: never counts as zero without a human look
     PENDING = "pending"  # not graded yet
 
     @property
     def has_mark(self) -> bool:
-        """Whether the score means anything."""
-        return self.is_final and self is not State.NEEDS_READER
+        """Whether it is a judgement; a part in any other state has no score at all."""
+        return self.is_final and self not in (State.NEEDS_READER, State.NOT_GRADED)
 
     @property
     def is_final(self) -> bool:

@@ -24,7 +24,7 @@ def judge_translations(intake: Intake, assignment: Assignment, references: Path)
         return TasksJudged(tuple(TaskResult(task, state, 0.0, message) for task in tasks))
 
     if intake.translations_problem:
-        yield all_in(State.REFUSED, intake.translations_problem)
+        yield all_in(State.NOT_GRADED, intake.translations_problem)
         return
     if intake.translations is None:
         message = f"no {TRANSLATIONS}: expected one line for each test sentence, in order"

@@ -19,12 +19,14 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 
 from .errors import IntakeError, IntakeRefusedError
 from .files.loose_files import LooseFiles
+from .files.tree import UPLOADED_AGAIN
 from .size_limits import TRANSLATIONS
 from .submission import ARCHIVES, Intake, name_of, take_in
 
 __all__ = [
     "ARCHIVES",
     "TRANSLATIONS",
+    "UPLOADED_AGAIN",
     "Intake",
     "IntakeError",
     "IntakeRefusedError",

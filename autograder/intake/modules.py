@@ -11,7 +11,7 @@ from foundation.assignment_file import Assignment
 from foundation.contract import Contract
 from foundation.sources import Source, Sources, failing_module, file_of
 
-from .assignment_folder import Place, all_places, has_modules, some
+from .assignment_folder import FAR, Place, all_places, has_modules, is_notebook, level_of, some
 from .errors import IntakeError, RefusedError, quote
 from .files.tree import Tree
 from .python_source import absolute_imports, decode, parse, read_modules, relative_imports
@@ -86,8 +86,12 @@ def select_modules(tree: Tree, place: Place, release: Sources, assignment: Assig
             selection.sources[module] = release[module]
         else:
             continue
-        wanted += imports_of(selection, module, place, assignment.package)
-    selection.notes += notes_on_others(tree, place, selection, release, assignment.contract)
+        wanted += imports_of(selection, module, tree, place, assignment.package)
+    spelling: dict[str, str] = {}
+    for file in selection.hashes:
+        if (other := spelling.setdefault(file.casefold(), file)) != file:
+            raise RefusedError(f"{quote(file)} and {quote(other)} differ only in case; rename one")
+    selection.notes += notes_on_others(tree, place, selection, release, assignment)
     return selection
 
 
@@ -106,79 +110,80 @@ def complete(selection: Selection, release: Sources, contract: Contract) -> None
 
 def find_module(tree: Tree, place: Place, module: str) -> str | None:
     """The file of a module of the submission, relative to its place: "layers.py", "tools/soft.py"; None without."""
-    if f"{module}.py" in place.files:
-        return f"{module}.py"
-    folder, _, name = module.replace(".", "/").rpartition("/")
-    for inside, file in ((folder, f"{name}.py"), (f"{folder}/{name}".strip("/"), "__init__.py")):
-        if inside:
-            tree.look_into(place.path(inside))
-            if place.path(f"{inside}/{file}") in tree.sizes:
-                return f"{inside}/{file}"
+    path = module.replace(".", "/")
+    for file in (f"{path}.py", f"{path}/__init__.py"):
+        tree.look_into(place.path(file).rpartition("/")[0])
+        if tree.find(place.path(file)):
+            return file
     return None
 
 
 def add_module(selection: Selection, tree: Tree, place: Place, module: str, file: str) -> int:
-    """Reads one module of the submission; returns its size."""
+    """Reads one module of the submission; returns its size.
+
+    Raises:
+        RefusedError: where it cannot be read. What Python itself does not read costs the module alone.
+    """
     try:
         content = tree.read(place.path(file))
-        selection.hashes[file] = hashlib.sha256(content).hexdigest()
+    except RefusedError as error:
+        raise RefusedError(f"{quote(place.path(file))}: {error}") from None
+    selection.hashes[file] = hashlib.sha256(content).hexdigest()
+    try:
         selection.sources[module] = (file, decode(content))
+        selection.submitted.add(module)
     except RefusedError as error:
         selection.replace_unusable(module, f"{file}: {error}")
-        return 0
-    selection.submitted.add(module)
     return len(content)
 
 
-def imports_of(selection: Selection, module: str, place: Place, package: str) -> list[str]:
+def imports_of(selection: Selection, module: str, tree: Tree, place: Place, package: str) -> list[str]:
     """The siblings that a module imports; adds notes on imports that cannot work."""
-    tree = parse(selection.sources[module][1])
-    if isinstance(tree, SyntaxError):
+    parsed = parse(selection.sources[module][1])
+    if isinstance(parsed, SyntaxError):
         return []  # the tests of its components report it
     path = selection.sources[module][0]
-    siblings = [imported.name for imported in relative_imports(tree, module, path)]
+    siblings = [imported.name for imported in relative_imports(parsed, module, path)]
     if module in selection.submitted:
-        for name, line in absolute_imports(tree):
+        for name, line in absolute_imports(parsed):
             first, _, rest = name.partition(".")
-            if first == package or (not rest and f"{first}.py" in place.files):
+            if first == package or (not rest and tree.find(place.path(f"{first}.py"))):
                 wanted = "." + (rest or ("" if first == package else first))
                 what = f"imports {name}, which grading does not find; write `from {wanted} import …`"
                 selection.notes.append(f"{path}, line {line} {what}")
     return siblings
 
 
-def notes_on_others(tree: Tree, place: Place, selection: Selection, release: Sources, contract: Contract) -> list[str]:
+def notes_on_others(
+    tree: Tree, place: Place, selection: Selection, release: Sources, assignment: Assignment
+) -> list[str]:
     """Notes on files that have no effect although someone may expect one."""
-    python = {file for file in place.files if file.endswith(".py")} - {f"{name}.py" for name in selection.submitted}
+    places = [one for one in all_places(tree.sizes.keys() - tree.odd) if level_of(one.folder, assignment.package) < FAR]
+    files = frozenset(file for one in places if one.folder == place.folder for file in one.files)
+    python = {file for file in files if file.endswith(".py")} - {f"{name}.py" for name in selection.submitted}
     idle = {file for file in python if file in NEVER_OURS}
-    idle |= {path.rpartition("/")[2] for path in tree.sizes if path.endswith(NO_EFFECT) and "__pycache__" not in path}
+    idle |= {file for one in places for file in one.files if file.endswith(NO_EFFECT)}
     if "__init__.py" in python and not is_same(tree, place, "__init__.py", release["__init__"][1]):
         idle.add("__init__.py")
     notes = [f"no effect on grading: {some(idle)}"] if idle else []
     others = python - idle - {"__init__.py"} - {f"{name}.py" for name in release}
     for file in sorted(others):
-        if meant := misnamed(file, place.files, contract):
+        if meant := misnamed(file, files, assignment.contract):
             notes.append(f"{quote(file)} is ignored; did you mean {meant}?")
             others.discard(file)
     if others:
         notes.append(f"ignored, since the assignment's modules do not import them: {some(others)}")
-    if any(file.endswith(".ipynb") for file in place.files):
+    if any(map(is_notebook, files)):
         notes.append("the .py files were graded; the notebook beside them was ignored")
-    return notes + notes_on_places(tree, place, selection, contract)
-
-
-def notes_on_places(tree: Tree, place: Place, selection: Selection, contract: Contract) -> list[str]:
-    """Notes on modules in other folders."""
     used = {place.folder, *(place.path(file).rpartition("/")[0] for file in selection.hashes)}
-    having = [other for other in all_places(tree.sizes) if has_modules(other, contract)]
-    elsewhere = [other for other in having if other.folder not in used]
-    if not elsewhere:
-        return []
-    return [f"graded: the files in {place}; ignored: those in {', '.join(map(str, elsewhere[:3]))}"]
+    elsewhere = [str(one) for one in places if has_modules(one, assignment.contract) and one.folder not in used]
+    if elsewhere:
+        notes.append(f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}")
+    return notes
 
 
 def misnamed(file: str, files: frozenset[str], contract: Contract) -> str | None:
-    """The module's file that was probably meant by "Layers.py", "layers (1).py" or "layer.py"."""
+    """The module's file that was probably meant by "Layers.py", "layers_2.py" or "layer.py"."""
     missing = [name for name in contract.files if name not in files]
     stem = file.removesuffix(".py").casefold().partition("(")[0].strip(" _-0123456789")
     nearest = difflib.get_close_matches(stem, [name.removesuffix(".py") for name in missing], n=1, cutoff=0.8)

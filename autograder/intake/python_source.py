@@ -148,12 +148,37 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
         path: where it was read from.
     """
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            origin = resolve(importer, path.endswith("/__init__.py"), node.level, node.module)
+        if isinstance(node, ast.ImportFrom):
+            level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
+        elif isinstance(node, ast.Call):
+            level, module, names = _imported_by_call(node)
+        else:
+            continue
+        if level:
+            origin = resolve(importer, path.endswith("/__init__.py"), level, module)
             if origin is not None:
                 parts = origin.split(".") if origin else []
                 yield from (Imported(".".join(parts[:length]), node.lineno) for length in range(1, len(parts) + 1))
-                yield from (Imported(".".join([*parts, alias.name]), node.lineno) for alias in node.names)
+                yield from (Imported(".".join([*parts, name]), node.lineno) for name in names)
+
+
+def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
+    """The number of dots, module and names that `import_module` or `__import__` is called with; 0 for other calls."""
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if called not in ("import_module", "__import__"):
+        return 0, "", []
+    match call.args:
+        case [ast.Constant(value=str(name)), _, _, ast.List(elts=names), ast.Constant(value=int(level))]:
+            return level, name, [str(one.value) for one in names if isinstance(one, ast.Constant)]
+        case [ast.Constant(value=str(name)), *_]:
+            return len(name) - len(name.lstrip(".")), name.lstrip("."), []
+        case [
+            ast.JoinedStr(values=[ast.FormattedValue(value=ast.Name(id="__package__")), ast.Constant(value=str(name))])
+            | ast.BinOp(left=ast.Name(id="__package__"), right=ast.Constant(value=str(name))),
+            *_,
+        ]:
+            return 1, name.removeprefix("."), []
+    return 0, "", []
 
 
 def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:

@@ -16,12 +16,11 @@ MAX_CELLS = 1_000
 MAX_CODE_CHARACTERS = 200_000  # all cells together
 
 MAX_ARCHIVE_BYTES = 50_000_000
-MAX_UNPACKED_BYTES = 200_000_000  # all members together; only files that count are kept in memory
+MAX_UNPACKED_BYTES = 500_000_000  # of a .tar.gz, which is read from front to end
+MAX_KEPT_BYTES = 120_000_000  # all files together that count
 MAX_RATIO = 200  # unpacked to packed; text has 3 to 10
 RATIO_MATTERS_ABOVE = 2_000_000  # bytes unpacked
-MAX_MEMBERS = 5_000
-MAX_LISTED = 50_000  # entries of a folder; listing is cheap
-MAX_DEPTH = 15  # nested folders
+MAX_ENTRIES = 50_000  # of a folder or an archive; listing is cheap
 MAX_NAME_CHARACTERS = 400
 
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less

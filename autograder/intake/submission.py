@@ -25,9 +25,10 @@ from .assignment_folder import (
 from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
 from .files.folders import Folder
 from .files.loose_files import LooseFiles
+from .files.path_checks import is_clutter
 from .files.tars import MAGIC as TAR_MAGIC
 from .files.tars import Tar
-from .files.tree import Tree, read_file
+from .files.tree import UPLOADED_AGAIN, Tree, read_file
 from .files.zips import MAGIC as ZIP_MAGIC
 from .files.zips import Zip
 from .modules import Selection, complete, misnamed, read_release, select_modules
@@ -134,11 +135,12 @@ def take_folder(
 ) -> Intake:
     """Takes in the files of a folder, or of the only archive in it."""
     tree: Tree = folder
-    refuse_odd_entries(folder, assignment.package)
+    folder.give_names_back((*assignment.contract.files, TRANSLATIONS, CHECKPOINT))
     if archive := only_archive(folder, assignment):
         content = folder.read(archive, MAX_ARCHIVE_BYTES)
         hashes[archive] = hashlib.sha256(content).hexdigest()
         tree = open_archive(content)
+        tree.superseded += folder.superseded
     return take_tree(name, tree, release, assignment, hashes)
 
 
@@ -163,8 +165,11 @@ def only_archive(folder: Folder | LooseFiles, assignment: Assignment) -> str | N
 
 def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
     """Takes in the files of a folder or an archive that count."""
+    tree.give_names_back((*assignment.contract.files, TRANSLATIONS, CHECKPOINT))
     place = find_place(tree.sizes, assignment)
     translations = find_translations(tree.sizes, place, assignment.package)
+    if place is None:
+        refuse_odd_package(tree, assignment.package)
     if place is None and translations is None:
         raise RefusedError(nothing_here(tree, assignment))
     origins: dict[str, list[str]] = {}
@@ -191,6 +196,7 @@ def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, h
         except RefusedError as error:
             intake.translations_problem = f"{TRANSLATIONS}: {error}"
     take_checkpoint(intake, tree, place, assignment.package)
+    intake.notes += notes_on_names(tree, assignment.package)
     return intake
 
 
@@ -238,13 +244,24 @@ def read_hashed(path: Path, limit: int, hashes: dict[str, str]) -> bytes:
     return content
 
 
-def refuse_odd_entries(folder: Folder | LooseFiles, package: str) -> None:
-    """Refuses links, pipes and devices among the assignment's files; elsewhere they are ignored."""
-    for path, kind in sorted(folder.others.items()):
-        parent, _, name = path.rpartition("/")
-        counts = name in (package, TRANSLATIONS) or name.endswith((".py", ".ipynb"))
-        if counts and level_of(parent, package) < FAR:
-            raise RefusedError(f"{quote(path)} is {kind}; hand in ordinary files")
+def refuse_odd_package(tree: Tree, package: str) -> None:
+    """Refuses a submission whose modules lie behind a link."""
+    for path, problem in sorted(tree.odd.items()):
+        folder, _, name = path.rpartition("/")
+        if name == package and level_of(folder, package) < FAR:
+            raise RefusedError(f"{quote(path)}: {problem}")
+
+
+def notes_on_names(tree: Tree, package: str) -> list[str]:
+    """Notes on files that got their names back, and on those that were skipped since they cannot be read safely."""
+    notes = [UPLOADED_AGAIN.format(path.rpartition("/")[2]) for path in tree.superseded]
+    skipped = []
+    for path, name in sorted({**{path: path for path in tree.odd}, **tree.renamed}.items()):
+        if path in tree.was_read:
+            notes += [] if tree.last_counts else [f"{quote(name)} was read as {quote(path)}"]
+        elif not is_clutter(path) and level_of(path.rpartition("/")[0], package) < FAR:
+            skipped.append(name)
+    return [*notes, *([f"skipped: {some(skipped)}"] if skipped else [])]
 
 
 def nothing_here(tree: Tree, assignment: Assignment) -> str:

@@ -29,7 +29,7 @@ class PartSummary(TypedDict):
     title: str
     points: float
     extension: bool
-    mean: float
+    mean: float | None
     states: dict[str, int]
 
 
@@ -113,7 +113,7 @@ def parts_of(records: Iterable[Record]) -> list[PartSummary]:
     parts: list[PartSummary] = []
     for same in by_task(records):
         counts = Counter(part.state for part in same)
-        scores = [part.score for part in same if part.state.has_mark]
+        scores = [part.score for part in same if part.score is not None]
         first = same[0]
         parts.append(
             {
@@ -121,7 +121,7 @@ def parts_of(records: Iterable[Record]) -> list[PartSummary]:
                 "title": first.title,
                 "points": first.points,
                 "extension": first.extension,
-                "mean": round(mean(scores), 2) if scores else 0.0,
+                "mean": round(mean(scores), 2) if scores else None,
                 "states": {state.value: counts[state] for state in State},
             }
         )
@@ -141,14 +141,14 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
     lines.append(f"  {'':<{width + 5}}{'mean':>6}       " + "".join(f"  {state}" for state in states))
     for part in parts:
         counts = "".join(f"  {part['states'][state] or '·':>{len(state)}}" for state in states)
-        points = f"{part['mean']:6.2f} / {part['points']:<4g}"
+        points = f"{'' if part['mean'] is None else format(part['mean'], '.2f'):>6} / {part['points']:<4g}"
         lines.append(f"  {part['number']:<4} {part['title']:<{width}}{points}{counts}")
     for heading, names in sections_of(roll, records):
         lines += ["", f"{heading}: {_shortened(names)}"] if names else []
     if roll.left_out:
         shown = [f"  {printable(one.entry, 40)}: {one.reason}" for one in roll.left_out[:MOST_NAMES]]
         more = [f"  and {len(roll.left_out) - MOST_NAMES} more"] if len(roll.left_out) > MOST_NAMES else []
-        lines += ["", "not graded:", *shown, *more]
+        lines += ["", "left out:", *shown, *more]
     levels = Counter(containment_of(record.run) for record in records.values() if record.run.layers is not None)
     lines += ["", "sandbox: " + (", ".join(levels) or "none")]
     return "\n".join(lines)

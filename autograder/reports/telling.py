@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..grading.record import Judgement, Part
-from ..grading.states import State
+from ..grading.record import Part
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,3 @@ def passages_of(part: Part) -> list[Passage]:
 def text_of(part: Part) -> str:
     """All of it as one text."""
     return "\n".join(passage.text for passage in passages_of(part))
-
-
-def refusal_of(judgement: Judgement) -> str:
-    """Why a submission was refused as a whole; "" where it was not, or for several reasons."""
-    reasons = {part.message for part in judgement.parts}
-    is_refused = all(part.state is State.REFUSED for part in judgement.parts)
-    return reasons.pop() if is_refused and len(reasons) == 1 else ""

@@ -13,6 +13,7 @@ MARKS = {
     State.PASSED: "✓",
     State.NEEDS_READER: "?",
     State.NOT_ATTEMPTED: "·",
+    State.NOT_GRADED: "!",
     State.GRADER_ERROR: "!",
     State.PENDING: "…",
 }
@@ -24,10 +25,11 @@ def as_table(record: Record) -> str:
     lines = [f"{judgement.assignment}: {printable(record.submission)}", ""]
     width = max(len(part.title) for part in judgement.parts)
     for part in judgement.parts:
-        points = f"{part.score:6.2f} / {part.points:<5g}" + ("  (extension)" if part.extension else "")
+        points = f"{as_points(part.score)} / {part.points:<5g}" + ("  (extension)" if part.extension else "")
         mark = MARKS.get(part.state, "✗")
         lines.append(f"  {mark} {part.number:<4} {part.title:<{width}} {points} {part.state}")
-    lines += ["", f"  {'score':<{width + 7}} {judgement.score:6.2f} / {judgement.max_score:g}"]
+    needs_review = "  (needs review)" if judgement.score is None else ""
+    lines += ["", f"  {'score':<{width + 7}} {as_points(judgement.score)} / {judgement.max_score:g}{needs_review}"]
     if bleu := judgement.bleu:
         interval = f"[{bleu.low:.3f}, {bleu.high:.3f}]"
         lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {counted(bleu.sentences, 'line')}")
@@ -51,6 +53,11 @@ def as_table(record: Record) -> str:
     seed_id = judgement.seed_id or "none"
     lines += ["", f"sandbox: {containment_of(run)}   seed id: {seed_id}   {run.seconds:.1f} s"]
     return "\n".join(lines)
+
+
+def as_points(score: float | None) -> str:
+    """A score in six columns; a stroke where there is none."""
+    return f"{'–' if score is None else format(score, '.2f'):>6}"
 
 
 def as_line(training: Training) -> str:

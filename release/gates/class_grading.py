@@ -140,7 +140,9 @@ def grade_class(
 
 def _read_marks(record: Path) -> dict[str, Mark]:
     parts = json.loads(record.read_text(encoding="utf-8"))["judgement"]["parts"]
-    return {str(part["number"]): Mark(float(part["score"]), str(part["state"]), str(part["message"])) for part in parts}
+    return {
+        str(part["number"]): Mark(float(part["score"] or 0), str(part["state"]), str(part["message"])) for part in parts
+    }
 
 
 def reference_earns_all(release: Release, marks: Marks, has_translations: bool) -> Verdict:

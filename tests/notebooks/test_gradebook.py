@@ -103,15 +103,20 @@ def test_what_could_not_be_judged_and_what_a_human_gave(url, scores, assignment)
 
 
 def test_a_class(url, scores, tmp_path) -> None:
-    """What is refused has no points, and no other mark suffers from it."""
+    """What cannot be read waits for a person, and no other mark suffers from it."""
     (tmp_path / "class" / "dora").mkdir(parents=True)
     shutil.copy(ROOT / "reference" / "embedding.py", tmp_path / "class" / "dora")
     (tmp_path / "class" / "emil.zip").write_bytes(b"PK")
     command = [sys.executable, "-m", "autograder", "grade-class", tmp_path / "class", "--jobs", "1"]
     command += ["--output", tmp_path / "marks", "--to-nbgrader", url]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=300)
-    found = scores(url)
-    assert (found["dora"], found["emil"]) == (4.0, 0.0)
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300).returncode == 1
+    assert scores(url)["dora"] == 4.0
+    from nbgrader.api import Gradebook as Book
+
+    with Book(find_target(url).url) as theirs:
+        [found] = [one for one in theirs.assignment_submissions("transformer") if one.student.id == "emil"]
+        grades = [grade for notebook in found.notebooks for grade in notebook.grades]
+        assert grades and all(grade.needs_manual_grade and grade.auto_score is None for grade in grades)
 
 
 def test_a_slip_of_the_operator_costs_nobody_marks(url, scores, assignment, tmp_path, capsys) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from validity import calibration
 from validity.__main__ import main
-from validity.calibration import training
-from validity.calibration.spread import SeedScore, propose, spread_of
-from validity.calibration.training import run_seeds
+from validity.calibration import SeedScore, propose, run_seeds, spread_of
 
 
 def scores(*values: float, half: float = 0.02) -> list[SeedScore]:
@@ -66,7 +65,7 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "last.pt").touch()
 
-    monkeypatch.setattr(training, "_reference", reference)
+    monkeypatch.setattr(calibration, "_reference", reference)
     first = run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out")
     assert [score.bleu for score in first] == [1.0, 1.0]
     one, two = sorted((tmp_path / "out").iterdir())

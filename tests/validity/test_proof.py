@@ -12,13 +12,10 @@ from autograder.testing.errors import CollectionError
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
-from validity.proof import pages
-from validity.proof.confusion_matrix import blame_shares
-from validity.proof.margins import Margin, Margins
-from validity.proof.prove import choose_faults
+from validity.proof import report
+from validity.proof.prove import Proof, choose_faults
 from validity.proof.reading_variants import VariantError, read_variants, splice
-from validity.proof.result import Proof
-from validity.proof.verdicts import verdict_of
+from validity.proof.verdicts import Margin, add_to_margins, is_clear, verdict_of
 from validity.run_tests import Observation, Run, Version, run_versions
 
 CATALOGUE = """
@@ -69,7 +66,7 @@ def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
     assert list(data["rejected"]) == ["probe_no_relu"]
     page = (pages / "README.md").read_text()
     assert "3 known faults" in page and "wrongly rejected: 1" in page and "`probe_no_relu`" in page
-    assert "(confusion.png)" in page and (pages / "confusion.png").read_bytes().startswith(b"\x89PNG")
+    assert "| LayerNorm | 2 | 1 |" in page and "| FeedForward | 1 | 0 |" in page
     assert "| `probe-harmless` | does so | subtle | nothing |" in (pages / "faults.md").read_text()
 
 
@@ -80,10 +77,10 @@ def test_each_flaw_alone_fails_the_proof(assignment, flaw):
     failed = {"survivor": [], "wrong blame": ["1.4", "1.5"]}.get(flaw, ["1.4"])
     verdict = verdict_of(fault(), [run(failed=failed)], assignment)
     verdict.grader_errors = ["test_a: broke"] if flaw == "broken test" else []
-    rejected = {"reference": [], "variant": ["seed 0, test_a: failed"] if flaw == "rejection" else []}
-    margin = Margin("task_1_4: test_a", 1e-6, 5e-7 if flaw == "narrow margin" else 0.0)
+    wrong = {"variant": ["seed 0, test_a: failed"]} if flaw == "rejection" else {}
+    margins = {"task_1_4: test_a": Margin(1e-6, 5e-7 if flaw == "narrow margin" else 0.0)}
     close = ["one, seed 0"] if flaw == "close call" else []
-    proof = Proof(assignment, [verdict], [], rejected, [margin], close, 1, 1, 0.0, 0.0)
+    proof = Proof(assignment, [verdict], [], wrong, margins, close, 1, 1, 0.0, 0.0)
     assert proof.holds is (flaw is None)
 
 
@@ -142,11 +139,18 @@ def test_a_test_that_breaks_is_no_verdict(assignment):
     assert verdict.grader_errors and not verdict.is_good(assignment)
 
 
-def test_the_confusion_matrix_holds_shares(assignment):
-    found = [verdict_of(fault(), [run(failed=failed)], assignment) for failed in (["1.4"], ["1.4", "1.5"])]
-    components, numbers, [shares] = blame_shares(found, assignment)
-    assert components == ["LayerNorm"]
-    assert {number: share for number, share in zip(numbers, shares, strict=True) if share} == {"1.4": 1, "1.5": 0.5}
+def test_shares_of_the_faults_cost_tasks_points(assignment):
+    norm, layer, extra = fault(), fault("layers.EncoderLayer", "2.1"), fault("layers.EncoderLayer", "E.2")
+    runs = [(extra, ["E.2"]), (layer, ["2.1", "E.2"]), (layer, ["2.1"]), (norm, ["1.4"]), (norm, ["1.4", "1.5"])]
+    head, rows = report.blame_table(
+        [verdict_of(one, [run(failed=failed)], assignment) for one, failed in runs], assignment
+    )
+    shares = {row[0]: {number: share for number, share in zip(head[3:], row[3:], strict=True) if share} for row in rows}
+    assert shares == {
+        "LayerNorm": {"1.4": "100%", "1.5": "50%"},
+        "EncoderLayer": {"2.1": "100%", "E.2": "50%"},
+        "EncoderLayer, E.2": {"E.2": "100%"},
+    }
 
 
 @pytest.mark.parametrize(
@@ -160,10 +164,11 @@ def test_the_confusion_matrix_holds_shares(assignment):
     ],
 )
 def test_margins_are_wide_where_correct_code_is_far_from_the_tolerance(correct, faulty, is_wide, fault):
-    margins = Margins()
-    for add, errors in ((margins.add_correct, correct), (margins.add_faulty, faulty)):
-        add(Run("any", 0, {}, [Observation("task_1_4: test_a", "it", error, 1e-6) for error in errors], 0.0))
-    [margin] = margins.all()
+    margins = {}
+    for is_correct, errors in ((True, correct), (False, faulty)):
+        seen = [Observation("task_1_4: test_a", "it", error, 1e-6) for error in errors]
+        add_to_margins(margins, Run("any", 0, {}, seen, 0.0), is_correct)
+    [margin] = margins.values()
     assert (margin.is_wide, margin.fault) == (is_wide, fault)
 
 
@@ -180,16 +185,14 @@ def test_margins_are_wide_where_correct_code_is_far_from_the_tolerance(correct, 
 def test_a_fault_is_found_by_a_hair_where_no_test_fails_clearly(errors, is_close):
     outcomes = [Outcome(test, State.FAILED) for test in errors] + [Outcome("test_c", State.PASSED)]
     seen = [Observation(f"task_1_4: {test}", "it", error, 1e-6) for test, error in errors.items() if error is not None]
-    margins = Margins()
-    margins.add_faulty(Run("fault one", 3, {"task_1_4": outcomes}, seen, 0.0))
-    assert margins.close == (["fault one, seed 3"] if is_close else [])
+    assert is_clear(Run("fault one", 3, {"task_1_4": outcomes}, seen, 0.0)) is not is_close
 
 
 @pytest.mark.parametrize(
     "error, up, down", [(0.0, "0", "0"), (3e-8, "1e-07", "1e-08"), (1e-5, "1e-05", "1e-05"), (250.0, "1e+03", "1e+02")]
 )
 def test_errors_are_shown_as_powers_of_ten(error, up, down):
-    assert (pages.power(error), pages.power(error, up=False)) == (up, down)
+    assert (report.power(error), report.power(error, up=False)) == (up, down)
 
 
 def test_there_are_variants_of_every_component(reference, assignment):

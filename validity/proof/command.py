@@ -53,10 +53,9 @@ def run(options: argparse.Namespace) -> int:
     """Returns 0 where the proof holds, 1 where it does not, 2 where catalogue or variants cannot be used."""
     from autograder.diagnosis.catalogue import CatalogueError
 
-    from .pages import write_pages
     from .prove import run_proof
     from .reading_variants import VariantError
-    from .terminal_tables import as_data, report_lines
+    from .report import as_data, as_text, write_pages
 
     if options.conditions is not None:
         return run_conditions(options)
@@ -73,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(as_data(proof), indent=1))
     else:
-        print("\n".join(report_lines(proof, show_all=bool(options.verbose or options.component or options.fault))))
+        print(as_text(proof, show_all=bool(options.verbose or options.component or options.fault)))
     return 0 if proof.holds else 1
 
 

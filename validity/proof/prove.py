@@ -9,7 +9,7 @@ both get the tests of their own tasks.
 
 import argparse
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
 from autograder.testing.in_process import read_sources
@@ -17,15 +17,57 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.sources import Sources
 
 from ..run_tests import Run, Version, progress_bar, run_versions
-from .margins import Margins
 from .reading_variants import Variant, read_variants
-from .result import Proof
-from .verdicts import verdict_of
+from .verdicts import Margin, Verdict, add_to_margins, is_clear, verdict_of
 
 WHOLE_EVERY = {"own": 30, "reached": 10, "all": 1}
 """One fault in so many gets all tests."""
 CONDITIONAL = "proof/conditional_faults"
 """The assignment's folder of faults that show only under a condition, in the form of its misconceptions."""
+
+
+@dataclass
+class Proof:
+    """What was found.
+
+    Attributes:
+        assignment: its tasks and points.
+        verdicts: one per fault.
+        variants: the variants that were tried.
+        wrong: failures of correct code that was rejected, by the name of the variant, or "reference".
+        margins: by numeric test.
+        close: faults that were found only narrowly.
+        seeds, variant_seeds: with how many seeds each fault and each variant was tried.
+        cpu_seconds, wall_seconds: the time that all runs took.
+        tests: that every fault was given: its own task's ("own"), those that it can reach ("reached"), or "all".
+    """
+
+    assignment: Assignment
+    verdicts: list[Verdict]
+    variants: list[Variant]
+    wrong: dict[str, list[str]]
+    margins: dict[str, Margin]
+    close: list[str]
+    seeds: int
+    variant_seeds: int
+    cpu_seconds: float
+    wall_seconds: float
+    tests: str = "all"
+
+    @property
+    def bad(self) -> list[Verdict]:
+        """Faults that escape, or that cost points elsewhere."""
+        return [verdict for verdict in self.verdicts if not verdict.is_good(self.assignment)]
+
+    @property
+    def narrow(self) -> dict[str, Margin]:
+        """Tests in which correct code comes near the tolerance."""
+        return {test: margin for test, margin in self.margins.items() if not margin.is_wide}
+
+    @property
+    def holds(self) -> bool:
+        """Whether every fault is found and blamed rightly, correct code passes, and tolerances are far from both."""
+        return not (self.bad or self.wrong or self.narrow or self.close)
 
 
 def run_proof(options: argparse.Namespace) -> Proof:
@@ -53,13 +95,20 @@ def run_proof(options: argparse.Namespace) -> Proof:
         only = seeds[:1] if variant.is_same_code else further
         versions += with_seeds(f"variant {variant.name}", variant.sources, only, variant.markers(assignment), "all")
     runs: dict[str, list[Run]] = {version.name: [] for version in versions}
-    margins = Margins()
+    margins: dict[str, Margin] = {}
+    wrong: dict[str, list[str]] = {}
+    close: list[str] = []
     start = time.perf_counter()
     with progress_bar(sum(len(version.seeds) for version in versions), "prove") as bar:
 
         def keep(run: Run) -> None:
             runs[run.version].append(run)
-            (margins.add_faulty if run.version.startswith("fault ") else margins.add_correct)(run)
+            is_correct = not run.version.startswith("fault ")
+            add_to_margins(margins, run, is_correct)
+            if is_correct and (messages := rejections(run)):
+                wrong.setdefault(run.version.removeprefix("variant "), []).extend(messages)
+            elif not is_correct and not is_clear(run):
+                close.append(f"{run.version}, seed {run.seed}")
             run.observations.clear()  # those of many seeds fill the memory
             bar.update()
 
@@ -68,13 +117,9 @@ def run_proof(options: argparse.Namespace) -> Proof:
         assignment,
         verdicts=[verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults],
         variants=variants,
-        rejected={
-            name.removeprefix("variant "): rejections(done)
-            for name, done in runs.items()
-            if not name.startswith("fault ")
-        },
-        margins=margins.all(),
-        close=margins.close,
+        wrong=wrong,
+        margins=dict(sorted(margins.items())),
+        close=close,
         seeds=len(seeds),
         variant_seeds=len(further),
         cpu_seconds=sum(run.cpu_seconds for done in runs.values() for run in done),
@@ -115,11 +160,10 @@ def choose_variants(options: argparse.Namespace, reference: Sources, assignment:
     return [variant for variant in variants if not options.fault or options.fault in variant.name]
 
 
-def rejections(runs: Sequence[Run]) -> list[str]:
+def rejections(run: Run) -> list[str]:
     """The failures of correct code, in words."""
     return [
         f"seed {run.seed}, {outcome.test}: {outcome.state}: {outcome.message}"
-        for run in runs
         for outcomes in run.outcomes.values()
         for outcome in outcomes
         if outcome.state != "passed"

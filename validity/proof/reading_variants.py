@@ -40,6 +40,13 @@ class Variant:
         """The markers of the tasks that judge its components."""
         return tuple(task.marker for task in assignment.tasks if set(task.components) & set(self.components))
 
+    @property
+    def where(self) -> str:
+        """Its components in Markdown."""
+        if self.is_same_code:
+            return "everywhere"
+        return ", ".join(f"`{component.split('.')[1]}`" for component in self.components)
+
 
 def with_tabs(text: str) -> str:
     """Indentation by tabs. Docstrings and continued lines change too, which Python ignores."""

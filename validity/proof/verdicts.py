@@ -1,6 +1,6 @@
-"""From the runs of a faulty version to a verdict: is the fault found, and who is blamed for it?"""
+"""From runs to verdicts: is a fault found, who is blamed, and how far are right and wrong from each tolerance?"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from autograder.diagnosis.catalogue import Fault
@@ -9,6 +9,9 @@ from autograder.grading.states import State
 from foundation.assignment_file import Assignment
 
 from ..run_tests import Run, finds_fault
+
+APART = 10
+"""Correct code stays below each tolerance, and each fault exceeds one of them, by at least this factor."""
 
 
 @dataclass
@@ -77,8 +80,45 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
     return verdict
 
 
-def by_component(verdicts: Sequence[Verdict], assignment: Assignment) -> dict[str, list[Verdict]]:
-    """The verdicts by the component with the fault, in the order of the tasks."""
-    components = dict.fromkeys(name for task in assignment.tasks for name in task.components)
-    grouped = {name: [verdict for verdict in verdicts if verdict.fault.component == name] for name in components}
-    return {name: own for name, own in grouped.items() if own}
+@dataclass
+class Margin:
+    """How far apart correct code and faults are in one numeric test.
+
+    Attributes:
+        tolerance: the widest of its comparisons, relative to 1 + the expected size.
+        correct: the largest error of correct code.
+        fault: the smallest error with which a comparison of this test failed; None where none did.
+    """
+
+    tolerance: float = 0.0
+    correct: float = 0.0
+    fault: float | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        """Correct code is the factor APART below the tolerance, and so below the faults that this test finds."""
+        return self.correct * APART <= self.tolerance
+
+
+def add_to_margins(margins: dict[str, Margin], run: Run, is_correct: bool) -> None:
+    """Adds the comparisons of a run to the margins by test."""
+    for seen in run.observations:
+        margin = margins.setdefault(seen.test, Margin())
+        margin.tolerance = max(margin.tolerance, seen.tolerance)
+        if is_correct:
+            margin.correct = max(margin.correct, seen.error)
+        elif seen.error > seen.tolerance:
+            margin.fault = seen.error if margin.fault is None else min(margin.fault, seen.error)
+
+
+def is_clear(run: Run) -> bool:
+    """Whether a fault was found clearly: a test failed by the factor APART, or otherwise than by a number.
+
+    A single number may come near the right one by chance; all numbers of a fault must not.
+    """
+    missed = ((task, outcome) for task, outcomes in run.outcomes.items() for outcome in outcomes if outcome.is_missed)
+    tests = {f"{task}: {outcome.test}" for task, outcome in missed}
+    wrong = [seen for seen in run.observations if seen.error > seen.tolerance]
+    clearly = {seen.test for seen in wrong if seen.error >= seen.tolerance * APART}
+    by_a_hair = {seen.test for seen in wrong} - clearly
+    return not tests or bool(tests - by_a_hair)

@@ -46,7 +46,7 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
         loose = [LooseFile(found[0], found["file"], int(found["upload"])) for found in uploads]
         person = person_of(uploads[0])
         entry = f"{person.name}_{user}".lstrip("_")
-        source, notes = gather(entry, listing.path, loose, contract)
+        source, notes = gather(entry, listing.path, loose)
         is_late = any(found["late"] for found in uploads)
         submissions.append(HandedIn(entry, source, (person,), entry, is_late, notes=notes))
     return submissions, strays

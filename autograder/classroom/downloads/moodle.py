@@ -47,7 +47,7 @@ def read(listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Str
             else:
                 strays.append(Stray(name, "a file without the name that the student gave it"))
     for owner, files in loose.items():
-        source, notes = gather(owner, listing.path, files, contract)
+        source, notes = gather(owner, listing.path, files)
         submissions.append(HandedIn(owner, source, (people[owner],), owner, notes=notes))
     return submissions, strays
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.contract import Contract
-
-from ...intake import TRANSLATIONS, LooseFiles
+from ...intake import UPLOADED_AGAIN, LooseFiles
 from .listing import holds_a_submission
-
-REPEATED = re.compile(r"(?P<stem>.+)-(?P<number>[1-9]\d{0,3})(?P<ending>\.[A-Za-z.]+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -30,40 +25,25 @@ class LooseFile:
     order: int = 0
 
 
-def gather(
-    name: str, folder: Path, files: Iterable[LooseFile], contract: Contract
-) -> tuple[Path | LooseFiles, tuple[str, ...]]:
-    """Makes a submission of the files that one student handed in.
-
-    A platform that keeps earlier uploads appends a number to a name that it has seen before: `layers-1.py` is the
-    second upload of `layers.py`. Of a file that the assignment asks for, the last upload counts.
+def gather(name: str, folder: Path, files: Iterable[LooseFile]) -> tuple[Path | LooseFiles, tuple[str, ...]]:
+    """Makes a submission of the files that one student handed in; intake gives their names back to numbered ones.
 
     Args:
         name: of the submission, for reports.
         folder: that holds the files.
         files: of one student.
-        contract: names the files that the assignment asks for.
 
     Returns:
         The submission, and notes on files that do not count.
     """
-    chosen: dict[str, tuple[int, int, str]] = {}
+    chosen: dict[str, tuple[int, str]] = {}
     notes = []
     for file in files:
-        member, number = plain_name(file.name, contract)
-        upload = (number, file.order, file.entry)
-        if member in chosen:
-            notes.append(f"{member} was uploaded more than once; the last upload counts")
-        chosen[member] = max(upload, chosen.get(member, upload))
-    members = {member: entry for member, (_, _, entry) in sorted(chosen.items())}
+        if file.name in chosen:
+            notes.append(UPLOADED_AGAIN.format(file.name))
+        chosen[file.name] = max((file.order, file.entry), chosen.get(file.name, (file.order, file.entry)))
+    members = {member: entry for member, (_, entry) in sorted(chosen.items())}
     return source_of(name, folder, members), tuple(dict.fromkeys(notes))
-
-
-def plain_name(name: str, contract: Contract) -> tuple[str, int]:
-    """The name without the platform's number, and that number, for files that the assignment asks for."""
-    if (found := REPEATED.fullmatch(name)) and found["stem"] + found["ending"] in (*contract.files, TRANSLATIONS):
-        return found["stem"] + found["ending"], int(found["number"])
-    return name, 0
 
 
 def source_of(name: str, folder: Path, members: Mapping[str, str]) -> Path | LooseFiles:

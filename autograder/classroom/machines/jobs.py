@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from foundation.assignment_file import Assignment
 
 from ...grading.events import Event, GivenUp, TakenIn
-from ...grading.record import Judgement, Part, Record
+from ...grading.record import Judgement, Part, Record, total
 from ...grading.recording import Recorder
 from ...grading.submission import events_with_seed, refusal
 from ...intake import Intake, IntakeError, IntakeRefusedError, take_in
@@ -156,6 +156,6 @@ def _fit(judgement: Judgement, expected: Judgement) -> bool:
     parts = judgement.parts
     return (
         [*map(fixed, parts)] == [*map(fixed, expected.parts)]
-        and all(part.score <= part.points for part in parts)
-        and judgement.score == round(sum(part.score for part in parts), 2)
+        and all((part.score or 0.0) <= part.points for part in parts)
+        and judgement.score == total(parts)
     )

@@ -12,6 +12,7 @@ from foundation.counting import counted
 from foundation.late_policy import LatePolicy
 
 from ...grading.record import Judgement, Part
+from ...grading.states import State
 from ..store.by_hand import WHOLE, Decision, Decisions
 
 LATE = "late, but nobody knows by how much"
@@ -33,10 +34,10 @@ class PartMark:
 
     @property
     def score(self) -> float | None:
-        """Points; None where the grader failed and nobody has decided."""
+        """Points; None where there is no judgement and nobody has decided."""
         if self.by_hand is not None:
             return self.by_hand.value
-        return self.part.score if self.part.state.has_mark else None
+        return self.part.score
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,15 @@ class Mark:
     @property
     def needs_review(self) -> tuple[str, ...]:
         """Why a person has to decide something; empty where nobody has to."""
-        reasons = [f"{one.part.number}: {one.part.state}" for one in self.parts if one.score is None]
+        undecided: dict[str, list[str]] = {}
+        for one in self.parts:
+            if one.score is None:
+                why = f"{one.part.state}: {one.part.message}" if one.part.state is State.NOT_GRADED else one.part.state
+                undecided.setdefault(why, []).append(one.part.number)
+        reasons = [
+            why if len(numbers) == len(self.parts) else f"{', '.join(numbers)}: {why}"
+            for why, numbers in undecided.items()
+        ]
         for one in self.parts:  # they were given when the task was worth more
             if one.by_hand is not None and (one.score or 0.0) > one.part.points:
                 given = f"{one.score:g} by hand of {counted(one.part.points, 'point')}"

@@ -49,9 +49,9 @@ class Change:
 def change_of(old: Judgement, new: Judgement) -> Change | None:
     """What is different in the marks of two judgements of one submission; None where nothing is."""
     parts = tuple(_part_changes(old, new))
-    if not parts and (old.mark, old.max_score) == (new.mark, new.max_score):
+    if not parts and (old.score, old.max_score) == (new.score, new.max_score):
         return None
-    return Change(old.mark, new.mark, parts)
+    return Change(old.score, new.score, parts)
 
 
 def _part_changes(old: Judgement, new: Judgement) -> Iterator[PartChange]:
@@ -61,15 +61,12 @@ def _part_changes(old: Judgement, new: Judgement) -> Iterator[PartChange]:
         if _worth(was) != _worth(is_now):
             reasons = tuple(_reasons(was, is_now, old, new))
             title = (is_now or was or new.parts[0]).title
-            yield PartChange(number, title, _score(was), _score(is_now), reasons)
+            old_score, new_score = (None if part is None else part.score for part in (was, is_now))
+            yield PartChange(number, title, old_score, new_score, reasons)
 
 
 def _worth(part: Part | None) -> tuple[float | None, float] | None:
-    return None if part is None else (_score(part), part.points)
-
-
-def _score(part: Part | None) -> float | None:
-    return part.score if part is not None and part.state.has_mark else None
+    return None if part is None else (part.score, part.points)
 
 
 def _reasons(was: Part | None, is_now: Part | None, old: Judgement, new: Judgement) -> Iterator[str]:

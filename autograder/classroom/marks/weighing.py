@@ -31,17 +31,18 @@ def weighed(judgement: Judgement, assignment: Assignment) -> Judgement:
 
 def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> Part:
     part = part.changed(
-        title=task.title, points=task.points, extension=task.extension, visibility=task.visibility, score=0.0
-    )
+        title=task.title, points=task.points, extension=task.extension, visibility=task.visibility
+    ).in_state(part.state)
     if task.threshold and bleu and part.state in (State.PASSED, State.FAILED):
         measured = Measured(bleu.value, bleu.low, bleu.high, bleu.sentences)
         [verdict] = judge(measured, {task.threshold: assignment.thresholds[task.threshold]})
         state = State.PASSED if verdict.is_reached else State.FAILED
-        part = part.changed(state=state, message=explain(verdict, measured))
+        part = part.in_state(state, message=explain(verdict, measured))
     if part.state is State.PASSED:
-        return part.changed(score=task.points)
+        return part.in_state(part.state, task.points)
     if not part.tests or part.state is State.REFUSED:
         return part
     missed = [test for test in part.tests if test.state is not State.PASSED]
     misses_core = any(test.core for test in missed)
-    return part.changed(score=partial(task.points, assignment.credit, len(missed), len(part.tests), misses_core))
+    score = partial(task.points, assignment.credit, len(missed), len(part.tests), misses_core)
+    return part.in_state(part.state, score)

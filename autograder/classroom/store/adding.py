@@ -104,9 +104,9 @@ def add(
     values = {
         "run_id": run,
         "is_finished": record.is_finished,
-        "score": judgement.mark,
+        "score": judgement.score,
         "max_score": judgement.max_score,
-        "needs_review": judgement.mark is None,
+        "needs_review": judgement.score is None,
         "record": text,
     }
     if present is None:

@@ -13,20 +13,15 @@ from pathlib import Path
 from foundation.opening_flags import opening_flags
 
 from ..errors import IntakeError, RefusedError, quote
-from ..size_limits import MAX_LISTED, limit_of
-from .path_checks import is_clutter
-from .tree import kind_of, read_file
+from ..size_limits import MAX_ENTRIES
+from .path_checks import is_clutter, plain_path
+from .tree import Tree, problem_of, read_file
 
 FOLDER_FLAGS = opening_flags("O_DIRECTORY", "O_NOFOLLOW")
 
 
-class Folder:
-    """The files of a folder; see `tree.Tree`.
-
-    Attributes:
-        sizes: path within the submission -> bytes.
-        others: path within the submission -> kind, for entries that are neither files nor folders.
-    """
+class Folder(Tree):
+    """The files of a folder; see `tree.Tree`."""
 
     def __init__(self, path: Path, package: str) -> None:
         """Lists the folder.
@@ -39,10 +34,10 @@ class Folder:
             RefusedError: for a link, or too many entries.
             IntakeError: where it cannot be listed.
         """
+        super().__init__()
         self.path, self._package = path, package
-        self.sizes: dict[str, int] = {}
-        self.others: dict[str, str] = {}
         self._n_entries = 0
+        self._folders: dict[str, str] = {}  # plain path -> as the system writes it
         self._listed: set[str] = set()
         self._deeper: list[str] = []
         for name in self._list(""):
@@ -54,6 +49,7 @@ class Folder:
 
     def look_into(self, folder: str) -> None:
         """Lists one more folder; one that is not there, or is a link, has no files."""
+        folder = self._folders.get(folder, folder)
         if folder not in self._listed:
             with suppress(IntakeError, RefusedError):
                 self._list(folder)
@@ -64,17 +60,16 @@ class Folder:
             self.look_into(folder)
             self.look_into(f"{folder}/{self._package}")
 
-    def read(self, name: str, limit: int | None = None) -> bytes:
-        """The content of a file, of at most `limit` bytes; see `tree.Tree`."""
-        parent, _, file = name.rpartition("/")
+    def _read(self, handle: str, limit: int) -> bytes:
+        parent, _, file = handle.rpartition("/")
         with ExitStack() as stack:
             try:
-                return read_file(file, limit or limit_of(name), self._open(parent, stack))
+                return read_file(file, limit, self._open(parent, stack))
             except IntakeError:
-                raise IntakeError(f"{self.path / name}: it cannot be read") from None
+                raise IntakeError(f"{self.path / handle}: it cannot be read") from None
 
     def _list(self, folder: str) -> list[str]:
-        """Adds the files of a folder to `sizes`; returns the folders in it."""
+        """Adds the files of a folder; returns the folders in it."""
         inner = []
         self._listed.add(folder)
         with ExitStack() as stack:
@@ -82,17 +77,16 @@ class Folder:
                 entries = stack.enter_context(os.scandir(self._open(folder, stack)))
                 for entry in entries:
                     self._n_entries += 1
-                    if self._n_entries > MAX_LISTED:
+                    if self._n_entries > MAX_ENTRIES:
                         raise RefusedError(
-                            f"more than {MAX_LISTED:,} files and folders; hand in only what is asked for"
+                            f"more than {MAX_ENTRIES:,} files and folders; hand in only what is asked for"
                         )
                     name = f"{folder}/{entry.name}" if folder else entry.name
                     status = entry.stat(follow_symlinks=False)
-                    if stat.S_ISREG(status.st_mode):
-                        self.sizes[name] = status.st_size
-                    elif not stat.S_ISDIR(status.st_mode):
-                        self.others[name] = kind_of(status.st_mode)
+                    if not stat.S_ISDIR(status.st_mode):
+                        self.add(name, status.st_size, name, problem_of(status.st_mode))
                     elif not is_clutter(name):
+                        self._folders[plain_path(name)[0]] = name
                         inner.append(name)
             except OSError as error:
                 raise IntakeError(f"{self.path / folder}: {error.strerror or error}") from None

@@ -1,66 +1,52 @@
-"""Checks of paths inside a submission: dangerous ones, and two that mean the same file on some system."""
+"""The names of files inside a submission: what a person sees, and what they were called before an upload."""
 
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterator
 
-from ..errors import RefusedError, quote
-from ..size_limits import MAX_DEPTH, MAX_NAME_CHARACTERS
+from ..size_limits import MAX_NAME_CHARACTERS
 
-STEERING = {"Cc", "Zl", "Zp"}  # control characters, line and paragraph separators
-BIDIRECTIONAL = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+UNSEEN = {"Cc", "Cf", "Zl", "Zp"}  # control and formatting characters, line and paragraph separators
+DRIVE = re.compile(r"[A-Za-z]:/")
+NUMBER = r"(?:-(?P<upload>[1-9]\d{0,3})| ?\((?P<copy>[1-9]\d{0,3})\))"
+NUMBERED = re.compile(rf"(?P<stem>.*[^/ ]){NUMBER}(?P<ending>(?:\.[A-Za-z]+)*)", re.DOTALL)
+
+MOST_NUMBERS = 3
 
 
-def check_name(name: str) -> str:
-    """The plain form of a member's name, "folder/file.py"; "" for the archive's own top folder.
+def plain_path(name: str) -> tuple[str, str]:
+    """The path that a person sees in a name, "folder/file.py", and why what bears it is not read, or "".
 
-    Raises:
-        RefusedError: for a name that could lead out of a folder, or that is displayed differently from what it is.
+    A backslash stands between folders as / does, and accents are written one way. An empty path means nothing at all.
     """
+    path = unicodedata.normalize("NFC", name[: MAX_NAME_CHARACTERS + 1]).replace("\\", "/")
+    seen = "".join(c for c in path if unicodedata.category(c) not in UNSEEN)
+    parts = [part.strip() for part in seen.split("/")]
+    problem = ""
     if len(name) > MAX_NAME_CHARACTERS:
-        raise RefusedError(f"a name of {len(name):,} characters, {quote(name)}; at most {MAX_NAME_CHARACTERS} are read")
-    if any(unicodedata.category(c) in STEERING or c in BIDIRECTIONAL for c in name):
-        raise RefusedError(f"{quote(name)} has control characters in its name")
-    if "\\" in name:
-        raise RefusedError(f"{quote(name)} has a backslash in its name; use a tool that writes / between folders")
-    if ":" in name:
-        raise RefusedError(f"{quote(name)} has a colon in its name, which some systems read as a drive or stream")
-    if name.startswith("/"):
-        raise RefusedError(f"{quote(name)} is an absolute path; pack the files with relative names")
-    parts = [part for part in name.split("/") if part not in ("", ".")]
-    if ".." in parts:
-        raise RefusedError(f"{quote(name)} leads out of the archive (..); pack the files with relative names")
-    if len(parts) > MAX_DEPTH:
-        raise RefusedError(f"{quote(name)} is {len(parts)} folders deep; at most {MAX_DEPTH} are read")
-    return "/".join(parts)
+        problem = f"its name has {len(name):,} characters; at most {MAX_NAME_CHARACTERS} are read"
+    elif path.startswith("/") or DRIVE.match(path):
+        problem = "its name is an absolute path; pack the files with relative names"
+    elif ".." in parts:
+        problem = "its name leads out of the archive (..); pack the files with relative names"
+    return "/".join(part for part in parts if part not in ("", ".", "..")), problem
 
 
-def check_clashes(names: Iterable[str]) -> None:
-    """Refuses names that are one file on some system: duplicates, names that differ in case, a file and a folder.
+def earlier_names(path: str) -> Iterator[tuple[str, tuple[int, ...], bool]]:
+    """What a file may have been called before an upload or a browser has put numbers behind its name.
 
-    Raises:
-        RefusedError: which names both.
+    Canvas makes `layers-1.py` of the second upload of `layers.py`, browsers make `layers (1).py` of a second download.
+
+    Returns:
+        For each such path the numbers, and whether they are of the first kind; the shortest path comes last.
     """
-    spelling: dict[str, str] = {}
-    kinds: dict[str, str] = {}
-    for name in names:
-        parts = name.split("/")
-        for length in range(1, len(parts) + 1):
-            path = "/".join(parts[:length])
-            kind = "file" if length == len(parts) else "folder"
-            key = folded(path)
-            if spelling.setdefault(key, path) != path:
-                raise RefusedError(f"{quote(path)} and {quote(spelling[key])} differ only in case or accents; keep one")
-            if kinds.get(key, kind) != kind:
-                raise RefusedError(f"{quote(path)} is both a file and a folder; keep one")
-            if kind == "file" and key in kinds:
-                raise RefusedError(f"{quote(path)} appears twice; keep one")
-            kinds[key] = kind
-
-
-def folded(path: str) -> str:
-    """A path as seen by a system that ignores case and the two encodings of an accent."""
-    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
-    return "/".join(part.rstrip(". ") for part in plain.split("/"))
+    numbers: tuple[int, ...] = ()
+    are_uploads = True
+    while len(numbers) < MOST_NUMBERS and (found := NUMBERED.fullmatch(path)):
+        path = found["stem"] + found["ending"]
+        numbers = (int(found["upload"] or found["copy"]), *numbers)
+        are_uploads = are_uploads and bool(found["upload"])
+        yield path, numbers, are_uploads
 
 
 def is_clutter(path: str) -> bool:

@@ -9,9 +9,8 @@ import zlib
 from collections.abc import Iterator
 
 from ..errors import RefusedError, quote
-from ..size_limits import MAX_MEMBERS, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, limit_of
-from .path_checks import check_clashes, check_name
-from .tree import too_large
+from ..size_limits import MAX_ENTRIES, MAX_UNPACKED_BYTES
+from .tree import Tree, limit_of_copy
 
 MAGIC = b"\x1f\x8b"
 BLOCK = tarfile.BLOCKSIZE
@@ -19,68 +18,49 @@ CHUNK = 1 << 18
 GZIP = 16 + zlib.MAX_WBITS
 MAX_STREAMS = 1_000  # each costs a copy of a chunk
 MAX_EXTENDED_HEADER = 1 << 16
-MAX_KEPT_BYTES = 120_000_000
 FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
 EXTENDED = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE)
-KINDS = {
+WITHOUT_CONTENT = {
+    tarfile.DIRTYPE: "a folder",
     tarfile.LNKTYPE: "a hard link",
     tarfile.SYMTYPE: "a symbolic link",
     tarfile.CHRTYPE: "a device",
     tarfile.BLKTYPE: "a device",
     tarfile.FIFOTYPE: "a named pipe",
-    tarfile.GNUTYPE_SPARSE: "a sparse file",
 }
-ONLY_FILES = "pack ordinary files only"
+ONLY_FILES = "hand in ordinary files"
 CUT_OFF = "the archive is damaged or cut off; pack it again"
 
 
-class Tar:
+class Tar(Tree):
     """The members of a .tar.gz; see `tree.Tree`."""
 
     def __init__(self, content: bytes) -> None:
         """Reads the archive once, and keeps the files that may count.
 
         Raises:
-            RefusedError: for a damaged archive, or an entry that is not accepted.
+            RefusedError: for a damaged archive, or one that is too large.
         """
-        self.sizes: dict[str, int] = {}
-        self._contents: dict[str, bytes] = {}
+        super().__init__()
         stream = Gunzipped(content)
-        names, kept = [], 0
         for header in headers(stream):
-            name = check_name(header.name)
-            if header.type == tarfile.DIRTYPE and header.size == 0:
+            if header.type == tarfile.GNUTYPE_SPARSE:  # its content does not stand there as it is
+                raise RefusedError(f"{quote(header.name)} is a sparse file; {ONLY_FILES}")
+            if header.type in WITHOUT_CONTENT:
+                if header.type != tarfile.DIRTYPE:
+                    self.add(header.name, 0, None, f"it is {WITHOUT_CONTENT[header.type]}; {ONLY_FILES}")
                 continue
-            if header.type not in FILES or not name:
-                raise RefusedError(
-                    f"{quote(header.name)} is {KINDS.get(header.type, 'of an unknown kind')}; {ONLY_FILES}"
-                )
-            names.append(name)
-            self.sizes[name] = header.size
-            if header.size <= limit_of(name):
-                kept += header.size
-                if kept > MAX_KEPT_BYTES:
-                    raise RefusedError(
-                        f"its text files have more than {MAX_KEPT_BYTES:,} bytes; hand in only what is asked for"
-                    )
-                self._contents[name] = stream.take(header.size)
+            problem = "" if header.type in FILES else f"it is of an unknown kind; {ONLY_FILES}"
+            path = self.add(header.name, header.size, None, problem)
+            if path and path not in self.odd and header.size <= limit_of_copy(path):
+                self._handles[path] = stream.take(header.size)
             else:
                 stream.skip(header.size)
             stream.skip(-header.size % BLOCK)
         stream.finish()
-        check_clashes(names)
 
-    def look_into(self, folder: str) -> None:
-        """Does nothing: `sizes` is complete."""
-
-    def look_deeper(self) -> None:
-        """Does nothing: `sizes` is complete."""
-
-    def read(self, name: str) -> bytes:
-        """The content of a member; see `tree.Tree`."""
-        if name not in self._contents:
-            raise RefusedError(too_large(self.sizes[name], limit_of(name)))
-        return self._contents[name]
+    def _read(self, handle: bytes, limit: int) -> bytes:
+        return handle
 
 
 def headers(stream: "Gunzipped") -> Iterator[tarfile.TarInfo]:
@@ -92,8 +72,8 @@ def headers(stream: "Gunzipped") -> Iterator[tarfile.TarInfo]:
         if not any(block):
             return
         n_entries += 1
-        if n_entries > MAX_MEMBERS:
-            raise RefusedError(f"more than {MAX_MEMBERS:,} entries; hand in only what is asked for")
+        if n_entries > MAX_ENTRIES:
+            raise RefusedError(f"more than {MAX_ENTRIES:,} entries; hand in only what is asked for")
         try:
             header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
         except (tarfile.HeaderError, ValueError, OverflowError):
@@ -131,7 +111,7 @@ def pax_name(data: bytes) -> str | None:
             raise RefusedError(CUT_OFF)
         if key == b"path":
             name = value.decode("utf-8", "surrogateescape")
-        elif key in (b"size", b"linkpath") or key.startswith(b"GNU.sparse"):
+        elif key == b"size" or key.startswith(b"GNU.sparse"):
             raise RefusedError(
                 f"an entry with the extended header {quote(key.decode('ascii', 'replace'))}; {ONLY_FILES}"
             )
@@ -197,10 +177,6 @@ class Gunzipped:
         self._unpacked += len(self._ready)
         if self._unpacked > MAX_UNPACKED_BYTES:
             raise RefusedError(f"more than {MAX_UNPACKED_BYTES:,} bytes when unpacked")
-        if self._unpacked > RATIO_MATTERS_ABOVE and self._unpacked > MAX_RATIO * len(self._content):
-            raise RefusedError(
-                f"it unpacks {len(self._content):,} bytes to more than {self._unpacked:,}: an archive bomb"
-            )
 
     def _begin_next_stream(self) -> bool:
         """Begins the next of several concatenated streams; whatever follows the last one is padding."""

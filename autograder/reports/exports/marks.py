@@ -13,7 +13,6 @@ from ...classroom.downloads.matching import Index
 from ...classroom.marks import PartMark
 from ...classroom.results import Result
 from ..spreadsheets import as_score
-from ..telling import refusal_of
 
 MOST_CHARACTERS = 2_000
 LEAST_DIFFERENCE = 0.005  # of points
@@ -53,16 +52,15 @@ class Mark:
         said = [mark.comment.text] if mark.comment else []
         days = counted(mark.lateness.days, "late day")
         late = [f"{mark.lateness.percent:g}% off for {days}"] if mark.lateness.percent else []
-        is_refused = bool(refusal_of(record.judgement))  # a note says why, once
-        parts = [told for one in mark.parts if (told := _told(one, is_refused))]
+        parts = [told for one in mark.parts if (told := _told(one))]
         texts = [*said, *late, *parts, *record.judgement.notes]
         return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
 
 
-def _told(one: PartMark, is_refused: bool) -> str:
+def _told(one: PartMark) -> str:
     """What a part's mark is and why, if it is not the full one or a person has something to say about it."""
     part, texts = one.part, []
-    if one.by_hand or (not part.extension and not is_refused and (one.score or 0.0) < part.points):
+    if one.by_hand or (not part.extension and (one.score or 0.0) < part.points):
         why = f"by hand: {one.by_hand.text}" if one.by_hand else part.state.value
         texts.append(f"{as_score(one.score)} of {as_score(part.points)} ({why})")
     if one.comment:

@@ -71,6 +71,7 @@ def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part]) -> Json
         return {**cell, "source": answers.get(defined, MISSING.format(name=defined))}
     if name in parts:
         part = parts[name]
-        shown = f"{part.state}: {part.score:g} of {part.points:g} points\n\n{text_of(part)}".strip() + "\n"
+        points = "no mark yet" if part.score is None else f"{part.score:g} of {part.points:g} points"
+        shown = f"{part.state}: {points}\n\n{text_of(part)}".strip() + "\n"
         return {**cell, "outputs": [{"output_type": "stream", "name": "stdout", "text": shown}], "execution_count": 1}
     return cell

@@ -128,7 +128,7 @@ class Gradebook:
             scores: by the task's number, with points that a person gave; None = the record's.
         """
         if scores is None:
-            scores = {part.number: part.score if part.state.has_mark else None for part in record.judgement.parts}
+            scores = {part.number: part.score for part in record.judgement.parts}
         by_cell = {test_cell(number): score for number, score in scores.items()}
         with self._connect() as book:
             for grade in self._clear(book):

@@ -32,7 +32,7 @@ from .results import failure, in_full
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns 0 once the submission has its marks; 1 where the grader failed, and then no marks are written."""
+    """Returns 0 once the submission has its marks; 1 where it has none, be it damaged or the grader's fault."""
     print_anywhere()
     options = make_parser().parse_args(arguments)
     target = options.root / "results" / "results.json"

@@ -21,7 +21,7 @@ def as_results(record: Record) -> dict[str, Any]:
     judgement, run = record.judgement, record.run
     bleu = judgement.bleu
     return {
-        **({} if judgement.mark is None else {"score": judgement.mark}),
+        **({} if judgement.score is None else {"score": judgement.score}),
         "execution_time": run.seconds,
         "output": "\n".join(printable(note, MAX_TEXT) for note in notes_of(record)),
         "output_format": "text",
@@ -51,7 +51,7 @@ def as_test(part: Part) -> dict[str, Any]:
     return {
         "name": f"{part.number} {part.title}",
         "number": part.number,
-        **(mark if part.state.has_mark else {}),
+        **({} if part.score is None else mark),
         "max_score": part.points,
         "output": "\n".join(printable_lines(text_of(part) or part.state.value)),
         "output_format": "text",

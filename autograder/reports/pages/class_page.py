@@ -29,7 +29,7 @@ class TaskSuccess:
         number: of the task.
         title: likewise.
         points: what it is worth.
-        mean: of the points, over the submissions that have a mark there.
+        mean: of the points, over the submissions that have a mark there; None where none has.
         full: share of these submissions with all points, in percent.
         partial: with some, likewise.
         states: how many submissions are in which state.
@@ -38,7 +38,7 @@ class TaskSuccess:
     number: str
     title: str
     points: float
-    mean: float
+    mean: float | None
     full: float
     partial: float
     states: Mapping[State, int]
@@ -128,15 +128,15 @@ def success(records: Mapping[str, Record]) -> list[TaskSuccess]:
     rows = []
     for same in by_task(records.values()):
         first = same[0]
-        scores = [part.score for part in same if part.state.has_mark]
+        scores = [part.score for part in same if part.score is not None]
         n_full = sum(part.state is State.PASSED for part in same)
-        n_partial = sum(part.state.has_mark and part.state is not State.PASSED and part.score > 0 for part in same)
+        n_partial = sum(part.state is not State.PASSED and bool(part.score) for part in same)
         rows.append(
             TaskSuccess(
                 number=first.number,
                 title=first.title,
                 points=first.points,
-                mean=mean(scores) if scores else 0.0,
+                mean=mean(scores) if scores else None,
                 full=100 * n_full / max(len(scores), 1),
                 partial=100 * n_partial / max(len(scores), 1),
                 states=Counter(part.state for part in same),

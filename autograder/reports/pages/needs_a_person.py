@@ -10,7 +10,6 @@ from foundation.counting import as_threshold
 from ...classroom.marks import Mark
 from ...grading.record import Record
 from ...grading.states import State
-from ..telling import refusal_of
 
 BORDERLINE = 3
 MOST_BRANCHES = 5
@@ -55,7 +54,7 @@ def _undecided(record: Record, marks: Sequence[Mark]) -> list[tuple[int, str]]:
     for state in reversed(State):
         titles = [part.title for part in parts if part.state is state]
         if state.needs_a_look and titles:
-            what = refusal_of(record.judgement) or ", ".join(titles)
+            what = record.judgement.refusal or ", ".join(titles)
             reasons.append((int(state.has_mark), f"{state.value}: {what}"))
     return reasons
 

@@ -11,7 +11,7 @@ from foundation.counting import counted
 from ...classroom.results import Result
 from ...grading.record import Part, Record
 from ...grading.states import State
-from ..telling import Passage, passages_of, refusal_of
+from ..telling import Passage, passages_of
 from .charts import highest_bleu, intervals
 from .model_pictures import pictures_of
 
@@ -51,7 +51,7 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
         "title": assignment.title,
         "record": record,
         "judgement": judgement,
-        "tasks": [task_of(part, results, bool(refusal_of(judgement))) for part in judgement.parts],
+        "tasks": [task_of(part, results, bool(judgement.refusal)) for part in judgement.parts],
         "scores": scores_of(results),
         "said": [line for result in results for line in said_of(result, len(results) > 1)],
         "interval": next(iter(intervals({"": record}, bleu_top)), None),

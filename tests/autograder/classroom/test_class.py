@@ -29,7 +29,7 @@ def test_every_submission_gets_a_record_and_a_stray_none(folder, output, log):
     records = run(folder, output)
     assert len(records) == 5 and log() == ["anna", "bob", "carl"]
     for name in ("-=2+3\n\x1b[2J.zip", "dan"):
-        assert states_of(records[name]) == {"refused"} and records[name].is_finished
+        assert states_of(records[name]) == {"not graded"} and records[name].is_finished
 
 
 def test_hidden_entries_are_named(folder, output):
@@ -45,7 +45,7 @@ def test_hidden_entries_are_named(folder, output):
 
 def test_a_name_with_line_ends_stays_in_one_row(folder, output, log):
     (folder / "dan\nanna,100\r\u2028.zip").write_bytes(b"no archive")
-    assert main(["grade-class", str(folder), "--output", str(output)]) == 0
+    assert main(["grade-class", str(folder), "--output", str(output)]) == 1
     assert len((output / "summary.csv").read_text().splitlines()) == 5
 
 
@@ -189,7 +189,7 @@ def test_the_summary_tells_all_kinds_apart(folder, output, use):
     records = {entry.key: found[entry.entry] for entry in entries}
     results = results_of(roll, records)
     table = as_class_table(roll, results)
-    assert f"{len(records)} submissions" in table and "timeout: anna" in table and "refused: dan\n" in table
+    assert f"{len(records)} submissions" in table and "timeout: anna" in table and "not graded: dan\n" in table
     assert "1 with notes on the grading itself: bob" in table
     assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 120
     for part in parts_of(records.values()):

@@ -76,7 +76,7 @@ def test_odd_entries_stop_only_themselves(folder, output, log):
     os.mkfifo(folder / "pipe.zip")
     records = run(folder, output, n_children=2)
     assert sorted(log()) == ["anna", "bob", "carl"]
-    assert {part.state for part in records["attention.py"].judgement.parts} == {"refused"}
+    assert {part.state for part in records["attention.py"].judgement.parts} == {"not graded"}
     assert len(records["unreadable"].judgement.parts) == len(ASSIGNMENT.tasks)
     roll, _ = take_class(folder, output, ASSIGNMENT)
     reasons = {one.entry: one.reason for one in roll.left_out}

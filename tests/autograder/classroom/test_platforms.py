@@ -157,7 +157,7 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
     assert before == sorted((path, path.read_bytes()) for path in (tmp_path / "class").rglob("*") if path.is_file())
     assert status == (layout in ("canvas", "moodle")), "1 where a submission is nobody's"
     assert "2 submissions, mean 8.0, median 8.0, of 10" in printed, "nothing but their marks is in the mean"
-    assert "nothing handed in (1): Carl Clark" in printed and "not graded:" in printed
+    assert "nothing handed in (1): Carl Clark" in printed and "left out:" in printed
     students = {row["name"]: row for row in rows_of(marks / "summary.csv")}
     scores = {name: (row["score"], row["status"]) for name, row in students.items()}
     expected = {

@@ -70,7 +70,7 @@ def test_which_containment_is_enough(level, described, is_enough):
 
 def test_a_refused_submission_is_looked_at_again(folder, output, log):
     (folder / "dan.zip").write_bytes(b"no archive")
-    assert run(folder, output)["dan.zip"].judgement.score == 0
+    assert run(folder, output)["dan.zip"].judgement.score is None
     recorder = Recorder("dan", read_assignment(), VERSION)
     put(output, "dan.zip", SEEDS.seal(recorder.add_all(refusal(IntakeRefusedError("dan", "because")))))
     assert "because" not in run(folder, output)["dan.zip"].judgement.parts[0].message

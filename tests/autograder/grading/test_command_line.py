@@ -69,7 +69,7 @@ def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypa
 def test_without_the_default_references_grading_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr("autograder.commands.arguments.TEST_REFERENCES", tmp_path / "none.bpe")
     (tmp_path / "anna.zip").write_bytes(b"not an archive")
-    assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(tmp_path / "new" / "r.json")]) == 0
+    assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(tmp_path / "new" / "r.json")]) == 1
     assert (tmp_path / "new" / "r.json").is_file()
 
 
@@ -95,7 +95,7 @@ def test_a_refusal_is_printed_on_any_terminal(tmp_path):
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True)
     notes = [line for line in done.stderr.splitlines() if not line.startswith(b"note: ")]
-    assert done.returncode == 0 and not notes and b"refused" in done.stdout
+    assert done.returncode == 1 and not notes and b"not graded" in done.stdout
 
 
 def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
@@ -109,13 +109,13 @@ def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys):
     submission = tmp_path / "anna.zip"
     submission.write_bytes(b"not an archive")
     record = tmp_path / "records" / "anna.json"
-    assert main(["grade", str(submission), "--results", str(tmp_path / "r.json"), "--record", str(record)]) == 0
+    assert main(["grade", str(submission), "--results", str(tmp_path / "r.json"), "--record", str(record)]) == 1
     results = json.loads((tmp_path / "r.json").read_text())
     assert results == as_results(read_record(record))
-    assert results["score"] == 0
-    assert set(results["extra_data"]["states"].values()) == {"refused"}
+    assert "score" not in results and not any("score" in test for test in results["tests"])
+    assert set(results["extra_data"]["states"].values()) == {"not graded"}
     assert "expected a folder, a .zip" in results["output"]
-    assert "refused" in capsys.readouterr().out
+    assert "not graded" in capsys.readouterr().out
 
 
 def test_a_pipe_gets_one_result_and_stays_a_pipe(tmp_path, capsys):
@@ -124,8 +124,8 @@ def test_a_pipe_gets_one_result_and_stays_a_pipe(tmp_path, capsys):
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(pipe), "--record", os.devnull]) == 0
-        assert json.loads(os.read(reader, 1 << 16))["score"] == 0
+        assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(pipe), "--record", os.devnull]) == 1
+        assert "not graded" in json.loads(os.read(reader, 1 << 16))["output"]
     finally:
         os.close(reader)
     assert pipe.is_fifo() and stat.S_ISCHR(Path(os.devnull).stat().st_mode)

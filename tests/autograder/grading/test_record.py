@@ -164,7 +164,7 @@ def test_a_task_without_tests_is_the_graders_error(grade_folder, tmp_path):
     done, forgotten = record.judgement.parts
     assert (done.state, done.score) == ("passed", 10)
     assert (forgotten.state, forgotten.message) == ("grader error", "no test is marked task_1_9")
-    assert not record.is_finished and record.needs_the_grader, "it is graded again"
+    assert not record.is_finished and record.needs_a_person, "it is graded again"
 
 
 @pytest.mark.slow
@@ -223,7 +223,7 @@ def test_what_was_judged_before_the_grader_gave_up_stays():
     recorder.add(TasksJudged((TaskResult(assignment.tasks[0], State.PASSED, 4.0, ""),)))
     record = recorder.add(GivenUp("ended by signal 9"))
     first, *others = record.judgement.parts
-    assert (first.state, record.judgement.score) == ("passed", 4)
+    assert (first.state, first.score, record.judgement.score) == ("passed", 4, None)
     assert {(part.state, part.message) for part in others} == {("grader error", "not graded: ended by signal 9")}
     assert not record.is_finished and record.run.finished is not None
     recorder = new_recorder()
@@ -238,7 +238,8 @@ def test_what_was_judged_before_the_grader_gave_up_stays():
 
 def test_the_worst_state_counts():
     assert worst([State.PASSED, State.TIMEOUT, State.FAILED]) == State.TIMEOUT
-    assert {state for state in State if not state.has_mark} == {State.NEEDS_READER, State.GRADER_ERROR, State.PENDING}
+    without = {State.NEEDS_READER, State.NOT_GRADED, State.GRADER_ERROR, State.PENDING}
+    assert {state for state in State if not state.has_mark} == without
     assert [state for state in State if not state.is_final] == [State.GRADER_ERROR, State.PENDING]
 
 

@@ -130,7 +130,6 @@ def test_the_release_has_folders_too(write_folder, tmp_path):
     "file, meant",
     [
         ("Layers.py", "layers.py"),
-        ("layers (1).py", "layers.py"),
         ("layer.py", "layers.py"),
         ("layers_2.py", "layers.py"),
         ("atention.py", "attention.py"),

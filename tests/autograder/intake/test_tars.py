@@ -9,8 +9,7 @@ import time
 
 import pytest
 
-from autograder.intake.files import tars
-from autograder.intake.size_limits import MAX_MODULE_BYTES
+from autograder.intake.files import tars, tree
 
 from .conftest import LAYERS
 
@@ -49,83 +48,62 @@ def test_several_streams_in_a_row(write_tar, take):
     assert take(path).submitted == {"layers"}
 
 
-@pytest.mark.parametrize(
-    "name, message",
-    [
-        ("/etc/layers.py", "is an absolute path"),
-        ("../layers.py", "leads out of the archive"),
-        ("a\\layers.py", "backslash"),
-        ("layers.py:x", "colon"),
-        ("a\nb", "'a\\nb' has control characters"),
-    ],
-)
-def test_names_are_refused(write_tar, reason, name, message):
-    assert message in reason(write_tar([("layers.py", LAYERS), (name, "x")]))
-
-
 @pytest.mark.parametrize("form", FORMS[1:])
 def test_long_names_are_looked_at_too(write_tar, reason, form):
-    assert "leads out of the archive" in reason(write_tar([(f"{LONG}../../../../../../../layers.py", "x")], form))
+    assert "leads out of the archive" in reason(write_tar([(f"{'./' * 80}../layers.py", "x")], form))
 
 
 @pytest.mark.parametrize(
-    "fields, message",
+    "fields, kind",
     [
-        ({"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}, "is a symbolic link"),
-        ({"type": tarfile.LNKTYPE, "linkname": "layers.py"}, "is a hard link"),
-        ({"type": tarfile.FIFOTYPE}, "is a named pipe"),
-        ({"type": tarfile.CHRTYPE}, "is a device"),
-        ({"type": tarfile.BLKTYPE}, "is a device"),
-        ({"type": tarfile.GNUTYPE_SPARSE}, "is a sparse file"),
-        ({"type": b"Z"}, "is of an unknown kind"),
+        ({"type": tarfile.LNKTYPE, "linkname": "layers.py"}, "a hard link"),
+        ({"type": tarfile.FIFOTYPE}, "a named pipe"),
+        ({"type": tarfile.CHRTYPE}, "a device"),
+        ({"type": tarfile.BLKTYPE}, "a device"),
+        ({"type": b"Z"}, "of an unknown kind"),
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_kinds_are_refused(write_tar, reason, fields, message, form):
-    assert f"'data' {message}; pack ordinary files only" in reason(write_tar([("data", "", fields)], form))
+def test_kinds_are_refused_where_they_are_used(write_tar, reason, take, fields, kind, form):
+    assert f"'layers.py': it is {kind}; hand in ordinary files" in reason(write_tar([("layers.py", "", fields)], form))
+    intake = take(write_tar([("data", "", fields), ("layers.py", LAYERS)], form))
+    assert intake.submitted == {"layers"} and intake.notes == ["skipped: data"]
 
 
-@pytest.mark.parametrize(
-    "names, message",
-    [
-        (["layers.py", "./layers.py"], "appears twice"),
-        (["layers.py", "LAYERS.py"], "differ only in case"),
-        (["a", "a/b"], "both a file and a folder"),
-    ],
-)
-def test_clashes_are_refused(write_tar, reason, names, message):
-    assert message in reason(write_tar([(name, LAYERS) for name in names]))
+@pytest.mark.parametrize("form", FORMS)
+def test_a_sparse_file_hides_what_follows(write_tar, reason, form):
+    assert "'data' is a sparse file" in reason(write_tar([("data", "", {"type": tarfile.GNUTYPE_SPARSE})], form))
+
+
+def test_a_file_that_is_used_is_there_once(write_tar, reason):
+    assert "it is there twice; keep one" in reason(write_tar([(name, LAYERS) for name in ("layers.py", "./layers.py")]))
 
 
 class TestBombs:
-    def test_ratio(self, tmp_path, reason):
+    def test_nothing_but_zeros(self, tmp_path, reason):
         (tmp_path / "anna.tar.gz").write_bytes(gzip.compress(bytes(100_000_000), 1))
         started = time.process_time()
-        assert "an archive bomb" in reason(tmp_path / "anna.tar.gz")
+        assert "none of the assignment's files" in reason(tmp_path / "anna.tar.gz")
         assert time.process_time() - started < 0.5
 
     def test_total(self, write_tar, reason, monkeypatch):
         monkeypatch.setattr(tars, "MAX_UNPACKED_BYTES", 1_000_000)
         assert "more than 1,000,000 bytes when unpacked" in reason(write_tar([("large", os.urandom(1_000_000))]))
 
-    def test_text_files_alone(self, write_tar, reason, monkeypatch):
-        monkeypatch.setattr(tars, "MAX_KEPT_BYTES", 1_000)
-        members = [(f"{i}.py", bytes(300)) for i in range(5)]
-        assert "its text files have more than 1,000 bytes" in reason(write_tar(members))
+    def test_what_may_be_read_is_bounded_in_all(self, write_tar, reason, monkeypatch):
+        monkeypatch.setattr(tree, "MAX_KEPT_BYTES", 1_000)
+        assert "have more than 1,000 bytes; hand in" in reason(write_tar([(f"{i}.py", bytes(300)) for i in range(5)]))
 
-    def test_count(self, write_tar, reason):
-        path = write_tar([(str(i), "") for i in range(5_001)], tarfile.USTAR_FORMAT)
-        assert "more than 5,000 entries" in reason(path)
+    def test_count(self, write_tar, reason, monkeypatch):
+        monkeypatch.setattr(tars, "MAX_ENTRIES", 100)
+        path = write_tar([(str(i), "") for i in range(101)], tarfile.USTAR_FORMAT)
+        assert "more than 100 entries" in reason(path)
 
     def test_streams(self, tmp_path, reason):
         (tmp_path / "anna.tar.gz").write_bytes(gzip.compress(b"") * 100_000)
         started = time.process_time()
         assert "more than 1,000 compressed streams" in reason(tmp_path / "anna.tar.gz")
         assert time.process_time() - started < 1
-
-    def test_a_large_module_costs_itself_alone(self, write_tar, take):
-        intake = take(write_tar([("layers.py", "#" * MAX_MODULE_BYTES + "\n"), ("masks.py", "x = 1\n")]))
-        assert "layers.py: it has" in intake.notes[0] and intake.sources["masks"][1] == "x = 1\n"
 
     @pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
     def test_large_headers(self, tmp_path, reason, kind):
@@ -137,8 +115,8 @@ class TestBombs:
     def test_endless_extended_headers(self, tmp_path, reason):
         header = tarfile.TarInfo("x")
         header.type, header.size = tarfile.XHDTYPE, 0
-        (tmp_path / "anna.tar.gz").write_bytes(gzip.compress(header.tobuf() * 6_000, 1))
-        assert "more than 5,000 entries" in reason(tmp_path / "anna.tar.gz")
+        (tmp_path / "anna.tar.gz").write_bytes(gzip.compress(header.tobuf() * 50_001, 1))
+        assert "more than 50,000 entries" in reason(tmp_path / "anna.tar.gz")
 
     def test_digits_that_cost_the_library_quadratic_time(self, tmp_path, reason):
         header = tarfile.TarInfo("x")
@@ -179,7 +157,7 @@ class TestDamage:
         (tmp_path / "anna.tar.gz").write_bytes(gzip.compress(raw))
         assert "damaged or cut off" in reason(tmp_path / "anna.tar.gz")
 
-    @pytest.mark.parametrize("key", ["size", "linkpath", "GNU.sparse.major"])
+    @pytest.mark.parametrize("key", ["size", "GNU.sparse.major"])
     def test_extended_headers_that_say_more(self, write_tar, reason, key):
         value = {"pax_headers": {key: "7"}}
         assert f"the extended header '{key}'" in reason(write_tar([("layers.py", LAYERS, value)]))
@@ -195,14 +173,13 @@ class TestDamage:
 
 def test_nothing_is_kept_of_what_does_not_count(write_tar):
     content = write_tar([("last.pt", os.urandom(1_000)), ("a/b/c/best.pt", b"far"), ("layers.py", LAYERS)]).read_bytes()
-    tree = tars.Tar(content)
-    assert tree.sizes == {"last.pt": 1_000, "a/b/c/best.pt": 3, "layers.py": len(LAYERS)}
-    assert list(tree._contents) == ["layers.py"]
+    archive = tars.Tar(content)
+    assert archive.sizes == {"last.pt": 1_000, "a/b/c/best.pt": 3, "layers.py": len(LAYERS)}
+    assert [path for path, kept in archive._handles.items() if kept] == ["layers.py"]
 
 
 def test_the_library_agrees(write_tar):
     members = [(f"{LONG}{index}.py", f"x = {index}\n") for index in range(20)]
     content = write_tar(members).read_bytes()
-    tree = tars.Tar(content)
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        assert {entry.name: entry.size for entry in archive} == tree.sizes
+        assert {entry.name: entry.size for entry in archive} == tars.Tar(content).sizes

@@ -145,16 +145,6 @@ def test_moodles_comments_are_html(tmp_path):
     assert done.without_feedback == ("Eve (eve)",), "its page is not there"
 
 
-def test_what_was_refused_as_a_whole_has_one_reason(tmp_path):
-    one, found = member("eve", "Eve")
-    why = "the archive is damaged"
-    parts = [part.changed(state=State.REFUSED, score=0.0, message=why) for part in found.judgement.parts]
-    refused = found.changed(judgement=found.judgement.changed(parts=tuple(parts), notes=(f"not graded: {why}",)))
-    roll = Roll(layout="moodle", folder="x", has_roster=True, members=(one,), left_out=())
-    (mark,) = marks_of(results_of(roll, {"eve": refused}))
-    assert mark.comment == f"not graded: {why}"
-
-
 def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, marks, run):
     """Marks of submissions that came from elsewhere: students are found by e-mail address or name."""
     (tmp_path / "roster.csv").write_text(

@@ -20,7 +20,6 @@ from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.pages import write_pages
 from autograder.reports.pages.charts import histogram
-from autograder.reports.pages.class_page import success
 from autograder.reports.pages.misconceptions import ranked
 from foundation.assignment_file import read_assignment
 
@@ -171,20 +170,6 @@ def test_a_misconception_of_a_task_that_no_record_knows_is_counted(tmp_path):
     catalogue = {fault: replace(CATALOGUE[fault], task="9.9")}
     found = ranked({"a": graded("a", fault=fault).record}, catalogue)
     assert [(one.title, one.keys) for one in found] == [("9.9", ("a",))]
-
-
-def test_points_without_a_mark_are_in_no_share():
-    """`needs a reader` may come with points, which do not count until somebody has read the code."""
-    records = {key: graded(key, state=State.NEEDS_READER).record for key in "abc"}
-    waiting = {
-        key: record.changed(
-            judgement=record.judgement.changed(
-                parts=tuple(part.changed(score=part.points) for part in record.judgement.parts)
-            )
-        )
-        for key, record in records.items()
-    }
-    assert {task.partial for task in success(waiting)} == {0.0}
 
 
 def test_a_grader_error_is_no_mark(pages):

@@ -1,13 +1,12 @@
 """The hostile corpus: each submission beats a naive grader, and gains nothing here, in any set of layers.
 
-Each file in `hostile/` says in its first line what it attempts, and in `Bites:` how it beats the naive grader:
-it prints the grader's secret (loot), gets a mark for a wrong answer (mark), writes something (write), reaches something
-outside (reach), or ends the grader without a mark (stop). Those that attack our own protocol have no naive target.
-`Earns:` says what its LayerNorm is worth for what it computes: everything or nothing.
+`attacks/` holds one function for each; `snippets.Attack` tells how it becomes a submission, and what it may gain.
 """
 
 import dataclasses
+import importlib
 import json
+import operator
 import os
 import re
 import secrets
@@ -34,14 +33,20 @@ from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
-HOSTILE = sorted(Path(__file__).with_name("hostile").glob("*.py"))
+from .snippets import Attack, read_attacks
+
+ATTACKS = read_attacks()
+AGAINST_ANY_GRADER = [attack for attack in ATTACKS if attack.bites != "protocol"]
+BY_NAME = operator.attrgetter("name")
 NAIVE = Path(__file__).with_name("naive_grader.py")
 LIMITS = dataclasses.replace(
     read_assignment().limits, call_seconds=0.5, total_seconds=3, cpu_seconds=3, memory_mb=1024, output_kb=64
 )
 GRACE_SECONDS = 3.0
-POINTS = {"1.2": 14, "1.3": 14, "1.4": 10}
-"""Of LayerNorm, which is attacked with, and of what stands beside it."""
+POINTS = {"1.2": 14, "1.4": 10}
+"""Of LayerNorm, which is attacked with, and of attention, which stands beside it."""
+WORKER_PARTS = re.compile(r'modules\["(worker\.\w+)"\]\.(\w+)')
+"""What attacks use of the worker; without it they would fail harmlessly."""
 SECRET = "TOKEN-[0-9a-f]{32}"
 EVERY_LAYER, NO_NAMESPACES, FILTER_ALONE = "every layer", "no namespaces", "seccomp alone"
 
@@ -64,28 +69,15 @@ class Scene:
     def target(self) -> Path:
         return self.folder / "target"
 
-    def fill_in(self, path: Path) -> str:
+    def fill_in(self, attack: Attack) -> str:
         """The source of a submission, aimed at this scene."""
-        names = {"SECRET_FILE": self.secret_file, "FOLDER": self.folder, "TARGET": self.target}
-        text = path.read_text(encoding="utf-8")
-        for name, value in {**names, "PORT": self.port}.items():
-            text = text.replace(f"@{name}@", str(value))
-        return text
+        return attack.aim(SECRET_FILE=self.secret_file, FOLDER=self.folder, TARGET=self.target, PORT=self.port)
 
 
 def make_scene(folder: Path, port: int) -> Scene:
     scene = Scene(folder, f"TOKEN-{secrets.token_hex(16)}", port)
     scene.secret_file.write_text(scene.secret, encoding="utf-8")
     return scene
-
-
-def bite_of(path: Path) -> str:
-    return re.search(r"^Bites: (?:the )?(\w+)\.$", path.read_text(encoding="utf-8"), re.MULTILINE)[1]
-
-
-def is_right(path: Path) -> bool:
-    earns = re.search(r"^Earns: (nothing|everything)\.$", path.read_text(encoding="utf-8"), re.MULTILINE)[1]
-    return earns == "everything"
 
 
 @pytest.fixture(scope="module")
@@ -133,13 +125,13 @@ SAID: list[str] = []
 """All that came back beside the output."""
 
 
-@pytest.mark.parametrize("path", HOSTILE, ids=lambda path: path.stem)
-def test_nothing_is_gained(path: Path, layered_zygote: Zygote, example_sources, tmp_path, port):
+@pytest.mark.parametrize("attack", ATTACKS, ids=BY_NAME)
+def test_nothing_is_gained(attack: Attack, layered_zygote: Zygote, example_sources, tmp_path, port):
     SAID.clear()
     scene = make_scene(tmp_path, port)
     os.environ["SECRET"] = scene.secret
     sources = {name: example_sources[name] for name in ("__init__", "attention")}
-    sources["layers"] = ("layers.py", scene.fill_in(path))
+    sources["layers"] = ("layers.py", scene.fill_in(attack))
     with Sandbox(sources, read_assignment(), limits=LIMITS, zygote=layered_zygote) as submission:
         assert submission.level.startswith("seccomp")
         started = time.monotonic()
@@ -149,7 +141,7 @@ def test_nothing_is_gained(path: Path, layered_zygote: Zygote, example_sources, 
         other, _ = submission.call("attention.scaled_dot_product_attention", query, query, query)
         said = "\n".join([submission.output, *SAID])
     del os.environ["SECRET"]
-    assert mark == (3 if is_right(path) else 0)
+    assert mark == (3 if attack.is_right else 0)
     assert torch.equal(other, torch.tanh(query @ query.transpose(-2, -1)) @ query), "another component lost its points"
     assert not re.search(SECRET, said) and "REACHED" not in said
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["expected.txt"]
@@ -160,25 +152,22 @@ def test_nothing_is_gained(path: Path, layered_zygote: Zygote, example_sources, 
 @pytest.fixture(scope="module")
 def naive_results(tmp_path_factory, port: int) -> dict[str, tuple[Scene, str]]:
     """What each submission does to the naive grader: its scene afterwards, and what was printed."""
-    results, jobs = {}, []
-    for path in HOSTILE:
-        scene = make_scene(tmp_path_factory.mktemp(path.stem), port)
-        output = tmp_path_factory.mktemp("printed") / path.stem
-        job = {"source": scene.fill_in(path), "secret": scene.secret, "secret_file": str(scene.secret_file)}
-        jobs.append({**job, "output": str(output)})
-        results[path.stem] = (scene, output)
+    scenes, outputs, jobs = {}, {}, []
+    printed = tmp_path_factory.mktemp("printed")
+    for attack in AGAINST_ANY_GRADER:
+        scenes[attack.name] = scene = make_scene(tmp_path_factory.mktemp(attack.name), port)
+        outputs[attack.name] = printed / attack.name
+        job = {"source": scene.fill_in(attack), "secret": scene.secret, "secret_file": str(scene.secret_file)}
+        jobs.append({**job, "output": str(printed / attack.name)})
     file = tmp_path_factory.mktemp("jobs") / "jobs.json"
-    file.write_text(json.dumps([job for job, path in zip(jobs, HOSTILE, strict=True) if bite_of(path) != "protocol"]))
+    file.write_text(json.dumps(jobs))
     subprocess.run([sys.executable, NAIVE, file], check=True, timeout=300, cwd=file.parent)
-    return {
-        name: (scene, output.read_text(errors="replace") if output.exists() else "")
-        for name, (scene, output) in results.items()
-    }
+    return {name: (scenes[name], output.read_text(errors="replace")) for name, output in outputs.items()}
 
 
-@pytest.mark.parametrize("path", [p for p in HOSTILE if bite_of(p) != "protocol"], ids=lambda path: path.stem)
-def test_a_naive_grader_is_beaten(path: Path, naive_results):
-    scene, printed = naive_results[path.stem]
+@pytest.mark.parametrize("attack", AGAINST_ANY_GRADER, ids=BY_NAME)
+def test_a_naive_grader_is_beaten(attack: Attack, naive_results):
+    scene, printed = naive_results[attack.name]
     has_mark = re.search(r"MARK (\d) of 3", printed)
     beaten = {
         "loot": re.search(SECRET, printed),
@@ -187,7 +176,7 @@ def test_a_naive_grader_is_beaten(path: Path, naive_results):
         "reach": "REACHED" in printed,
         "stop": not has_mark,
     }
-    assert beaten[bite_of(path)], printed[-2000:]
+    assert beaten[attack.bites], printed[-2000:]
 
 
 @pytest.fixture(scope="module")
@@ -195,11 +184,11 @@ def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[S
     """The whole corpus, graded as a class: its scenes and records."""
     folder, output = tmp_path_factory.mktemp("class"), tmp_path_factory.mktemp("marks")
     scenes = {}
-    for path in HOSTILE:
-        scenes[path.stem] = make_scene(tmp_path_factory.mktemp(path.stem), port)
-        (folder / path.stem).mkdir()
-        (folder / path.stem / "layers.py").write_text(scenes[path.stem].fill_in(path), encoding="utf-8")
-        (folder / path.stem / "attention.py").write_text((ROOT / "reference" / "attention.py").read_text())
+    for attack in ATTACKS:
+        scenes[attack.name] = scene = make_scene(tmp_path_factory.mktemp(attack.name), port)
+        (folder / attack.name).mkdir()
+        (folder / attack.name / "layers.py").write_text(scene.fill_in(attack), encoding="utf-8")
+        (folder / attack.name / "attention.py").write_text((ROOT / "reference" / "attention.py").read_text())
     assignment = read_assignment()
     limits = dataclasses.replace(LIMITS, call_seconds=1.0, total_seconds=5)
     tasks = tuple(task for task in assignment.tasks if task.number in POINTS)
@@ -217,20 +206,25 @@ def graded(zygote, example_sources, tmp_path_factory, port) -> dict[str, tuple[S
     return {name: (scenes[name], record) for name, record in found.items()}
 
 
-@pytest.mark.parametrize("path", HOSTILE, ids=lambda path: path.stem)
-def test_it_is_graded_for_what_it_computes(path: Path, graded):
-    scene, record = graded[path.stem]
+@pytest.mark.parametrize("attack", ATTACKS, ids=BY_NAME)
+def test_it_is_graded_for_what_it_computes(attack: Attack, graded):
+    scene, record = graded[attack.name]
     parts = {part.number: part for part in record.judgement.parts}
     earned = {number: part.score for number, part in parts.items()}
-    assert earned == {**POINTS, "1.4": POINTS["1.4"] if is_right(path) else 0}, parts["1.4"].message
+    assert earned == {**POINTS, "1.4": POINTS["1.4"] if attack.is_right else 0}, parts["1.4"].message
     assert record.is_finished and parts["1.4"].state != "grader error"
-    assert is_right(path) or parts["1.4"].message
+    assert attack.is_right or parts["1.4"].message
     assert scene.secret not in record.model_dump_json() and "REACHED" not in record.run.printed
     assert [entry.name for entry in scene.folder.iterdir()] == ["expected.txt"]
 
 
 def test_the_corpus_is_large_and_described():
-    assert len(HOSTILE) >= 90
-    assert 4 < sum(map(is_right, HOSTILE)) < 20
-    for path in HOSTILE:
-        assert re.match(r'"""[A-Z].{5,}\.\n', path.read_text(encoding="utf-8")), path.name
+    assert len(ATTACKS) >= 90
+    assert 4 < sum(attack.is_right for attack in ATTACKS) < 20
+    for attack in ATTACKS:
+        assert re.search(r'^    """[A-Z].{5,}\."""$', attack.text, re.MULTILINE), attack.name
+
+
+@pytest.mark.parametrize("module, name", sorted({*WORKER_PARTS.findall("".join(attack.text for attack in ATTACKS))}))
+def test_what_is_attacked_in_the_worker_is_there(module: str, name: str):
+    assert hasattr(importlib.import_module(f"autograder.sandbox.{module}"), name)

@@ -1,5 +1,6 @@
 """Downloads of each platform, laid out as its own source code or documentation has it."""
 
+import json
 import time
 import zipfile
 from datetime import UTC, datetime
@@ -72,12 +73,41 @@ def test_canvas_gathers_loose_files_by_user(lay):
 
 
 def test_canvas_numbers_repeated_uploads(lay):
-    """Of two uploads of a file that is asked for, the last counts, even where both have been downloaded."""
-    folder = lay("anna_1_30_layers-2.py", "anna_1_20_layers-1.py", "anna_1_10_layers.py", "anna_1_31_my-1.py")
+    """Of two uploads of a file, the last counts, even where both have been downloaded."""
+    names = ("layers-2.py", "layers-1.py", "layers.py", "my-1.py", "best-1.pt")
+    folder = lay(*(f"anna_1_{number}_{name}" for number, name in enumerate(names, 10)))
+    (folder / "anna_1_10_layers-2.py").write_text("from .my import x\n")
     (one,) = read(folder).submissions
-    assert graded(one) == {"layers": "# anna_1_30_layers-2.py\n"}
-    assert one.notes == ("layers.py was uploaded more than once; the last upload counts",)
-    assert isinstance(one.source, LooseFiles) and dict(one.source.members)["my-1.py"] == "anna_1_31_my-1.py"
+    intake = take_in(one.source, SKELETON, read_assignment())
+    assert intake.sources["layers"] == ("layers.py", "from .my import x\n")
+    assert intake.sources["my"] == ("my.py", "# anna_1_13_my-1.py\n")
+    assert intake.submitted == {"layers", "my"} and intake.checkpoint
+    assert intake.notes == ["layers.py was uploaded more than once; the last upload counts"]
+
+
+@pytest.mark.parametrize("names", [["work.ipynb", "work-1.ipynb"], ["anna.zip", "anna-1.zip"]])
+def test_canvas_repeats_notebooks_and_archives(lay, names):
+    folder = lay(*(f"anna_1_{number}_{name}" for number, name in enumerate(names, 10)))
+    for number, name in enumerate(names, 10):
+        text = f"class LayerNorm:\n    upload = {number}\n"
+        if name.endswith(".zip"):
+            with zipfile.ZipFile(folder / f"anna_1_{number}_{name}", "w") as archive:
+                archive.writestr("layers.py", text)
+        else:
+            cell = {"cell_type": "code", "source": text, "metadata": {}, "outputs": [], "execution_count": None}
+            notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+            (folder / f"anna_1_{number}_{name}").write_text(json.dumps(notebook))
+    (one,) = read(folder).submissions
+    intake = take_in(one.source, SKELETON, read_assignment())
+    assert "upload = 11" in intake.sources["layers"][1]
+    assert f"{names[0]} was uploaded more than once; the last upload counts" in intake.notes
+
+
+def test_parts_that_a_student_has_numbered_are_no_repeated_uploads(lay):
+    (one,) = read(lay("anna_1_30_hw-1.ipynb", "anna_1_31_hw-2.ipynb")).submissions
+    assert isinstance(one.source, LooseFiles) and {*one.source.sizes} == {"hw-1.ipynb", "hw-2.ipynb"}
+    one.source.give_names_back(("layers.py",))
+    assert {*one.source.sizes} == {"hw-1.ipynb", "hw-2.ipynb"}
 
 
 @pytest.mark.parametrize("name", ["nun\u0303ezjose\u0301", "शर्माप्रिया", "王伟", "o_brien"])

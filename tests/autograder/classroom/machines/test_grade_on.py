@@ -89,7 +89,7 @@ def test_each_job_comes_back_once_and_the_secret_never_leaves(run, tmp_path):
         "anna": 100,
         "bob": 100,
         "carl": 100,
-        "dan": 0,
+        "dan": None,
     }
     assert all(record.is_finished for record in records.values()) and len(sizes) == 4
     expected = {name: SEEDS.id_of(record.judgement.content_hash) for name, record in records.items() if name != "dan"}

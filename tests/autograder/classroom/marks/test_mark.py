@@ -56,9 +56,9 @@ def test_points_by_hand_that_a_task_is_no_longer_worth_are_looked_at():
 def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     failed = judgement(attention="grader error", diagonal_mask="grader error")
     mark = mark_of(failed)
-    assert mark.score is None and mark.earned is None and failed.mark is None
+    assert mark.score is None and mark.earned is None and failed.score is None
     assert [one.score for one in mark.parts if one.part.number == "1.2"] == [None]
-    assert mark.needs_review == ("1.2: grader error", "E.1: grader error")
+    assert mark.needs_review == ("1.2, E.1: grader error",)
     decided = mark_of(failed, Decisions(points={"1.2": by_hand(0.0)}))
     assert decided.score == 86 and decided.needs_review == ("E.1: grader error",)
     assert mark_of(judgement(diagonal_mask="grader error")).score == 100, "no points depend on it"

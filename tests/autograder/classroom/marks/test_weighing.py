@@ -39,7 +39,7 @@ def score(bleu: float) -> Score:
 
 def outcomes(states: str) -> list[Outcome]:
     """States by letter: p passed, f failed, t timeout, n not attempted, g grader error; a capital for a core test."""
-    kinds = {state.value[0]: state for state in State if state not in (State.PENDING, State.REFUSED)}
+    kinds = {state.value[0]: state for state in State if state not in (State.PENDING, State.REFUSED, State.NOT_GRADED)}
     return [Outcome(f"test {n}", kinds[one.lower()], "why", is_core=one.isupper()) for n, one in enumerate(states)]
 
 
@@ -100,7 +100,7 @@ def test_what_has_no_mark_gets_none_by_weighing():
     recorder.add(GivenUp("a bug of ours"))
     for judgement in (given_up, recorder.record.judgement):
         parts = {part.number: part for part in weighed(judgement, heavier("1.2", 20.0)).parts}
-        assert parts["1.2"].score == 0 and not parts["1.2"].state.has_mark
+        assert parts["1.2"].score is None and not parts["1.2"].state.has_mark
 
 
 def test_refused_parts_stay_without_points():

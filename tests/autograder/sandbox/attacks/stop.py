@@ -1,0 +1,157 @@
+"""Ends the grader without a mark, or keeps it busy for ever: time, memory, output, exits, crashes."""
+
+import ctypes
+import itertools
+import os
+import re
+import signal
+import sys
+import time
+
+import torch
+
+
+def abort(x):
+    """Aborts."""
+    os.abort()
+
+
+def backward(x, layer):
+    """Ends the process in the backward pass."""
+    return _Trap.apply(x * layer.gain)
+
+
+class _Trap(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 0
+
+    @staticmethod
+    def backward(ctx, gradient):
+        os._exit(0)
+
+
+def big_number(x):
+    """Computes a number of which Python will not let go."""
+    10**10**9
+
+
+def catch_all(x):
+    """Loops, and catches whatever should end the loop."""
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            continue
+
+
+def crash(x):
+    """Writes to address 0."""
+    ctypes.memset(0, 1, 1)
+
+
+def descriptors(x):
+    """Closes all descriptors, also those it did not open."""
+    os.closerange(0, 4096)
+    while True:
+        pass
+
+
+def error_text(x):
+    """Raises an exception whose text is never finished."""
+    raise _EndlessError
+
+
+class _EndlessError(Exception):
+    def __str__(self):
+        while True:
+            pass
+
+
+def exit_on_import():
+    """Ends the process while it is imported."""
+    os._exit(0)
+
+
+def exit_silently(x):
+    """Ends the process without a word."""
+    os._exit(0)
+
+
+def import_endlessly():
+    """Never finishes importing."""
+    while True:
+        pass
+
+
+def kill_self(x):
+    """Kills itself."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    signal.raise_signal(signal.SIGKILL)
+    os._exit(1)
+
+
+def loop(x):
+    """Never ends."""
+    while True:
+        pass
+
+
+def memory(x):
+    """Takes all the memory there is."""
+    hoard = []
+    while True:
+        hoard.append(bytearray(64 << 20))
+
+
+def memory_in_torch(x):
+    """Asks for a tensor of a terabyte, again and again."""
+    while True:
+        try:
+            torch.ones(1 << 38)
+        except RuntimeError:
+            continue
+
+
+def print_endlessly(x):
+    """Prints without end."""
+    while True:
+        sys.stdout.write("x" * 10_000)
+
+
+def recursion(x):
+    """Recurses in C, where Python does not count."""
+    sys.setrecursionlimit(10**9)
+    deep = lambda depth: deep(depth + 1)
+    deep(0)
+
+
+def regular_expression(x):
+    """Matches a pattern that takes exponential time, in C and without a chance to interrupt it."""
+    re.match(r"(a+)+b", "a" * 60)
+
+
+def sleep(x):
+    """Sleeps for ever, which costs no CPU time."""
+    time.sleep(10**6)
+
+
+def stack(x):
+    """Runs out of C stack in chained iterators, where Python does not count."""
+    chained = iter(())
+    for _ in range(1_000_000):
+        chained = itertools.chain(chained)
+    next(chained, None)
+
+
+def stderr(x):
+    """Writes to the terminal's descriptors without end, escape sequences too."""
+    while True:
+        os.write(2, b"\x1b[2J\x1b]0;owned\x07" * 1000)
+
+
+def system_exit(x):
+    """Calls exit() in the middle of a test."""
+    raise SystemExit(0)

@@ -1,5 +1,0 @@
-import torch
-
-
-def habit(x):
-    return torch.einsum("ij,ij->", x, x)

@@ -1,5 +1,0 @@
-import tqdm
-
-
-def habit(x):
-    return sum(tqdm.trange(4))

@@ -1,6 +1,0 @@
-import warnings
-
-
-def habit(x):
-    warnings.warn("careful", stacklevel=2)
-    return 1

@@ -1,8 +1,0 @@
-"""Never finishes importing.
-
-Bites: stop.
-Earns: nothing.
-"""
-
-while True:
-    pass

@@ -1,0 +1,259 @@
+"""`python -m validity calibrate`: where to put the BLEU thresholds.
+
+The reference is trained with several seeds, and its scores tell what share of correct students would miss a threshold.
+A student's BLEU is modelled as the seeds' mean plus two independent errors: the spread over training seeds, known only
+from n runs (hence Student's t with n - 1 degrees of freedom, and the uncertainty of the mean), and the choice of the
+test sentences (the bootstrap's standard error). Trained seeds stay in the output folder, so that an interrupted
+calibration can be resumed.
+"""
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tqdm import tqdm
+
+from autograder.scoring import ScoringError, read_references, read_translations, score
+from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.command_line import Parser
+from foundation.places import ROOT, TEST_REFERENCES
+from foundation.whole_files import in_one_piece, write_whole
+
+SHARES = (0.01, 0.05)
+DRAWS = 200_000
+SEED = 12_345
+INTERVAL_IN_ERRORS = 2 * 1.96  # a 95% interval, in standard errors
+
+
+def add_calibrate(commands: "argparse._SubParsersAction[Parser]") -> None:
+    """Adds `calibrate` to the commands."""
+    calibrate = commands.add_parser(
+        "calibrate",
+        help="propose BLEU thresholds",
+        description="Train the reference with several seeds, score its translations of the test sentences, and say "
+        "what share of correct students would miss the present thresholds, and which thresholds few would miss. "
+        "Writes calibration.json and calibration.png. Started again after an interruption, it resumes "
+        "where it stopped.",
+        epilog="example: python -m validity calibrate --seeds 5 --preset fast --epochs 3",
+    )
+    calibrate.set_defaults(run=run)
+    calibrate.add_argument("--seeds", type=int, default=5, help="number of seeds (default: 5)")
+    calibrate.add_argument("--preset", default="course", help="the reference's settings (default: course)")
+    calibrate.add_argument("--epochs", type=int, help="default: the preset's")
+    folder = ROOT / "runs" / "calibration"
+    calibrate.add_argument("--output", type=Path, default=folder, help="default: runs/calibration/")
+    where = TEST_REFERENCES.relative_to(ROOT)
+    calibrate.add_argument("--references", type=Path, default=TEST_REFERENCES, help=f"default: {where}")
+    calibrate.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: this repository's")
+    calibrate.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Returns 0 on success, 1 where a run failed, 2 for bad input."""
+    if options.seeds < 2 or (options.epochs is not None and options.epochs < 1):
+        print("calibrate: expected --seeds of 2 or more and --epochs of 1 or more", file=sys.stderr)
+        return 2
+    thresholds = read_assignment(options.assignment).thresholds
+    arguments = ["--preset", options.preset, *(["--epochs", str(options.epochs)] if options.epochs else [])]
+    output = options.output.resolve()
+    output /= "-".join([options.preset, *([f"{options.epochs}-epochs"] if options.epochs else [])])
+    try:
+        scores = run_seeds(range(options.seeds), arguments, options.references.resolve(), output)
+    except ScoringError as error:
+        print(f"calibrate: {error}", file=sys.stderr)
+        return 2
+    except CalibrationError as error:
+        print(f"calibrate: {error}", file=sys.stderr)
+        return 2 if error.status == 2 else 1
+    spread = spread_of(scores)
+    content = {"arguments": arguments, "scores": [vars(score) for score in scores]}
+    content |= propose(spread, thresholds, SHARES)
+    as_json = json.dumps(content, indent=1)
+    write_whole(output / "calibration.json", as_json + "\n")
+    draw(spread, content, output / "calibration.png")
+    print(as_json if options.json else as_text(content, output))
+    return 0
+
+
+@dataclass(frozen=True)
+class SeedScore:
+    """BLEU of one trained seed with the ends of its 95% bootstrap interval, all between 0 and 1."""
+
+    seed: int
+    bleu: float
+    low: float
+    high: float
+
+
+class CalibrationError(RuntimeError):
+    """A run failed; the message has its last line.
+
+    Attributes:
+        status: of the command that failed; 2 where it was given something wrong.
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        """Takes what the command said and its exit status."""
+        super().__init__(message)
+        self.status = status
+
+
+def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[SeedScore]:
+    """The scores of all seeds.
+
+    Args:
+        seeds: one per run.
+        arguments: arguments of `python -m reference train`: preset, epochs, other settings.
+        references: the test split, `source|||target` lines.
+        output: folder; each seed gets one in it, with `score.json` once it is done. An interrupted run is resumed.
+            The folder's name identifies everything that decides the score, so that an outdated score is never used.
+
+    Raises:
+        CalibrationError: where training or translating fails.
+        ScoringError: where the references cannot be read.
+    """
+    targets = read_references(references)
+    version = version_of(arguments, references)
+    scores = []
+    for seed in tqdm(seeds, desc="calibrate", unit="seed", disable=None):
+        folder = output / f"seed-{seed}-{version}"
+        done = folder / "score.json"
+        if not done.is_file():
+            is_begun = (folder / "last.pt").is_file()
+            how = ["--resume"] if is_begun else [*arguments, "--seed", str(seed)]
+            _reference(["train", *how, "--output", str(folder)])
+            translations = folder / "translations.txt"
+            _reference(["translate", "--checkpoint", str(folder / "best.pt"), "--output", str(translations)])
+            found = score(read_translations(translations, expected=len(targets)), targets)
+            write_whole(done, json.dumps(asdict(SeedScore(seed, found.bleu, found.low, found.high))) + "\n")
+        scores.append(SeedScore(**json.loads(done.read_text(encoding="utf-8"))))
+    return scores
+
+
+def version_of(arguments: Sequence[str], references: Path) -> str:
+    """Eight hex digits that identify the settings, the reference, the corpus and the test split."""
+    digest = hashlib.sha256(json.dumps(list(arguments)).encode())
+    code, corpus = (ROOT / "reference").rglob("*.py"), (ROOT / "data" / "corpus").glob("*")
+    for path in [*sorted(code), *sorted(corpus), references]:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:8]
+
+
+def _reference(arguments: Sequence[str]) -> None:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "reference", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)  # noqa: S603  our own
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise CalibrationError(f"`python -m reference {' '.join(arguments)}` failed: {last}", done.returncode)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How the scores of correct students are distributed.
+
+    Attributes:
+        mean: the mean of the seeds' BLEU.
+        over_seeds: standard deviation between seeds.
+        over_sentences: standard error of one score by the bootstrap, averaged over the seeds.
+        draws: simulated scores, ascending.
+    """
+
+    mean: float
+    over_seeds: float
+    over_sentences: float
+    draws: npt.NDArray[np.float64]
+
+    def share_below(self, threshold: float) -> float:
+        """The expected share of correct students who miss a threshold."""
+        return float(np.searchsorted(self.draws, threshold) / len(self.draws))
+
+    def threshold_for(self, share: float) -> float:
+        """The highest threshold, in hundredths, that at most this share of correct students misses."""
+        return max(0.0, math.floor(float(np.quantile(self.draws, share)) * 100) / 100)
+
+
+def spread_of(scores: Sequence[SeedScore]) -> Spread:
+    """The spread.
+
+    Raises:
+        ValueError: with fewer than two seeds, or with one of them twice.
+    """
+    if len({score.seed for score in scores}) < max(2, len(scores)):
+        raise ValueError(f"{len(scores)} scores: expected two different seeds or more")
+    values = np.array([score.bleu for score in scores])
+    over_seeds = float(values.std(ddof=1))
+    over_sentences = float(np.mean([(score.high - score.low) / INTERVAL_IN_ERRORS for score in scores]))
+    generator = np.random.default_rng(SEED)
+    n = len(scores)
+    seeds = generator.standard_t(n - 1, DRAWS) * over_seeds * math.sqrt(1 + 1 / n)
+    draws = float(values.mean()) + seeds + generator.normal(0.0, over_sentences, DRAWS)
+    return Spread(float(values.mean()), over_seeds, over_sentences, np.sort(draws.clip(0.0, 1.0)))
+
+
+def propose(spread: Spread, present: Mapping[str, float], shares: Sequence[float]) -> dict[str, Any]:
+    """As JSON: the spread, the share of correct students who miss each present threshold, and proposed thresholds."""
+    return {
+        "mean": round(spread.mean, 4),
+        "over_seeds": round(spread.over_seeds, 4),
+        "over_sentences": round(spread.over_sentences, 4),
+        "present": [
+            {"name": name, "threshold": value, "share_that_misses": round(spread.share_below(value), 4)}
+            for name, value in present.items()
+        ],
+        "proposed": [
+            {"at_most": share, "threshold": threshold, "share_that_misses": round(spread.share_below(threshold), 4)}
+            for share in shares
+            for threshold in [spread.threshold_for(share)]
+        ],
+    }
+
+
+def as_text(content: dict[str, Any], output: Path) -> str:
+    """The report for the terminal."""
+    lines = [f"seed {score['seed']}: BLEU {score['bleu']:.3f}" for score in content["scores"]]
+    spread = f"{content['over_seeds']:.3f} over seeds, {content['over_sentences']:.3f} over test sentences"
+    lines += [f"mean {content['mean']:.3f}, standard deviation {spread}", "", "expected share of correct students"]
+    for entry in content["present"]:
+        lines.append(f"  who miss {entry['name']} = {entry['threshold']:.2f} (now): {entry['share_that_misses']:.1%}")
+    for entry in content["proposed"]:
+        share = f"{entry['share_that_misses']:.1%}, at most {entry['at_most']:.0%} wanted"
+        lines.append(f"  who miss {entry['threshold']:.2f} (proposed): {share}")
+    return "\n".join([*lines, "", f"report: {output}"])
+
+
+def draw(spread: Spread, content: dict[str, Any], path: Path) -> None:
+    """Writes a PNG: expected scores of correct students, the seeds' scores, present and proposed thresholds."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 3.6))
+    axes.hist(spread.draws, bins=200, density=True, color="#9ecae1", label="correct students, expected")
+    blues = [score["bleu"] for score in content["scores"]]
+    axes.plot(blues, [0.0] * len(blues), "k|", markersize=12, label="trained seeds")
+    for entry in content["present"]:
+        axes.axvline(entry["threshold"], color="tab:red", label=f"{entry['name']}, now {entry['threshold']:.2f}")
+    for entry, style in zip(content["proposed"], ("--", ":"), strict=False):
+        label = f"{entry['threshold']:.2f}: {entry['at_most']:.0%} miss it"
+        axes.axvline(entry["threshold"], color="tab:green", linestyle=style, label=label)
+    marks = [*blues, *(entry["threshold"] for entry in (*content["present"], *content["proposed"]))]
+    axes.set_xlim(max(0.0, min(marks) - 0.05), min(1.0, max(marks) + 0.1))
+    axes.set_xlabel("BLEU on the test sentences")
+    axes.set_yticks([])
+    axes.legend(fontsize=8)
+    figure.tight_layout()
+    with in_one_piece(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=140, metadata={"Software": None})
+    pyplot.close(figure)

@@ -1,0 +1,211 @@
+"""What the proof found: for the terminal, as JSON, and as pages for docs/proof.
+
+The pages hold no times or dates: they change only when a result does.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from foundation.assignment_file import Assignment
+from foundation.whole_files import write_whole
+
+from ..markdown import columns, in_cell, table
+from .prove import Proof
+from .verdicts import APART, Verdict
+
+Table = tuple[Sequence[str], list[Sequence[object]]]
+TESTS = {
+    "own": "the tests of the component's tasks (all tests on one fault in thirty)",
+    "reached": "the tests that the fault can reach (all tests on one fault in ten)",
+    "all": "all tests",
+}
+"""Which tests a fault gets with the first seed."""
+
+
+def blame_table(verdicts: Sequence[Verdict], assignment: Assignment) -> Table:
+    """How many faults of each component are found, and what share of them costs each task points.
+
+    A component's extension has a row of its own.
+    """
+    numbers = [task.number for task in assignment.tasks if task.components]
+    order = [component for task in assignment.tasks for component in task.components]
+    rows: dict[str, list[Verdict]] = {}
+    for verdict in sorted(verdicts, key=lambda one: (order.index(one.fault.component), one.fault.task)):
+        name, task = verdict.fault.component.split(".")[1], verdict.fault.task
+        if task.startswith("E") and name in rows and rows[name][0].fault.task != task:
+            name = f"{name}, {task}"
+        rows.setdefault(name, []).append(verdict)
+
+    def share(number: str, own: list[Verdict]) -> str:
+        found = sum(number in verdict.lost for verdict in own)
+        return f"{found / len(own):.0%}" if found else ""
+
+    return ("fault in", "faults", "found", *numbers), [
+        (name, len(own), sum(one.is_killed for one in own), *(share(number, own) for number in numbers))
+        for name, own in rows.items()
+    ]
+
+
+def faults_table(verdicts: Sequence[Verdict], assignment: Assignment) -> Table:
+    """Each fault with what finds it, what it costs, and what is wrong with that."""
+    head = "fault", "code that …", "severity", "found by", "and others", "costs", ""
+    return head, [
+        (
+            f"`{verdict.fault.id}`",
+            in_cell(verdict.fault.when),
+            verdict.fault.severity,
+            in_cell(verdict.killers[0]) if verdict.killers else "nothing",
+            max(0, len(verdict.killers) - 1) or "",
+            ", ".join(f"{number} (-{points:g})" for number, points in verdict.lost.items()),
+            "; ".join(flaws(verdict, assignment)),
+        )
+        for verdict in verdicts
+    ]
+
+
+def flaws(verdict: Verdict, assignment: Assignment) -> list[str]:
+    """Why a fault's verdict is not good."""
+    found = [f"SURVIVED with seeds {verdict.missed_seeds[:5]}"] if verdict.missed_seeds else []
+    wrong = verdict.wrongly_blamed(assignment)
+    found += [f"WRONG BLAME {', '.join(wrong)}"] if wrong else []
+    return found + [f"TEST BROKE {message}" for message in verdict.grader_errors[:1]]
+
+
+def as_text(proof: Proof, show_all: bool) -> str:
+    """The report for the terminal; `show_all` also lists the faults that were found."""
+    parts = []
+    shown = proof.verdicts if show_all else proof.bad
+    if shown:
+        parts.append(columns(*faults_table(shown, proof.assignment)))
+    if proof.verdicts:
+        parts.append(columns(*blame_table(proof.verdicts, proof.assignment)))
+        parts.append(
+            f"{len(proof.verdicts)} faults, {n_killed(proof)} found; seeds: {proof.seeds}; {TESTS[proof.tests]}"
+        )
+    lines = [f"REJECTED {name} ({len(found)} times): {found[0]}" for name, found in proof.wrong.items()]
+    if proof.variants:
+        n_rejected = len(proof.wrong)
+        lines.append(f"variants: {len(proof.variants)}, wrongly rejected: {n_rejected}, seeds: {proof.variant_seeds}")
+    for test, margin in proof.narrow.items():
+        lines.append(f"NARROW {test}: correct code {margin.correct:.1e}, tolerance {margin.tolerance:.0e}")
+    lines += [f"CLOSE {name}: found by less than a factor {APART}" for name in proof.close]
+    lines.append(f"CPU {proof.cpu_seconds:.0f} s, wall {proof.wall_seconds:.0f} s")
+    return "\n\n".join([*parts, "\n".join(lines)])
+
+
+def n_killed(proof: Proof) -> int:
+    """How many faults are found with every seed."""
+    return sum(verdict.is_killed for verdict in proof.verdicts)
+
+
+def as_data(proof: Proof) -> dict[str, Any]:
+    """The report as JSON."""
+    return {
+        "holds": proof.holds,
+        "seeds": proof.seeds,
+        "variant_seeds": proof.variant_seeds,
+        "tests": proof.tests,
+        "faults": [
+            {
+                "id": verdict.fault.id,
+                "component": verdict.fault.component,
+                "task": verdict.fault.task,
+                "severity": verdict.fault.severity,
+                "killed": verdict.is_killed,
+                "killed_by": verdict.killers,
+                "lost_points": verdict.lost,
+                "wrongly_blamed": verdict.wrongly_blamed(proof.assignment),
+                "grader_errors": verdict.grader_errors,
+                "cpu_seconds": round(verdict.cpu_seconds, 3),
+            }
+            for verdict in proof.verdicts
+        ],
+        "killed": n_killed(proof),
+        "good": len(proof.verdicts) - len(proof.bad),
+        "total": len(proof.verdicts),
+        "variants": [variant.name for variant in proof.variants],
+        "rejected": proof.wrong,
+        "margins": {test: {**vars(margin), "is_wide": margin.is_wide} for test, margin in proof.margins.items()},
+        "close": proof.close,
+        "cpu_seconds": round(proof.cpu_seconds, 1),
+        "wall_seconds": round(proof.wall_seconds, 1),
+    }
+
+
+def write_pages(proof: Proof, folder: Path) -> None:
+    """Writes README.md, and where faults were tried their list."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if proof.verdicts:
+        faults = table(*faults_table(proof.verdicts, proof.assignment))
+        title = f"# The {len(proof.verdicts)} known faults\n\nWritten by `make proof`; see [the proof](README.md)."
+        write_whole(folder / "faults.md", f"{title}\n\n{faults}\n")
+    write_whole(folder / "README.md", proof_page(proof))
+
+
+def proof_page(proof: Proof) -> str:
+    """The proof's result as a page."""
+    parts = [
+        "# Proof of the component tests",
+        "Written by `make proof`, or with fewer seeds by `python -m validity prove --output docs/proof`; "
+        "`make prove` repeats the proof with one seed.",
+    ]
+    if proof.verdicts:
+        right = sum(not verdict.wrongly_blamed(proof.assignment) for verdict in proof.verdicts)
+        parts += [
+            "## Faults",
+            f"{len(proof.verdicts)} known faults ([list](faults.md)), each put into the reference on its own, with "
+            f"{in_seeds(proof.seeds)}: {n_killed(proof)} are found with every seed, and {right} cost points only in "
+            f"tasks of the faulty component. The first seed runs {TESTS[proof.tests]}, the others only those of the "
+            "component's tasks. The table shows what share of a component's faults costs each task points. A fault in "
+            "a part that post-norm and pre-norm (E.2) share costs points in both; a fault of pre-norm alone only in "
+            "E.2.",
+            table(*blame_table(proof.verdicts, proof.assignment)),
+        ]
+    if proof.variants:
+        parts += [
+            "## Correct code that looks different",
+            f"{len(proof.variants)} variants and the reference with {in_seeds(proof.variant_seeds)} (rewritings of the "
+            f"reference's text with one seed); wrongly rejected: {len(proof.wrong)}.",
+            table(
+                ("variant", "what is different", "where"),
+                [(f"`{one.name}`", one.what.rstrip("."), one.where) for one in proof.variants],
+            ),
+        ]
+    rows = [
+        (
+            f"`{test}`",
+            power(margin.correct),
+            f"{margin.tolerance:.0e}",
+            "" if margin.fault is None else power(margin.fault, up=False),
+            "" if margin.is_wide else "too near",
+        )
+        for test, margin in proof.margins.items()
+    ]
+    widest = max(
+        (margin.correct / margin.tolerance for margin in proof.margins.values() if margin.tolerance), default=0
+    )
+    parts += [
+        "## Tolerances",
+        "Errors are in float64, relative to 1 + the size of the expected value. A tolerance is right if it is at "
+        f"least a factor {APART} above the errors of correct code, and if each fault, with each seed, exceeds the "
+        "tolerance of some test by that factor (or fails otherwise than by a number). Here correct code stays a "
+        f"factor {1 / widest if widest else float('inf'):.0f} or more below every tolerance; faults found by less "
+        f"than a factor {APART}: {len(proof.close)}. The table shows powers of ten, rounded towards the tolerance; "
+        "`0` = never different.",
+        table(("test", "correct code at most", "tolerance", "faults from", ""), rows),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def in_seeds(count: int) -> str:
+    """The number of seeds in words."""
+    return "one seed" if count == 1 else f"{count} seeds"
+
+
+def power(error: float, up: bool = True) -> str:
+    """A power of ten not below (or not above) the error: stable where machines round differently."""
+    if error in (0, float("inf")):
+        return f"{error:.0f}"
+    exponent = int(f"{error:e}".split("e")[1])
+    return f"1e{exponent + (up and float(f'1e{exponent}') != error):+03d}"
