@@ -11,7 +11,7 @@ from foundation.counting import counted
 from foundation.printable_text import printable
 
 from ..classroom.downloads import (
-    PLATFORM_NAMES,
+    LAYOUTS,
     Download,
     HandedIn,
     Matched,
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
     """The list for people."""
     submissions = download.submissions
-    lines = [f"{download.folder}: {PLATFORM_NAMES[download.layout]}", counted(len(submissions), "submission")]
+    lines = [f"{download.folder}: {LAYOUTS[download.layout].title}", counted(len(submissions), "submission")]
     if n_students:
         lines[-1] += f", from {len(matched.counting)} of {counted(n_students, 'student')}"
     width = max(len(printable(one.entry, 60)) for one in submissions)

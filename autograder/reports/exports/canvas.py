@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from foundation.counting import first_of
 from foundation.printable_text import printable
 
-from ...classroom.downloads.canvas import FILE
+from ...classroom.downloads.platforms import CANVAS_FILE
 from ..spreadsheets import as_score
 from .marks import About, Mark, Table
 
@@ -62,5 +62,5 @@ def column_in(marks: Sequence[Mark], title: str) -> tuple[str, str]:
 
 def feedback_file(mark: Mark) -> str | None:
     """The beginning of the name of the student's file; None where the download was not Canvas's."""
-    found = FILE.fullmatch(mark.result.member.file)
+    found = CANVAS_FILE.fullmatch(mark.result.member.file)
     return f"{found[0][: found.start('file')]}feedback.html" if found else None

@@ -9,7 +9,7 @@ from statistics import mean, median
 
 from foundation.assignment_file import Assignment
 
-from ...classroom.downloads import PLATFORM_NAMES
+from ...classroom.downloads import LAYOUTS
 from ...classroom.marks import Mark
 from ...classroom.results import Result, by_task
 from ...classroom.roll import Roll
@@ -99,7 +99,7 @@ def roll_view(roll: Roll) -> dict[str, object]:
     undecided = [(member.name, what + ", ".join(member.undecided)) for member in roll.members if member.undecided]
     undecided += [(one.entry, one.reason) for one in roll.left_out if one.needs_decision]
     return {
-        "platform": PLATFORM_NAMES.get(roll.layout, roll.layout),
+        "platform": LAYOUTS[roll.layout].title if roll.layout in LAYOUTS else roll.layout,
         "undecided": undecided,
         "n_late": sum(bool(member.is_late) for member in roll.members),
         "missing": roll.missing,

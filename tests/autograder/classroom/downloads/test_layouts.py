@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from autograder.classroom.downloads import LAYOUTS, DownloadError, canvas, moodle, read_download
+from autograder.classroom.downloads import LAYOUTS, DownloadError, read_download
+from autograder.classroom.downloads.platforms import CANVAS_FILE, CANVAS_TEXT, MOODLE_ENTRY
 from autograder.intake import LooseFiles, take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
@@ -117,7 +118,7 @@ def test_canvas_keeps_letters_of_any_script(lay, name):
     assert [stray.people[0].name for stray in download.strays] == [name]
 
 
-@pytest.mark.parametrize("read_name", [canvas.FILE.fullmatch, canvas.TEXT.fullmatch, moodle.ENTRY.fullmatch])
+@pytest.mark.parametrize("read_name", [CANVAS_FILE.fullmatch, CANVAS_TEXT.fullmatch, MOODLE_ENTRY.fullmatch])
 @pytest.mark.parametrize("letter", ["a", "α", "1_", "_", " "])
 def test_long_names_are_read_at_once(read_name, letter):
     """A pattern that tries each letter in two ways would take years for this one."""
