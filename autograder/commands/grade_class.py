@@ -24,9 +24,8 @@ from ..classroom.records import RECORDS, export, hold
 from ..classroom.results import Result, results_of
 from ..classroom.roll import Roll, write_roll
 from ..classroom.staleness import Conditions
-from ..classroom.store import ByHand, Database, Decisions, received_of, url_of
+from ..classroom.store import ByHand, Database, Decisions, received_of, stored_name, url_of
 from ..classroom.store import Results as Store
-from ..classroom.store.enrolment import stored_name
 from ..diagnosis.catalogue import faults_of
 from ..grading.seeds import seeds_of_term
 from ..intake import Intake, IntakeError, take_in

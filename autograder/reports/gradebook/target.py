@@ -11,7 +11,7 @@ from sqlalchemy import make_url
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
-from ...classroom.store.opening import parse_url, shown
+from ...classroom.store.database import parse_url, shown
 
 HANDED_OUT = ROOT / "notebooks" / "release"
 """The students' notebooks, by nbgrader's name of the assignment."""

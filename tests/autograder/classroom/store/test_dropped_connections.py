@@ -54,16 +54,16 @@ def test_a_restart_in_the_middle_of_a_transaction_repeats_it(postgresql, opened)
     record = graded()
     calls = []
 
-    def is_finished(connection):
+    def is_finished(session):
         """As `add` would, with an accident after the first statement."""
-        connection.execute(text("UPDATE submissions SET name = name || '!'"))
+        session.execute(text("UPDATE submissions SET name = name || '!'"))
         calls.append(1)
         if len(calls) == 1:
             postgresql.halt()
             postgresql.start()
-        return connection.execute(text("SELECT name FROM submissions WHERE entry = 'anna'")).scalar_one()
+        return session.execute(text("SELECT name FROM submissions WHERE entry = 'anna'")).scalar_one()
 
-    assert opened.do_plainly(is_finished) == "anna!" and len(calls) == 2
+    assert opened.do(is_finished) == "anna!" and len(calls) == 2
     results.add(ANNA, record)
     assert counts(opened) == [1, 1, 1]
 

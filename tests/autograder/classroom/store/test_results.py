@@ -13,8 +13,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from autograder.classroom.marks import weighed
-from autograder.classroom.store import Database, Owner, Received, Results, url_of
-from autograder.classroom.store.enrolment import stored_name
+from autograder.classroom.store import Database, Owner, Received, Results, stored_name, url_of
 from autograder.classroom.store.tables import HandedIn, Kept, Result, Run, Student, TestResult
 from autograder.grading.record import NotWrittenError
 from autograder.grading.seeds import Seeds
