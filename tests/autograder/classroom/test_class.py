@@ -14,7 +14,7 @@ from autograder.commands import export_marks
 from autograder.grading.events import Noted, TasksJudged
 from autograder.grading.marks import TaskResult
 from autograder.grading.states import State
-from autograder.reports.class_summary import as_class_table, parts_of, rows_of, write_summary
+from autograder.reports.class_summary import as_class_table, rows_of, tasks_of, write_summary
 from autograder.reports.spreadsheets import harmless
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
 
@@ -192,8 +192,8 @@ def test_the_summary_tells_all_kinds_apart(folder, output, use):
     assert f"{len(records)} submissions" in table and "timeout: anna" in table and "not graded: dan\n" in table
     assert "1 with notes on the grading itself: bob" in table
     assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 120
-    for part in parts_of(records.values()):
-        assert sum(part["states"].values()) == len(records)
+    for task in tasks_of(records.values()):
+        assert sum(task.states.values()) == len(records)
     write_summary(roll, results, output)
     assert {row["id"]: row["1.4 state"] for row in rows_of(results)}["bob"] == "failed"
 

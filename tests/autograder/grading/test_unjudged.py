@@ -19,7 +19,7 @@ from autograder.grading.submission import events_of
 from autograder.grading.unjudged import unjudged_in
 from autograder.intake import Intake, take_in
 from autograder.reports.class_summary import sections_of
-from autograder.reports.pages.needs_a_person import cases
+from autograder.reports.pages.class_page import cases
 from autograder.reports.pages.student_page import student_view
 from autograder.reports.pages.writing import make_environment
 from autograder.reports.terminal import as_table

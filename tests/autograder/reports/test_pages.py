@@ -19,8 +19,8 @@ from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, Lear
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.pages import write_pages
-from autograder.reports.pages.charts import histogram
-from autograder.reports.pages.misconceptions import ranked
+from autograder.reports.pages.class_page import ranked
+from autograder.reports.pages.pictures import histogram
 from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()
