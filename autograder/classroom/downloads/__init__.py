@@ -10,7 +10,7 @@
 Nothing is guessed: an entry that fits no rule of the layout is a stray, and is listed.
 """
 
-from .handed_in import Download, DownloadError, HandedIn, Person, Stray
+from .handed_in import Download, HandedIn, Person, Stray
 from .matching import Matched, match, names_another
 from .platforms import LAYOUTS
 from .recognition import read_download
@@ -19,7 +19,6 @@ from .roster import Student, read_points, read_roster
 __all__ = [
     "LAYOUTS",
     "Download",
-    "DownloadError",
     "HandedIn",
     "Matched",
     "Person",

@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from foundation.command_line import UserError
+
 from ...intake import ARCHIVES, LooseFiles
 
 CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tar.bz2", ".tar.xz", ".gz")
 """Kinds that intake refuses, with a reason: somebody's work may be in them."""
-
-
-class DownloadError(ValueError):
-    """A folder that is not a class's download, or a roster that cannot be read; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ def list_folder(path: Path) -> Listing:
     """Lists a folder.
 
     Raises:
-        DownloadError: where it cannot be listed.
+        UserError: where it cannot be listed.
     """
     folders, files, others = [], [], []
     try:
@@ -130,7 +128,7 @@ def list_folder(path: Path) -> Listing:
                 else:
                     others.append(Stray(entry.name, "neither a file nor a folder"))
     except OSError as error:
-        raise DownloadError(f"{path}: {error.strerror}; expected a folder with one entry per submission") from None
+        raise UserError(f"{path}: {error.strerror}; expected a folder with one entry per submission") from None
     return Listing(path, tuple(folders), tuple(files), tuple(others))
 
 
@@ -138,7 +136,7 @@ def peek(path: Path) -> Listing:
     """Lists a student's folder; one that cannot be listed seems empty, so that it stops nobody else."""
     try:
         return list_folder(path)
-    except DownloadError:
+    except UserError:
         return Listing(path, (), (), ())
 
 

@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from foundation.command_line import UserError
 from foundation.printable_text import printable
 
 from ...intake import UPLOADED_AGAIN, LooseFiles, name_of
 from ...intake.errors import IntakeError, RefusedError
 from ...intake.files.tree import read_file
-from .handed_in import DownloadError, HandedIn, Listing, Person, Stray, holds_a_submission, peek
+from .handed_in import HandedIn, Listing, Person, Stray, holds_a_submission, peek
 from .times import read_time
 
 Read: TypeAlias = tuple[list[HandedIn], list[Stray]]
@@ -32,7 +33,7 @@ class Layout:
     Attributes:
         title: for people.
         recognises: whether a folder has this layout.
-        read: what is in such a folder; a `DownloadError` says why it cannot be used.
+        read: what is in such a folder; a `UserError` says why it cannot be used.
     """
 
     title: str
@@ -197,16 +198,16 @@ def read_metadata(path: Path) -> dict[str, dict[str, Any]]:
     try:
         content = yaml.load(read_file(path, MOST_METADATA), Loader=LOADER)  # noqa: S506  a safe loader
     except (IntakeError, RefusedError) as error:
-        raise DownloadError(f"{path}: {error}") from None
+        raise UserError(f"{path}: {error}") from None
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:  # `!!int ""`, for one
-        raise DownloadError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+        raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict) or not all(isinstance(entry, dict) for entry in content.values()):
-        raise DownloadError(f"{path}: not of Gradescope's shape: expected a table of submissions")
+        raise UserError(f"{path}: not of Gradescope's shape: expected a table of submissions")
     for name, entry in content.items():
         submitters = entry.get(":submitters") or []
         if not isinstance(submitters, list) or not all(isinstance(submitter, dict) for submitter in submitters):
             what = f"{printable(str(name), 60)}: expected :submitters to be a list of tables"
-            raise DownloadError(f"{path}: not of Gradescope's shape: {what}")
+            raise UserError(f"{path}: not of Gradescope's shape: {what}")
     return {str(name): entry for name, entry in content.items()}
 
 
@@ -274,7 +275,7 @@ def read_nbgrader(listing: Listing) -> Read:
         inside = peek(listing.path / student)
         if len(inside.folders) > 1:
             what = f"several assignments, {' and '.join(inside.folders[:2])}"
-            raise DownloadError(f"{inside.path}: {what}; copy those of one assignment into a folder of their own")
+            raise UserError(f"{inside.path}: {what}; copy those of one assignment into a folder of their own")
         if not inside.folders:
             strays.append(Stray(student, "no assignment's folder in it, or not readable"))
             continue

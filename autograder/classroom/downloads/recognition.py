@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
+from foundation.command_line import UserError
 from foundation.contract import Contract
 from foundation.printable_text import printable
 
 from ...intake import ARCHIVES
-from .handed_in import Download, DownloadError, Listing, holds_a_submission, list_folder, peek
+from .handed_in import Download, Listing, holds_a_submission, list_folder, peek
 from .platforms import LAYOUTS
 
 NO_TIME = "none, although others have one"
@@ -25,21 +26,21 @@ def read_download(folder: Path, assignment: Assignment, layout: str | None = Non
         layout: one of LAYOUTS; None = the first that recognises the folder.
 
     Raises:
-        DownloadError: where there is no submission in it, or it is a submission itself.
+        UserError: where there is no submission in it, or it is a submission itself.
     """
     if layout is not None and layout not in LAYOUTS:
-        raise DownloadError(f"layout {printable(layout, 40)!r}: expected one of {', '.join(LAYOUTS)}")
+        raise UserError(f"layout {printable(layout, 40)!r}: expected one of {', '.join(LAYOUTS)}")
     contract, listing = assignment.contract, list_folder(folder)
     modules = [name for name in listing.files if name in contract.files]
     if modules and not any(looks_handed_in(listing, name, assignment) for name in (*listing.folders, *listing.files)):
         what = f"contains {modules[0]}, so it is a submission itself"
-        raise DownloadError(f"{folder}: {what}; grade it with `grade {folder}`")
+        raise UserError(f"{folder}: {what}; grade it with `grade {folder}`")
     if inner := extra_folder(listing, contract, layout):
         listing = list_folder(folder / inner)
     name = layout or next(name for name, kind in LAYOUTS.items() if kind.recognises(listing))
     submissions, strays = LAYOUTS[name].read(listing)
     if not submissions:
-        raise DownloadError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
+        raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
     if any(one.submitted for one in submissions):
         undated = [one for one in submissions if not one.submitted and not one.unread_time]
         submissions = [replace(one, unread_time=NO_TIME) if one in undated else one for one in submissions]

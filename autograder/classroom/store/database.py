@@ -18,6 +18,8 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, in
 from sqlalchemy.exc import ArgumentError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from foundation.command_line import UserError
+
 from ...grading.record import NotWrittenError
 from .tables import HandedIn, Setting, Table
 
@@ -41,7 +43,7 @@ WAITS = (0.0, 0.2, 1.0, 5.0)
 """Seconds before each try of a transaction, if a connection drops; a server may take that long to restart."""
 
 
-class StoreError(ValueError):
+class StoreError(UserError):
     """A store that cannot be used; the message says which and why, without a password."""
 
 

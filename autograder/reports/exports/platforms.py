@@ -14,7 +14,7 @@ from foundation.counting import first_of
 from foundation.printable_text import printable
 
 from ...classroom.downloads.platforms import CANVAS_FILE
-from ...classroom.record_names import record_names
+from ...classroom.records import record_names
 from ...classroom.results import Status
 from ...grading.record import write_result
 from ..pages.writing import STUDENTS

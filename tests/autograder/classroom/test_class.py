@@ -7,7 +7,6 @@ import shutil
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.downloads import DownloadError
 from autograder.classroom.entries import take_class
 from autograder.classroom.results import results_of
 from autograder.commands import export_marks
@@ -17,6 +16,7 @@ from autograder.grading.states import State
 from autograder.reports.class_summary import as_class_table, rows_of, tasks_of, write_summary
 from autograder.reports.spreadsheets import harmless
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.command_line import UserError
 
 from .conftest import ASSIGNMENT, SEEDS, StubGrader, run, states_of
 
@@ -57,7 +57,7 @@ def test_what_is_not_a_class_is_said(tmp_path, entry, words, capsys):
     assert main(["grade-class", str(tmp_path / "class"), "--output", str(tmp_path / "marks")]) == 2
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and words in printed
-    with pytest.raises(DownloadError, match="No such file"):
+    with pytest.raises(UserError, match="No such file"):
         take_class(tmp_path / "nowhere", tmp_path, ASSIGNMENT)
 
 

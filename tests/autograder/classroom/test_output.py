@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import select, text
 
 from autograder.__main__ import main
-from autograder.classroom.errors import ClassError
 from autograder.classroom.records import hold
 from autograder.classroom.store import database
 from autograder.classroom.store.tables import Kept, Result, Submission
 from autograder.commands import grade_class as command
 from autograder.grading.seeds import Seeds
 from foundation import term_secret
+from foundation.command_line import UserError
 
 from .conftest import StubGrader, opened, run
 
@@ -107,7 +107,7 @@ def test_one_process_at_a_time_writes_to_a_folder(folder, output, log, capsys):
     with hold(output):
         assert main(["grade-class", str(folder), "--output", str(output)]) == 2
         assert "another command" in capsys.readouterr().err
-        with pytest.raises(ClassError), hold(output):
+        with pytest.raises(UserError), hold(output):
             pass
     assert len(run(folder, output)) == 3
 

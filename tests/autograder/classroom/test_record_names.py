@@ -1,8 +1,8 @@
 """Each entry has a record of its own, whatever its name."""
 
-from autograder.classroom import record_names
+from autograder.classroom import records
 from autograder.classroom.entries import take_class
-from autograder.classroom.record_names import file_name
+from autograder.classroom.records import file_name
 
 from .conftest import ASSIGNMENT, kept, run
 
@@ -28,7 +28,7 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
 
 
 def test_names_that_come_to_the_same_record_stop_nobody(folder, output, monkeypatch):
-    monkeypatch.setattr(record_names, "FEW", 0)  # as if somebody had found two names with the same digits
+    monkeypatch.setattr(records, "FEW", 0)  # as if somebody had found two names with the same digits
     before = {entry.entry: entry.record.name for entry in take_class(folder, output, ASSIGNMENT)[1]}
     for name in ("a b", "a c", "a\nb", "a_b-"):
         (folder / name).mkdir()

@@ -4,9 +4,7 @@ import json
 from pathlib import Path
 
 from autograder.classroom.entries import Entry
-from autograder.classroom.keeping import Held
-from autograder.classroom.marks import Change
-from autograder.classroom.marks.regrading import PartChange
+from autograder.classroom.regrading import Change, Held, PartChange
 from autograder.reports.regrade import MOST_STUDENTS, REGRADE, as_regrade_table, write_regrade
 
 

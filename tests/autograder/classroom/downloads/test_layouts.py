@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from autograder.classroom.downloads import LAYOUTS, DownloadError, read_download
+from autograder.classroom.downloads import LAYOUTS, read_download
 from autograder.classroom.downloads.platforms import CANVAS_FILE, CANVAS_TEXT, MOODLE_ENTRY
 from autograder.intake import LooseFiles, take_in
 from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
 from foundation.places import SKELETON
 
 ASSIGNMENT = read_assignment()
@@ -255,7 +256,7 @@ def test_gradescope_names_all_partners(lay):
 def test_odd_gradescope_metadata_are_one_line(lay, text):
     folder = lay("submission_11/layers.py")
     (folder / "submission_metadata.yml").write_text(text)
-    with pytest.raises(DownloadError, match=r"submission_metadata\.yml: not .+") as caught:
+    with pytest.raises(UserError, match=r"submission_metadata\.yml: not .+") as caught:
         read(folder)
     assert "\n" not in str(caught.value)
 
@@ -311,7 +312,7 @@ def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(lay, plat
 
 def test_nbgrader_with_several_assignments_is_refused(lay):
     folder = lay("anna/hw1/1.ipynb", "anna/hw2/1.ipynb")
-    with pytest.raises(DownloadError, match="anna: several assignments, hw1 and hw2"):
+    with pytest.raises(UserError, match="anna: several assignments, hw1 and hw2"):
         read(folder, "nbgrader")
 
 
@@ -363,17 +364,17 @@ def test_a_class_of_one_is_not_an_extra_folder(lay, names):
 
 def test_the_layout_can_be_named(lay):
     folder = lay("anna_1_2_layers.py", "bob_2_3_layers.py")
-    with pytest.raises(DownloadError, match="no submission in it"):
+    with pytest.raises(UserError, match="no submission in it"):
         read(folder, "plain")
-    with pytest.raises(DownloadError, match=f"layout 'blackboard': expected one of {', '.join(LAYOUTS)}"):
+    with pytest.raises(UserError, match=f"layout 'blackboard': expected one of {', '.join(LAYOUTS)}"):
         read(folder, "blackboard")
 
 
 def test_what_is_no_class_is_refused_in_one_line(lay, tmp_path):
-    with pytest.raises(DownloadError, match="contains layers.py, so it is a submission itself"):
+    with pytest.raises(UserError, match="contains layers.py, so it is a submission itself"):
         read(lay("layers.py"))
-    with pytest.raises(DownloadError, match="No such file"):
+    with pytest.raises(UserError, match="No such file"):
         read(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DownloadError, match="no submission in it"):
+    with pytest.raises(UserError, match="no submission in it"):
         read(tmp_path / "empty")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.downloads import Download, DownloadError, HandedIn, Person, Stray, match, read_roster
+from autograder.classroom.downloads import Download, HandedIn, Person, Stray, match, read_roster
+from foundation.command_line import UserError
 
 CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,Transformer (991)
@@ -275,13 +276,13 @@ def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
     ],
 )
 def test_an_odd_roster_is_one_line(roster, text, reason):
-    with pytest.raises(DownloadError) as caught:
+    with pytest.raises(UserError) as caught:
         roster(text)
     assert reason in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_an_unreadable_roster_is_one_line(tmp_path, roster):
-    with pytest.raises(DownloadError, match="No such file"):
+    with pytest.raises(UserError, match="No such file"):
         read_roster(tmp_path / "none.csv")
-    with pytest.raises(DownloadError, match="not UTF-8"):
+    with pytest.raises(UserError, match="not UTF-8"):
         roster(PLAIN, encoding="utf-16")

@@ -15,8 +15,7 @@ from autograder.classroom.machines.grader_process import (
     end_on_this_machine,
     grade_on_this_machine,
 )
-from autograder.classroom.machines.here import MOST_TRIES
-from autograder.classroom.machines.jobs import Job, UnreadJob, record_from
+from autograder.classroom.machines.jobs import MOST_TRIES, Job, UnreadJob, record_from
 from autograder.classroom.staleness import Conditions
 from autograder.grading.recording import Recorder
 from autograder.sandbox.errors import SandboxUnavailableError
