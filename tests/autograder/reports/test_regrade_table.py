@@ -18,14 +18,6 @@ def shown(changes):
     return as_regrade_table(changes, {one.entry.key: f"student {one.entry.key}" for one in changes}).splitlines()
 
 
-def test_a_few_are_listed_alone():
-    assert shown([held(1, 4.0, 5.0, "why")]) == [
-        "1 mark would change, and stay as they are until you add --keep:",
-        "  student 1: 4 → 5",
-        "    1.2 Attention: 4 → 5 (why)",
-    ]
-
-
 def test_a_name_that_is_no_unicode_is_written(tmp_path):
     entry = Entry("m", "M\udcfcller.zip", Path("m"), Path("m"))
     write_regrade([Held(entry, Change(4.0, 5.0, ()))], {"m": "Max"}, tmp_path)

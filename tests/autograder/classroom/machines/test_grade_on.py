@@ -3,7 +3,6 @@
 import pickle
 from collections import Counter, deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 
@@ -138,15 +137,6 @@ def test_what_concerns_all_jobs_ends_the_run(run, failure, expected, words):
 
     with pytest.raises(expected, match=words):
         run(task)
-
-
-def test_a_record_of_files_with_odd_names_is_taken(sent, tmp_path):
-    """The record has them cleaned and cut."""
-    job = next(one.job for one in sent if one.job.name == "anna")
-    hashes = {f"{name}.py": "0" * 64 for name in ("\u0639\u200c\u0631", "M\udcfcller", "x" * 300)}
-    job = replace(job, intake=replace(job.intake, hashes=hashes))
-    record = Recorder(job.name, ASSIGNMENT, VERSION).add_all(job.events(StubGrader(tmp_path / "log")))
-    assert record_from(record.model_dump_json(), job, ASSIGNMENT, VERSION) == record
 
 
 @pytest.mark.parametrize(
