@@ -30,7 +30,8 @@ examples:
 files:
   UTF-8, one sentence per line, both in the same order. Plain text or src|||tgt (only
   the target is scored), with or without byte-pair marks (gr@@ ac@@ ious). Only a line
-  feed ends a line; an empty line is an empty translation.
+  feed ends a line; an empty line is an empty translation, but blank lines at the end are
+  not counted. Letters with accents may be composed or decomposed (Unicode's NFC or NFD).
 
 verdicts:
   passed, failed    BLEU and the whole of its 95% interval agree

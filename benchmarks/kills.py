@@ -1,13 +1,12 @@
 """Whether marks survive processes that die: a class is graded while its processes are killed at random moments.
 
 One of four is killed at a time, by KILL or TERM: the process of the class, one of its graders, the zygote that workers
-are forked from, or a worker. The command is started again until it has finished, and its records are compared with
+are forked from, or a worker. The command is started again until it has finished. Its records are then compared with
 those of an undisturbed run, and its database is searched for results that are missing or there twice.
 """
 
 import contextlib
 import ctypes
-import json
 import os
 import random
 import shutil
@@ -18,31 +17,22 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import cycle, islice
 from pathlib import Path
-from typing import Never
 
+import psutil
 from tqdm import tqdm
 
 from autograder.classroom.records import RECORDS
 from autograder.classroom.store import FILE
-from autograder.diagnosis.catalogue import apply, read_catalogue
-from autograder.grading.record import read_record
-from autograder.intake.python_source import read_modules
-from foundation.places import REFERENCE, ROOT
+from autograder.grading.record import Judgement, read_record
 
-from .processes import children_of, command_of, family, parent_of
+from .output import print_table
+from .processes import asked, family, has_ended, start
+from .submissions import write_small_class
 
-FAULTS = (
-    "embedding-not-scaled",
-    "attention-mask-of-first-sentence",
-    "layer-norm-sample-variance",
-    "decoder-layer-two-norms",
-)
-CRASHES = "        centred = x - x.mean", "        __import__('os')._exit(3)\n        centred = x - x.mean"
 KINDS = ("class", "grader", "zygote", "worker")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 LONGEST_WAIT, LONGEST_AIM = 2.0, 0.5
@@ -58,23 +48,14 @@ SET_CHILD_SUBREAPER = 36
 
 @dataclass
 class Outcome:
-    """What became of the marks.
+    """What became of the marks."""
 
-    Attributes:
-        kills: how many processes were killed, by kind and signal.
-        wrong: names of records that differ from the undisturbed ones.
-        lost: names of submissions without a finished record.
-        doubled: files that should not be there.
-        left: processes that were still there some time after the class's process was killed.
-        runs: how often the command was started.
-    """
-
-    kills: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
-    runs: int = 0
+    kills: Counter[str] = field(default_factory=Counter)  # by kind and signal
+    wrong: list[str] = field(default_factory=list)  # records that differ from the undisturbed ones
+    lost: list[str] = field(default_factory=list)  # submissions without a finished record
+    doubled: list[str] = field(default_factory=list)  # files that should not be there
+    left: list[str] = field(default_factory=list)  # processes that outlived the class's own
+    runs: int = 0  # of the command
 
     @property
     def is_good(self) -> bool:
@@ -82,49 +63,14 @@ class Outcome:
         return not (self.wrong or self.lost or self.doubled or self.left)
 
 
-class Victim:
-    """The command that grades a class, and the processes below it."""
-
-    def __init__(self, folder: Path, output: Path, seed: int) -> None:
-        """Starts it."""
-        options = ["--output", str(output), "--seed", str(seed), "--jobs", "2"]
-        self.process = subprocess.Popen(  # noqa: S603  our own command
-            [sys.executable, "-m", "autograder", "grade-class", str(folder), *options],
-            cwd=ROOT,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-    def ends_within(self, seconds: float) -> bool:
-        """Whether the command ends within some seconds, or has ended."""
-        try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-    def pids(self, kind: str) -> list[int]:
-        """Its processes of one kind."""
-        if kind == "class":
-            return [self.process.pid]
-        below = children_of(self.process.pid)
-        graders = [pid for pid in below if "grade-class" in command_of(pid)]
-        if kind == "grader":
-            return graders
-        zygotes = [one.pid for root in below if root not in graders for one in family(root) if is_python(one.pid)]
-        tops = [pid for pid in zygotes if parent_of(pid) not in zygotes]
-        return tops if kind == "zygote" else [pid for pid in zygotes if pid not in tops]
-
-
-def measure(count: int, size: int = SMALL, seed: int | None = None) -> int:
+def measure(count: int, size: int, seed: int | None) -> int:
     """Prints what became of the marks; returns 1 if anything was bent, lost, doubled or left behind."""
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
     outcome = kill_at_random(count, seed, size, show_progress=True)
     killed = ", ".join(f"{kind} {number}" for kind, number in sorted(outcome.kills.items()))
     print(f"{outcome.kills.total()} kills ({killed}), {outcome.runs} runs of the command, class of {size}, seed {seed}")
-    for what in ("wrong", "lost", "doubled", "left"):
-        found = getattr(outcome, what)
-        print(f"  {what:<8}{len(found)}" + (f": {', '.join(found)}" if found else ""))
+    found = {what: getattr(outcome, what) for what in ("wrong", "lost", "doubled", "left")}
+    print_table(["what", "how many", "which"], [[what, len(names), ", ".join(names)] for what, names in found.items()])
     return int(not outcome.is_good)
 
 
@@ -137,7 +83,7 @@ def kill_at_random(count: int, seed: int, size: int = SMALL, show_progress: bool
         size: of the class.
         show_progress: shows a progress bar.
     """
-    others = living_below(os.getpid())  # the caller's own
+    others = living_below()  # the caller's own, which are spared
     chance, outcome = random.Random(seed), Outcome()  # noqa: S311  moments, no secrets
     with (
         adopted_orphans(),
@@ -145,9 +91,9 @@ def kill_at_random(count: int, seed: int, size: int = SMALL, show_progress: bool
         tqdm(desc="kills", unit="kill", total=count, disable=not show_progress, leave=False) as bar,
     ):
         folder, quiet, output = (Path(name, part) for part in ("class", "quiet", "marks"))
-        write_class(folder, size)
-        run = Victim(folder, quiet, seed)
-        if status := run.process.wait():
+        write_small_class(folder, size)
+        grade = ["-m", "autograder", "grade-class", folder, "--seed", seed, "--jobs", 2, "--output"]
+        if status := start(*grade, quiet).wait():
             raise RuntimeError(f"the undisturbed run failed with status {status}")
         expected = judgements(quiet)
         while outcome.kills.total() < count:
@@ -155,96 +101,86 @@ def kill_at_random(count: int, seed: int, size: int = SMALL, show_progress: bool
             failures = 0
             while failures < MOST_FAILURES:
                 outcome.runs += 1
-                before = outcome.kills.total()
-                victim = Victim(folder, output, seed)
-                disturb(victim, chance, outcome, count, max(LONGEST_WAIT, 2 * size / count), bar, others)
-                if victim.process.wait() == 0:
+                command, before = start(*grade, output), outcome.kills.total()
+                for kill in killed_in(command, chance, max(LONGEST_WAIT, 2 * size / count)):
+                    outcome.kills[kill] += 1
+                    bar.update()
+                    if command.returncode is not None:
+                        outcome.left += orphans_after(GONE_SECONDS, others)
+                    if outcome.kills.total() == count:
+                        break
+                if command.wait() == 0:
                     break
                 failures += outcome.kills.total() == before
             compare(expected, output, outcome)
     return outcome
 
 
-def disturb(
-    victim: Victim,
-    chance: random.Random,
-    outcome: Outcome,
-    count: int,
-    wait: float,
-    bar: "tqdm[Never]",
-    others: Collection[int],
-) -> None:
-    """Kills processes of one run at random moments, `wait` seconds apart at most, until it ends or there were enough.
-
-    Never `others`.
-    """
-    while outcome.kills.total() < count:
+def killed_in(command: "subprocess.Popen[bytes]", chance: random.Random, wait: float) -> Iterator[str]:
+    """Kills processes of a command at random moments, `wait` seconds apart at most, until it ends; yields each kill."""
+    while command.returncode is None:
         kind, number = chance.choice(KINDS), chance.choice(SIGNALS)
-        if victim.ends_within(chance.uniform(0, wait)):
-            break
-        while not victim.pids(kind) and not victim.ends_within(0.02):
+        if has_ended(command, chance.uniform(0, wait)):
+            return
+        while not victims(command.pid, kind) and not has_ended(command, 0.02):
             pass
-        if victim.ends_within(chance.uniform(0, LONGEST_AIM)):
-            break
-        pids = victim.pids(kind)
-        if not pids:
+        if has_ended(command, chance.uniform(0, LONGEST_AIM)) or not (pids := victims(command.pid, kind)):
             continue
         try:
             os.kill(chance.choice(pids), number)
         except ProcessLookupError:
             continue
-        outcome.kills[f"{kind} {number.name}"] += 1
-        bar.update()
         if kind == "class":
-            victim.process.wait()
-            outcome.left += orphans_after(GONE_SECONDS, others)
-            break
+            command.wait()
+        yield f"{kind} {number.name}"
 
 
-def compare(expected: dict[str, object], output: Path, outcome: Outcome) -> None:
-    """Adds to the outcome what differs from the undisturbed run."""
+def victims(pid: int, kind: str) -> list[int]:
+    """The processes of one kind below the command, or itself."""
+    if kind == "class":
+        return [pid]
+    below = [child for one in family(pid)[:1] for child in asked(one.children, list[psutil.Process]())]
+    graders = [one.pid for one in below if "grade-class" in command_of(one)]
+    if kind == "grader":
+        return graders
+    # below the program that separates them from the system are Python's processes: the zygote, and its workers
+    inside = [two for one in below if one.pid not in graders for two in family(one.pid) if is_python(two)]
+    pids = {one.pid for one in inside}
+    return [one.pid for one in inside if (asked(one.ppid, 0) not in pids) == (kind == "zygote")]
+
+
+def command_of(process: psutil.Process) -> str:
+    """The command line of a process."""
+    return asked(lambda: " ".join(process.cmdline()), "")
+
+
+def is_python(process: psutil.Process) -> bool:
+    """Whether a process is this interpreter."""
+    return command_of(process).startswith(sys.executable)
+
+
+def compare(expected: Mapping[str, Judgement], output: Path, outcome: Outcome) -> None:
+    """Adds to the outcome what differs from the undisturbed run, in the records and in the database."""
     found = judgements(output)
     outcome.lost += sorted(expected.keys() - found.keys())
     outcome.doubled += sorted(found.keys() - expected.keys())
     outcome.doubled += [str(path.relative_to(output)) for path in output.rglob(".*")]
-    kept = results_kept(output)
+    outcome.wrong += [name for name, judgement in found.items() if expected.get(name, judgement) != judgement]
+    with closing(sqlite3.connect(output / FILE)) as connection:
+        kept = dict(
+            connection.execute(
+                "SELECT s.entry, count(*) FROM submissions s JOIN kept k ON k.submission_id = s.id "
+                "JOIN attempts a ON a.submission_id = s.id JOIN results r ON r.attempt_id = a.id GROUP BY s.entry"
+            )
+        )
     outcome.lost += [f"{name}, in the database" for name in sorted(expected.keys() - kept.keys())]
     outcome.doubled += [f"{name}, in the database" for name, number in kept.items() if number != 1]
-    outcome.wrong += [name for name, judgement in found.items() if expected.get(name, judgement) != judgement]
 
 
-def results_kept(output: Path) -> dict[str, int]:
-    """How many results the database has of each submission that has one that counts."""
-    with closing(sqlite3.connect(output / FILE)) as connection:
-        rows = connection.execute(
-            "SELECT s.entry, count(*) FROM submissions s JOIN kept k ON k.submission_id = s.id "
-            "JOIN attempts a ON a.submission_id = s.id JOIN results r ON r.attempt_id = a.id GROUP BY s.entry"
-        )
-        return {str(entry): int(number) for entry, number in rows}
-
-
-def judgements(output: Path) -> dict[str, object]:
+def judgements(output: Path) -> dict[str, Judgement]:
     """The finished judgements of a class, by the record's name."""
     records = {path.stem: read_record(path) for path in sorted((output / RECORDS).glob("*"))}
-    return {
-        name: json.loads(record.judgement.model_dump_json())
-        for name, record in records.items()
-        if record is not None and record.is_finished
-    }
-
-
-def write_class(folder: Path, size: int = SMALL) -> None:
-    """Writes a class of the reference, some faulty versions of it, and one that ends its own process, in turn."""
-    sources = {name: source for name, source in read_modules(REFERENCE).items() if "." not in name}
-    catalogue = {fault.id: fault for fault in read_catalogue()}
-    submissions = {"right": sources, **{name: apply(catalogue[name], sources) for name in FAULTS}}
-    path, text = sources["layers"]
-    submissions["crashes"] = {**sources, "layers": (path, text.replace(*CRASHES))}
-    for number, (name, modules) in enumerate(islice(cycle(submissions.items()), size)):
-        own = folder / f"{name}-{number}"
-        own.mkdir(parents=True)
-        for module, (_, text) in modules.items():
-            (own / f"{module}.py").write_text(text, encoding="utf-8")
+    return {name: record.judgement for name, record in records.items() if record is not None and record.is_finished}
 
 
 @contextlib.contextmanager
@@ -261,23 +197,18 @@ def adopted_orphans() -> Iterator[None]:
 def orphans_after(seconds: float, others: Collection[int]) -> list[str]:
     """The commands of this process's descendants, but `others`, that are still there after some seconds; ends them."""
     deadline = time.monotonic() + seconds
-    while (left := [pid for pid in living_below(os.getpid()) if pid not in others]) and time.monotonic() < deadline:
+    while (left := living_below() - set(others)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    found = [command_of(pid)[:60] for pid in left]
+    found = [asked(lambda pid=pid: command_of(psutil.Process(pid))[:60], "ended") for pid in left]  # type: ignore[misc]
     for pid in left:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     return found
 
 
-def living_below(pid: int) -> list[int]:
-    """The descendants of a process; those that have ended are waited for."""
+def living_below() -> set[int]:
+    """The descendants of this process; those that have ended are waited for."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    return [process.pid for process in family(pid)[1:]]
-
-
-def is_python(pid: int) -> bool:
-    """Whether a process is this interpreter, and not the program that separates it from the system."""
-    return command_of(pid).startswith(sys.executable)
+    return {process.pid for process in family(os.getpid())[1:]}

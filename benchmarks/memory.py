@@ -1,53 +1,46 @@
 """The memory that preparing a corpus and training on it take: it must not grow with the number of pairs."""
 
-import shlex
-import subprocess
-import sys
 import tempfile
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import psutil
 
-from reference.data import DataError
-
-from .processes import asked, family
+from .output import print_table
+from .processes import run
 
 WORDS = 20_000  # of each made-up language, as frequent as Zipf's law has it
 MEAN_LENGTH = 20  # words of a sentence
 DEV = 200  # pairs
 AT_ONCE = 10_000  # pairs that are made up together
 SECONDS = 0.05  # between two looks at a process
-MIB = 2**20
 
 
-def measure(sizes: list[int], steps: int, folder: Path | None) -> int:
-    """Prepares and trains for each number of pairs, and prints a table of peaks.
+def measure(pairs: Sequence[int], steps: int, folder: Path | None) -> int:
+    """Prepares and trains for each number of pairs, and prints the peaks.
 
     Args:
-        sizes: numbers of made-up pairs.
+        pairs: numbers of made-up pairs.
         steps: of training, with the preset wmt14-de-en.
         folder: for the files, some 400 MB per million pairs; None = the system's folder for temporary files.
     """
-    print("| pairs | `data prepare`, MiB | minutes | `train`, MiB | of that files mapped | minutes |")
-    print("|---|---|---|---|---|---|")
-    for size in sizes:
-        with tempfile.TemporaryDirectory(dir=folder) as name:
-            place = Path(name)
-            make_up(size, place)
-            text = ["--train", place / "text.de", place / "text.en", "--dev", DEV, "--test", 0]
-            preset = ["--preset", "wmt14-de-en"]
-            prepared = peak("data", "prepare", *preset, *text, "--output", place / "corpus")
-            corpus = ["--train", place / "corpus/train.arrow", "--dev", place / "corpus/dev.bpe"]
-            length = ["--max-steps", steps, "--report-every", steps]
-            trained = peak("reference", "train", *preset, *corpus, *length, "--output", place / "run")
-        (rss, _, minutes), (train_rss, mapped, train_minutes) = prepared, trained
-        print(
-            f"| {size:,} | {rss:.0f} | {minutes:.1f} | {train_rss:.0f} | {mapped:.0f} | {train_minutes:.1f} |",
-            flush=True,
-        )
+    figures = (costs(count, steps, folder) for count in pairs)
+    rows = ([f"{count:,}", *(f"{figure:.1f}" for figure in row)] for count, row in zip(pairs, figures, strict=True))
+    print_table(["pairs", "`data prepare`, MiB", "minutes", "`train`, MiB", "of that files mapped", "minutes"], rows)
     return 0
+
+
+def costs(count: int, steps: int, folder: Path | None) -> tuple[float, ...]:
+    """The figures of one row, for so many made-up pairs."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        place, preset = Path(name).resolve(), ["--preset", "wmt14-de-en"]
+        make_up(count, place)
+        text = ["--train", place / "text.de", place / "text.en", "--dev", DEV, "--test", 0]
+        prepared = run("-m", "data", "prepare", *preset, *text, "--output", place / "corpus", every=SECONDS)
+        corpus = ["--train", place / "corpus/train.arrow", "--dev", place / "corpus/dev.bpe"]
+        length = ["--max-steps", steps, "--report-every", steps, "--output", place / "run"]
+        trained = run("-m", "reference", "train", *preset, *corpus, *length, every=SECONDS)
+    return prepared.memory, prepared.wall / 60, trained.memory, trained.mapped, trained.wall / 60
 
 
 def make_up(count: int, folder: Path) -> None:
@@ -55,8 +48,8 @@ def make_up(count: int, folder: Path) -> None:
     drawing = np.random.default_rng(0)
     shares = 1 / np.arange(1, WORDS + 1)
     shares /= shares.sum()
-    for language in ("de", "en"):
-        words = np.array([_spell(number, language) for number in range(WORDS)])
+    for language, letters in (("de", "bd"), ("en", "kl")):
+        words = np.array([spell(number, letters) for number in range(WORDS)])
         with (folder / f"text.{language}").open("w") as file:
             for start in range(0, count, AT_ONCE):
                 lengths = drawing.poisson(MEAN_LENGTH, min(AT_ONCE, count - start)) + 1
@@ -65,39 +58,6 @@ def make_up(count: int, folder: Path) -> None:
                     file.write(" ".join(sentence) + " .\n")
 
 
-def _spell(number: int, language: str) -> str:
-    """A word of its own for each number: two letters instead of a digit."""
-    letters = "bd" if language == "de" else "kl"
+def spell(number: int, letters: str) -> str:
+    """A word of its own for each number: two letters for each digit."""
     return "".join(letters[int(digit) // 5] + "aeiou"[int(digit) % 5] for digit in str(number))
-
-
-def peak(*words: object) -> tuple[float, float, float]:
-    """Runs `python -m` with these words and watches its memory.
-
-    Returns:
-        The peak of the process with its children and the part of it that is mapped files, which the system takes
-        back when it needs the memory (both in MiB), and the minutes.
-
-    Raises:
-        DataError: if the process fails; with the last line of what it said.
-    """
-    start = time.perf_counter()
-    command = [sys.executable, "-m", *map(str, words)]
-    most = [0, 0]
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)  # noqa: S603  # our own words
-        while process.poll() is None:
-            now = [sum(sizes) for sizes in zip(*map(resident, family(process.pid)), strict=True)]
-            most = max(most, now)
-            time.sleep(SECONDS)
-        if process.returncode:
-            output.seek(0)
-            said = output.read().decode(errors="replace").strip().rpartition("\n")[2]
-            raise DataError(f"{shlex.join(command[1:])} ended with status {process.returncode}: {said}")
-    return most[0] / MIB, most[1] / MIB, (time.perf_counter() - start) / 60
-
-
-def resident(process: psutil.Process) -> tuple[int, int]:
-    """Returns the bytes of memory that a process occupies now, and how many of them are files."""
-    memory = asked(process.memory_info, None)
-    return (0, 0) if memory is None else (memory.rss, memory.shared)

@@ -1,40 +1,113 @@
-"""The processes below a process, and what they use; one that has ended has no children, no command and uses nothing."""
+"""Runs commands of the kit, and asks the system what they and all processes below them use."""
 
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from typing import TypeVar
 
 import psutil
 
+from foundation.command_line import INTERRUPTED
+from foundation.places import ROOT
+
 T = TypeVar("T")
+MIB = 2**20
+
+
+class CommandError(Exception):
+    """A command has failed; the message has the last line of what it said."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A command that has ended well."""
+
+    wall: float  # seconds from its start to its end
+    cpu: float  # seconds, with those of its children; runs side by side share theirs
+    memory: float  # the most MiB that it and all processes below it occupied at a time
+    mapped: float  # how many of them were mapped files, which the system takes back when it needs the memory
+    output: str
+
+
+def start(*words: object) -> "subprocess.Popen[bytes]":
+    """Starts `python WORDS` in the repository's root, without any output."""
+    command = [sys.executable, *map(str, words)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+
+
+def run(*words: object, every: float = 0.5, cwd: Path = ROOT) -> Run:
+    """Runs `python WORDS` and looks at its memory every so many seconds.
+
+    Args:
+        words: of the command line.
+        every: seconds between two looks.
+        cwd: the folder to run in, whose packages come before those of the repository.
+
+    Raises:
+        CommandError: if it fails.
+        KeyboardInterrupt: if Ctrl-C has ended it.
+    """
+    most, began, before = (0.0, 0.0), time.perf_counter(), waited_for()
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        command, environment = [sys.executable, *map(str, words)], os.environ | {"PYTHONPATH": str(ROOT)}
+        process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=output, stderr=errors)  # noqa: S603
+        try:
+            while not has_ended(process, every):
+                most = max(most, memory_of(process.pid))
+        finally:
+            process.kill()
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace").strip())
+    if process.returncode == INTERRUPTED:
+        raise KeyboardInterrupt
+    if process.returncode:
+        said = (texts[1] or texts[0]).rpartition("\n")[2]
+        raise CommandError(f"{shlex.join(map(str, words))} ended with status {process.returncode}: {said}")
+    return Run(time.perf_counter() - began, waited_for() - before, *most, texts[0])
+
+
+def has_ended(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
+    """Whether a process ends within some seconds, or has ended."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def waited_for() -> float:
+    """CPU seconds of this process's children that were waited for."""
+    usage = getrusage(RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def memory_of(pid: int) -> tuple[float, float]:
+    """MiB of memory that a process and all below it occupy now, and how many of them are mapped files."""
+    sizes = [found for one in family(pid) if (found := asked(one.memory_info, None))]
+    return sum(one.rss for one in sizes) / MIB, sum(one.shared for one in sizes) / MIB
+
+
+def cpu_of(pid: int) -> float:
+    """CPU seconds of a process and of all below it, living or waited for."""
+    return sum(asked(lambda one=one: sum(one.cpu_times()[:4]), 0.0) for one in family(pid))  # type: ignore[misc]
 
 
 def family(pid: int) -> list[psutil.Process]:
-    """Returns a process and all below it."""
+    """A process and all below it; nothing where it has ended."""
     return asked(lambda: [one := psutil.Process(pid), *one.children(recursive=True)], [])
 
 
-def children_of(pid: int) -> list[int]:
-    """Returns the ids of a process's children."""
-    return asked(lambda: [child.pid for child in psutil.Process(pid).children()], [])
-
-
-def parent_of(pid: int) -> int:
-    """Returns the id of a process's parent, or 0."""
-    return asked(lambda: psutil.Process(pid).ppid(), 0)
-
-
-def command_of(pid: int) -> str:
-    """Returns the command line of a process."""
-    return asked(lambda: " ".join(psutil.Process(pid).cmdline()), "")
-
-
-def cpu_seconds(process: psutil.Process) -> float:
-    """Returns the CPU seconds of a process and of its children that have ended."""
-    return float(sum(process.cpu_times()[:4]))
-
-
 def asked(what: Callable[[], T], otherwise: T) -> T:
-    """Returns what a process says, or something else where it has ended."""
+    """What a process says, or something else where it has ended."""
     try:
         return what()
     except psutil.NoSuchProcess:  # ZombieProcess is one of them

@@ -6,9 +6,8 @@ padding. The peak is what a product of two matrices of 1024 x 1024 in float32 re
 same precision; a step's multiplications are counted by PyTorch's own counter, padding included.
 """
 
-import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -16,18 +15,21 @@ from statistics import median
 import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
-from tqdm import tqdm
+from tqdm import trange
 
+from given.building import build_model, make_optimizer
+from given.config import PRESETS, Config
+from given.extras.layers import computing_in
 from reference.data import Batch, BatchLoader, Pair, read_pairs
 from reference.embedding import InputEmbedding, PositionalEncoding
-from reference.running.building import build_model, make_optimizer
-from reference.running.config import PRESETS, Config
-from reference.running.extras.precision import computing_in
 from reference.train import batch_loss, train_epoch
 from reference.vocab import PAD_ID, Vocabulary
 
+from .output import median_ratio, print_table
+
 SIDE = 1024  # of the matrices that the peak is measured with
-ROUNDS = 5
+ROUNDS, PEAK_REPEATS = 5, 12
+PRECISIONS = ("float32", "fast-float32")
 
 
 class TorchTransformer(nn.Module):
@@ -75,24 +77,27 @@ class TorchTransformer(nn.Module):
         return scores
 
 
+Build = Callable[[Config, int, int], nn.Module]
+
+
 @dataclass
 class Way:
-    """One way to train, and what was measured of it."""
+    """One way to train, and what was measured of it: tokens a second, seconds a step, shares of the peak."""
 
     name: str
-    make: Callable[[int, int], nn.Module]
     config: Config
-    speeds: list[float] = field(default_factory=list)  # tokens a second
-    steps: list[float] = field(default_factory=list)  # seconds a step
-    shares: list[float] = field(default_factory=list)  # of the peak
+    build: Build = build_model
+    speeds: list[float] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
 
-    def prepare(self, n_source: int, n_target: int) -> None:
-        """Builds the model and its optimizer."""
+    def prepare(self, sizes: tuple[int, int]) -> None:
+        """Builds the model, for so many words of both languages, and its optimizer."""
         torch.manual_seed(0)
-        self.model = self.make(n_source, n_target)
+        self.model = self.build(self.config, *sizes)
         self.optimizer = make_optimizer(self.config, self.model)
 
-    def train(self, batches: list[Batch]) -> float:
+    def train(self, batches: Sequence[Batch]) -> float:
         """Takes a step with each batch; returns the seconds of CPU."""
         criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=self.config.label_smoothing)
         norm = self.config.max_grad_norm or None
@@ -104,88 +109,81 @@ class Way:
 
 def ways_of(config: Config) -> list[Way]:
     """Returns the ways; the first is the plain one."""
-    fused = replace(config, fused=True)
-    faster = replace(fused, precision="fast-float32")
-    torch_faster = replace(config, precision="fast-float32")
+
+    def rival(config: Config, n_source: int, n_target: int) -> nn.Module:
+        return TorchTransformer(n_source, n_target, config)
+
+    fused, fast = replace(config, fused=True), {"precision": PRECISIONS[1]}
     return [
-        Way("as students write it", lambda n, m: build_model(config, n, m), config),
-        Way("torch.nn.Transformer", lambda n, m: TorchTransformer(n, m, config), config),
-        Way("the same with --precision fast-float32", lambda n, m: TorchTransformer(n, m, config), torch_faster),
-        Way("--fused", lambda n, m: build_model(fused, n, m), fused),
-        Way("--fused --precision fast-float32", lambda n, m: build_model(faster, n, m), faster),
+        Way("as students write it", config),
+        Way("torch.nn.Transformer", config, rival),
+        Way("the same with --precision fast-float32", replace(config, **fast), rival),  # type: ignore[arg-type]
+        Way("--fused", fused),
+        Way("--fused --precision fast-float32", replace(fused, **fast)),  # type: ignore[arg-type]
     ]
 
 
-def peak(precision: str, repeats: int = 12) -> float:
+def peak(precision: str) -> float:
     """Measures the multiplications and additions a second of a large matrix product."""
     one, other = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE)
-    best = math.inf
+    seconds = []
     with computing_in(precision, "cpu"):
         for _ in range(3):
             start = time.process_time()
-            for _ in range(repeats):
+            for _ in range(PEAK_REPEATS):
                 one @ other
-            best = min(best, time.process_time() - start)
-    return 2 * SIDE**3 * repeats / best
+            seconds.append(time.process_time() - start)
+    return 2 * SIDE**3 * PEAK_REPEATS / min(seconds)
 
 
-def count_operations(config: Config, batches: list[Batch], n_source: int, n_target: int) -> int:
+def count_operations(config: Config, batches: Sequence[Batch], sizes: tuple[int, int]) -> int:
     """Counts the multiplications and additions of matrix products in a pass over the batches."""
-    model = build_model(config, n_source, n_target)
-    criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID)
+    model, criterion = build_model(config, *sizes), nn.CrossEntropyLoss(ignore_index=PAD_ID)
     with FlopCounterMode(display=False) as counter:
         for batch in batches:
             batch_loss(model, batch, criterion).backward()
     return int(counter.get_total_flops())
 
 
-def measure_preset(preset: str, pairs: list[Pair], n_batches: int, rounds: int = ROUNDS) -> list[Way]:
-    """Measures all ways with a preset's settings and prints a table."""
-    config = PRESETS[preset]
+def first_batches(pairs: Sequence[Pair], config: Config, count: int) -> tuple[list[Batch], tuple[int, int]]:
+    """The first batches of an epoch, and the sizes of both vocabularies."""
     vocabularies = Vocabulary.build(src for src, _ in pairs), Vocabulary.build(tgt for _, tgt in pairs)
-    sizes = len(vocabularies[0]), len(vocabularies[1])
     loader = BatchLoader(pairs, *vocabularies, config.batch_size, bucketing=config.bucketing)
-    batches = [batch for batch, _ in zip(loader.epoch(0), range(n_batches), strict=False)]
-    n_tokens = sum(int((batch.src != PAD_ID).sum() + (batch.labels != PAD_ID).sum()) for batch in batches)
-    operations = count_operations(config, batches, *sizes)
-    ways = ways_of(config)
-    for way in ways:
-        way.prepare(*sizes)
-        way.train(batches[: max(1, len(batches) // 4)])
-    peaks: dict[str, list[float]] = {"float32": [], "fast-float32": []}
-    with tqdm(total=rounds * len(ways), unit="run", desc=preset, leave=False, disable=None) as bar:
-        for _ in range(rounds):
+    batches = [batch for batch, _ in zip(loader.epoch(0), range(count), strict=False)]
+    return batches, (len(vocabularies[0]), len(vocabularies[1]))
+
+
+def measure(train: Path, presets: Sequence[str], batches: int) -> int:
+    """Measures all ways with the settings of each preset on so many batches, and prints a table for each."""
+    pairs = read_pairs(train)
+    for preset in presets:
+        some, sizes = first_batches(pairs, PRESETS[preset], batches)
+        n_tokens = sum(int((batch.src != PAD_ID).sum() + (batch.labels != PAD_ID).sum()) for batch in some)
+        operations = count_operations(PRESETS[preset], some, sizes)
+        ways = ways_of(PRESETS[preset])
+        for way in ways:
+            way.prepare(sizes)
+            way.train(some[: max(1, len(some) // 4)])
+        peaks: dict[str, list[float]] = {precision: [] for precision in PRECISIONS}
+        for _ in trange(ROUNDS, unit="round", desc=preset, leave=False, disable=None):
             for precision, found in peaks.items():
                 found.append(peak(precision))
             for way in ways:
-                seconds = way.train(batches)
+                seconds = way.train(some)
                 way.speeds.append(n_tokens / seconds)
-                way.steps.append(seconds / len(batches))
+                way.steps.append(seconds / len(some))
                 way.shares.append(operations / seconds / peaks[way.config.precision][-1])
-                bar.update()
-    show(preset, ways, peaks)
-    return ways
+        show(preset, ways, peaks)
+    return 0
 
 
-def show(preset: str, ways: list[Way], peaks: dict[str, list[float]]) -> None:
-    """Prints what was measured, as a table in Markdown."""
+def show(preset: str, ways: Sequence[Way], peaks: dict[str, list[float]]) -> None:
+    """Prints what was measured."""
     speeds = ", ".join(f"{precision} {median(found) / 1e9:.0f}" for precision, found in peaks.items())
     print(f"\nPreset `{preset}`; peak in GFLOP/s: {speeds}\n")
-    print("| way | tokens/s | ms a step | share of peak | against the first | against torch.nn.Transformer |")
-    print("|---|---|---|---|---|---|")
-    first, torch_way = ways[:2]
+    rows = []
     for way in ways:
-        ratios = [
-            median(one / other for one, other in zip(way.speeds, base.speeds, strict=True))
-            for base in (first, torch_way)
-        ]
-        figures = f"{median(way.speeds):,.0f} | {median(way.steps) * 1e3:.1f} | {median(way.shares):.0%}"
-        print(f"| {way.name} | {figures} | {ratios[0]:.2f} x | {ratios[1]:.2f} x |", flush=True)
-
-
-def measure(train: Path, presets: list[str], n_batches: int = 40) -> int:
-    """Measures the presets one after the other; returns the exit status."""
-    pairs = read_pairs(train)
-    for preset in presets:
-        measure_preset(preset, pairs, n_batches)
-    return 0
+        figures = [f"{median(way.speeds):,.0f}", f"{median(way.steps) * 1e3:.1f}", f"{median(way.shares):.0%}"]
+        rows.append([way.name, *figures, *(f"{median_ratio(way.speeds, base.speeds):.2f} x" for base in ways[:2])])
+    head = ["way", "tokens/s", "ms a step", "share of peak", "against the first", "against torch.nn.Transformer"]
+    print_table(head, rows)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,18 @@ from .submission_limits import Limits
 
 DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("share", "all")
-TAKEN = ("autograder", "benchmarks", "data", "foundation", "grade", "notebooks", "reference", "release", "validity")
+TAKEN = (
+    "autograder",
+    "benchmarks",
+    "data",
+    "foundation",
+    "given",
+    "grade",
+    "notebooks",
+    "reference",
+    "release",
+    "validity",
+)
 """Names of the kit's own packages."""
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 
@@ -55,7 +67,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The whole file; `name` is nbgrader's for the assignment; the handout quotes `due` and `contact` as they are."""
+    """The whole file; `name` is nbgrader's for the assignment, `python` is the version that grades."""
 
     title: str
     name: str
@@ -69,6 +81,7 @@ class Assignment:
     path: Path
     due: str = ""
     contact: str = ""
+    python: tuple[int, int] = (3, 11)
     late: LatePolicy | None = None
 
     @property
@@ -125,7 +138,7 @@ def _parsed(text: str, path: Path) -> Assignment:
 
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
-    words = ["title", "name", "due", "contact", "package"]
+    words = ["title", "name", "due", "contact", "package", "python"]
     _table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
     due = content.get("due", "")
     if not isinstance(due, (str, date)):
@@ -152,6 +165,11 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     tasks = tuple(_task(table, thresholds, contract) for table in tables)
     if not tasks:
         raise AssignmentError("no [[tasks]]: expected at least one")
+    asked = [task.threshold for task in tasks if task.threshold is not None]
+    for lower, higher in pairwise(asked):
+        if thresholds[higher] < thresholds[lower]:
+            what = f"{higher} = {thresholds[higher]} is below {lower} = {thresholds[lower]}"
+            raise AssignmentError(f"[thresholds] {what}: expected at least as much, since its task comes later")
     for key in ("number", "name"):
         values = [getattr(task, key) for task in tasks]
         for value in values:
@@ -170,8 +188,16 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         path=path,
         due=str(due),
         contact=_text(content.get("contact", ""), "contact"),
+        python=_python(content.get("python", "3.11")),
         late=_late(content["late"]) if "late" in content else None,
     )
+
+
+def _python(text: object) -> tuple[int, int]:
+    """The version of the Python that grades."""
+    if not isinstance(text, str) or not re.fullmatch(r"3\.\d\d", text) or text < "3.11":
+        raise AssignmentError(f"python = {text!r}: expected the version that grades, 3.11 or later, such as '3.12'")
+    return 3, int(text[2:])
 
 
 def _limits(content: object) -> Limits:

@@ -1,8 +1,4 @@
-"""Files that are written whole or not at all, and checks of a destination before the work begins.
-
-The students' package depends on nothing of the grader and has a copy of what it needs, `whole_files.py`.
-A test compares the two.
-"""
+"""Files that are written whole or not at all, and checks of a destination before the work begins."""
 
 import contextlib
 import errno

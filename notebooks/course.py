@@ -20,6 +20,7 @@ SUPPORT = FOLDER / "support"
 sys.path.insert(0, str(SUPPORT))
 
 from autograder.testing.notebook import Course  # noqa: E402 (found through the line above)
+from given import package  # noqa: E402
 
 
 def history() -> list[str]:
@@ -29,5 +30,6 @@ def history() -> list[str]:
 
 
 _course = Course(FOLDER, SUPPORT, history)
+package.use(_course.assignment.package)  # whose model `given` trains and draws
 is_graded = "NBGRADER_EXECUTION" in os.environ
 check, refresh = _course.check, _course.refresh

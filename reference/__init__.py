@@ -9,10 +9,8 @@ From the bottom up, what students write:
 
 What is given:
 
-    vocab.py       tokens and ids                       running/       a training run: settings, epochs, checkpoints
-    data.py        from a corpus to batches             translation/   text in, text out, and its BLEU
-    whole_files.py files written whole or not at all    pictures/      attention maps and curves
-                                                        commands/      the command line, started by __main__.py
+    vocab.py       tokens and ids                       data.py     from a corpus to batches
+    __main__.py    starts the command line of the package `given`: training runs, translation, pictures
 
 Shapes: b batch, h heads, q/k query and key positions, s source length, t target length, d = d_model.
 Modules import each other relatively, so that the package works under any name.

@@ -244,7 +244,7 @@ class Transformer(nn.Module):
             pad_id: fills up a batch.
             max_length: the most tokens of a translation, eos included.
             beam_size: 1 = greedy search.
-            search: in place of these two; `choose_search` in `translation/choosing.py` returns the fastest.
+            search: in place of these two; `choose_search` in `given/decoding.py` returns the fastest.
 
         Returns:
             The ids of each sentence, without bos and eos.

@@ -1,6 +1,6 @@
 """One pass over the training data.
 
-The rest of a training run (epochs, dev BLEU, checkpoints) is in `running/experiment.py`.
+The rest of a training run (epochs, dev BLEU, checkpoints) is in `given/experiment.py`.
 """
 
 from collections.abc import Iterable

@@ -12,7 +12,7 @@ from .archives.handout import make_handout
 from .archives.instructor import collect_instructor
 from .archives.packing import make_manifest, make_zip
 from .archives.pictures import named_pictures
-from .archives.student import HANDOUT, collect_kit, read_requirements, versions_of
+from .archives.student import HANDOUT, collect_kit, read_given, read_requirements, versions_of
 from .notebooks.nbgrader_course import Course, has_notebooks, make_course, read_efforts
 from .preflight import check_inputs
 from .problems import ReleaseError
@@ -77,8 +77,9 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
     reference = read_folder(project.reference)
     if not reference:
         raise ReleaseError(f"{project.reference_name}: no files there; name the folder with --reference")
-    skeleton = make_skeleton(reference, assignment, project.reference_name)
-    handout = make_handout(assignment, skeleton, read_efforts(project.root))
+    skeleton = make_skeleton(reference, assignment, project.reference_name, read_given(project.root, assignment))
+    requirements = read_requirements(project.root, project.index)
+    handout = make_handout(assignment, skeleton, read_efforts(project.root), requirements)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
     return assignment, skeleton, {**skeleton.files, HANDOUT: handout, **pictures}
 

@@ -13,6 +13,7 @@ import pytest
 import release  # noqa: F401  first, because it makes the import of jsonschema quick
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
+from given import package
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
@@ -28,6 +29,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's job in the background: nothing could be stopped
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+package.use("reference")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

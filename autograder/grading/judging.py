@@ -267,7 +267,7 @@ def search_text(intake: Intake, assignment: Assignment) -> Findings:
         with time_limit(SEARCH_SECONDS, CPU) as struck:
             evaluator = Evaluator(sources, ForbiddenNames(forbidden))
             found.short_cuts = find_short_cuts(sources, judged, forbidden, found.notes, evaluator, code)
-            found.internals = find_internals(sources, intake.submitted, forbidden, evaluator)
+            found.internals = find_internals(sources, intake.submitted, forbidden, evaluator, intake.release)
             found.judged = find_judged_code(code, intake.release, evaluator, intake.submitted)
     except Exception:
         if not struck:

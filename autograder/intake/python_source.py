@@ -92,13 +92,14 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
     Args:
         text: of a module.
         is_compiled: also finds what only the compiler notices, such as a `return` outside a function; nothing is run.
+            As in a notebook, `await` may stand outside one.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like
             tree = ast.parse(text)
             if is_compiled:
-                compile(tree, "<submission>", "exec", dont_inherit=True)
+                compile(tree, "<submission>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             return tree
     except SyntaxError as error:
         return error
@@ -147,6 +148,7 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
         importer: its name within the submission.
         path: where it was read from.
     """
+    is_package = path.endswith("/__init__.py")
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
@@ -155,7 +157,7 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
         else:
             continue
         if level:
-            origin = resolve(importer, path.endswith("/__init__.py"), level, module)
+            origin = resolve(importer, is_package, level, module)
             if origin is not None:
                 parts = origin.split(".") if origin else []
                 yield from (Imported(".".join(parts[:length]), node.lineno) for length in range(1, len(parts) + 1))
@@ -188,3 +190,13 @@ def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield node.module, node.lineno
+        elif isinstance(node, ast.Call) and (name := name_in_call(node)) and not name.startswith("."):
+            yield name, node.lineno
+
+
+def name_in_call(node: ast.Call) -> str:
+    """The constant name in `import_module(name)` or `__import__(name)`; "" in any other call."""
+    function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if function in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant):
+        return node.args[0].value if isinstance(node.args[0].value, str) else ""
+    return ""

@@ -60,7 +60,7 @@ class Session:
         locate: Locate = in_module,
         watched: Collection[str] = (),
     ) -> None:
-        self.sources, self._tape, self._locate = sources, tape, locate
+        self.sources, self._tape, self._locate, self._output = sources, tape, locate, output
         self._cpu_left = cpu_left
         self._last = HELLO
         self._released: dict[str, list[int]] = {"objects": [], "graphs": []}
@@ -128,6 +128,8 @@ class Session:
         if not self.is_alive:
             raise self._ended()
         self._last += 1
+        if "seed" in content:
+            self._output.hide(content["seed"])
         header = {"id": self._last, "verb": verb, "tensors": encoder.records, "changed": [], **self._news(), **content}
         try:
             body = encoder.body()
@@ -143,7 +145,7 @@ class Session:
             raise self.breach(str(error)) from None
         if isinstance(answer, Failure):
             message = self._with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
-            raise submission_error(answer.kind, message, self._quote(answer.frames))
+            raise submission_error(answer.kind, self._output.scrub(message), self._quote(answer.frames))
         return answer
 
     def _news(self) -> dict[str, Any]:

@@ -2,7 +2,8 @@ r"""Reads translations and references: from the bytes of an untrusted file to se
 
 Only `\n` ends a line (`\r\n` counts as one line end), as in `wc -l` and in the files of the course. Python's
 `str.splitlines` would also split at a lone `\r`, at U+2028 and at seven other characters, so that a sentence with one
-of them would shift every later sentence against its reference.
+of them would shift every later sentence against its reference. Blank lines at the end are no sentences, unless they
+are needed to have one for each reference.
 
 A translations file comes from a student. It is opened without following a symbolic link (which could lead to the
 references) and without waiting (a named pipe would hang the grader), and at most `MAX_BYTES` of it are read.
@@ -10,6 +11,7 @@ references) and without waiting (a named pipe would hang the grader), and at mos
 
 import os
 import stat
+import unicodedata
 from collections.abc import Callable
 
 from foundation.counting import counted
@@ -21,6 +23,8 @@ from .errors import ScoringError
 MAX_BYTES = 10_000_000
 MAX_LINES = 100_000
 MAX_LINE_CHARACTERS = 5_000
+MAX_COMPOSED_CHARACTERS = 1_000
+"""Longer lines stay as they are: composing takes quadratic time where someone heaps accents on one letter."""
 SEPARATOR = "|||"
 BPE_MARK = "@@"
 BYTE_ORDER_MARK = "\ufeff"
@@ -64,6 +68,11 @@ def parse_translations(
         raise ScoringError(f"{name}: {len(content) / 1e6:,} MB is too large; at most {MAX_BYTES / 1e6:g} MB are read")
     text = _decode(content, name)
     lines = _split(text, name)
+    if expected is not None:
+        n_written = len(lines)
+        lines = _without_blank_end(lines, expected)
+        if note and len(lines) < n_written:
+            note(f"{name}: blank lines at the end are not counted ({n_written - len(lines)})")
     if expected is not None and len(lines) != expected:
         numbers = f"{counted(len(lines), 'line')}, but there are {counted(expected, 'reference')}"
         why = _why_counts_differ(text, lines, expected)
@@ -92,7 +101,7 @@ def read_references(path: str | os.PathLike[str], *, name: str | None = None) ->
         ScoringError: where the file cannot be read as that, or a reference is empty.
     """
     name = printable(name or os.fspath(path))
-    lines = _split(read_bounded_text(path, name), name)
+    lines = _without_blank_end(_split(read_bounded_text(path, name), name), 1)
     _check_lengths(lines, name)
     references = _target_sides(lines, name)
     for number, line in enumerate(references, start=1):
@@ -102,16 +111,17 @@ def read_references(path: str | os.PathLike[str], *, name: str | None = None) ->
 
 
 def undo_bpe(line: str) -> str:
-    """Joins subwords: `trus@@ t@@ wor@@ thy` becomes `trustworthy`; text without marks is unchanged.
+    """The sentence that is compared: `trus@@ t@@ wor@@ thy` becomes `trustworthy`.
 
     Args:
         line: a sentence. A mark at its end, where a translation was cut off inside a word, is removed.
 
     Returns:
-        The sentence with single spaces between its words.
+        The sentence with single spaces between its words, in Unicode's composed form (NFC): `é` may also be written as
+        `e` and an accent (NFD), which looks the same and is the same text.
     """
-    joined = " ".join(line.split()).replace(BPE_MARK + " ", "")
-    return joined.removesuffix(BPE_MARK)
+    joined = " ".join(line.split()).replace(BPE_MARK + " ", "").removesuffix(BPE_MARK)
+    return joined if len(joined) > MAX_COMPOSED_CHARACTERS else unicodedata.normalize("NFC", joined)
 
 
 def read_bounded_text(path: str | os.PathLike[str], name: str) -> str:
@@ -185,6 +195,14 @@ def _split(text: str, name: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
+def _without_blank_end(lines: list[str], least: int) -> list[str]:
+    """The lines without blank ones at the end, but at least so many."""
+    end = len(lines)
+    while end > least and not lines[end - 1].strip():
+        end -= 1
+    return lines[:end]
+
+
 def _check_lengths(lines: list[str], name: str) -> None:
     for number, line in enumerate(lines, start=1):
         if len(line) > MAX_LINE_CHARACTERS:
@@ -195,9 +213,6 @@ def _check_lengths(lines: list[str], name: str) -> None:
 
 def _why_counts_differ(text: str, lines: list[str], expected: int) -> str:
     """The probable reason for a wrong number of lines, as the end of a sentence; or nothing."""
-    extra = len(lines) - expected
-    if extra > 0 and not any(line.strip() for line in lines[expected:]):
-        return " (the last line is blank: remove it)" if extra == 1 else f" (the last {extra} are blank: remove them)"
     body = text.removesuffix("\n").removesuffix("\r")
     if len(body.replace("\r\n", "\n").replace("\r", "\n").split("\n")) == expected:
         return CARRIAGE_RETURN_HINT

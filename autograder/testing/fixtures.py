@@ -8,6 +8,7 @@ Here the submission runs in this very process, so a debugger can follow it. Grad
 lives in another process instead (`config.stash[SUBMISSION]`); the tests cannot tell the two apart.
 """
 
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +37,8 @@ COLLECTED = pytest.StashKey[list[tuple[str, set[str]]]]()
 def pytest_configure(config: pytest.Config) -> None:
     """Registers a marker for each task, and draws a seed unless one is given."""
     torch.set_num_threads(1)
+    if SUBMISSION not in config.stash:
+        os.environ["MPLBACKEND"] = "Agg"  # as in grading, whatever a notebook's host has set
     if getattr(config.option, "tbstyle", None) == "auto":  # the bodies of our checks would explain nothing
         config.option.tbstyle = "short"
     for task in assignment_of(config).tasks:

@@ -5,13 +5,9 @@ process.
 """
 
 import itertools
-import sys
 from collections.abc import Callable, Collection, Iterator
-from functools import wraps
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from functools import partial, wraps
 from pathlib import Path
-from types import FrameType
 from typing import cast
 
 import torch
@@ -21,6 +17,7 @@ from foundation.assignment_file import Assignment
 from foundation.sources import Source, Sources
 
 from ..assignment_code import stand_ins_of
+from ..intake.grading_python import check_syntax, is_newer
 from ..intake.python_source import read_modules
 from ..sandbox.proxy.arguments import can_be_changed, spoil
 from ..sandbox.proxy.last_call import LastCall
@@ -48,11 +45,12 @@ class InProcessSubmission:
         """
         self.contract = assignment.contract
         self._stand_ins = stand_ins_of(assignment)
+        settings.compile_nothing()
         name = f"submission_{next(_numbers)}"
+        check = partial(check_syntax, version=assignment.python) if is_newer(assignment.python) else None
         self.package = Package(
-            dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept, watched
+            dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept, watched, check
         )
-        self._unfindable = Unfindable(assignment.package, name)
         self.last_call: LastCall | None = None
 
     def build(
@@ -123,49 +121,6 @@ class InProcessSubmission:
     def close(self) -> None:
         """Forgets the submission's modules."""
         self.package.close()
-        self._unfindable.close()
-
-
-class Unfindable(MetaPathFinder):
-    """Refuses imports of the package that was handed out, where a submission's own modules ask for it.
-
-    A student's own run begins in the folder that holds the package, so `from student.layers import LayerNorm` would
-    find it there: another copy of the code, without stand-ins. Graded, the submission is a package of another name.
-    """
-
-    def __init__(self, handed_out: str, submission: str) -> None:
-        """Begins at once.
-
-        Args:
-            handed_out: name of the package that students get.
-            submission: name of the package that the submission is loaded as.
-        """
-        self._handed_out, self._submission = handed_out, submission
-        sys.meta_path.insert(0, self)
-
-    def close(self) -> None:
-        """Hides nothing any more."""
-        sys.meta_path.remove(self)
-
-    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
-        """Part of the import system: finds nothing, and refuses what must not be found elsewhere.
-
-        Raises:
-            ModuleNotFoundError: with what to write instead.
-        """
-        first, _, rest = fullname.partition(".")
-        if first == self._handed_out and importer().partition(".")[0] == self._submission:
-            wanted = f"No module named {fullname!r}: graded, it has another name"
-            raise ModuleNotFoundError(f"{wanted}; write `from .{rest or 'module'} import …`", name=fullname)
-        return None
-
-
-def importer() -> str:
-    """The name of the module whose import statement is being carried out; "" where there is none."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame and (frame.f_code.co_filename == __file__ or "importlib" in frame.f_code.co_filename):
-        frame = frame.f_back
-    return str(frame.f_globals.get("__name__", "")) if frame else ""
 
 
 def spoiling(function: Callable[..., object]) -> Callable[..., object]:

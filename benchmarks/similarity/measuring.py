@@ -1,7 +1,5 @@
 """Classes with planted copies: which are found, which pairs are false alarms, and the CPU seconds of a comparison."""
 
-from __future__ import annotations
-
 import json
 import random
 import tempfile
@@ -13,14 +11,17 @@ from statistics import median
 
 from tqdm import tqdm
 
+from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
+from foundation.places import REFERENCE, SKELETON
 from reference.data import DataError
 
-from ..grading import fresh
+from ..output import print_table
+from ..processes import run
+from ..submissions import VARIANTS
 from .copies import KINDS, disguised
 from .solutions import draw_class, read_pool
 
-REFERENCE = Path("reference")
 ALL = "all four"
 WAYS = tuple(way for kind in KINDS for way in ((kind,), KINDS))
 """Disguises in turn: half of the copies have all."""
@@ -36,93 +37,69 @@ class Planted:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one class.
+    """What became of one class."""
 
-    Attributes:
-        found: planted copies that are listed, by disguise.
-        planted: all of them, likewise.
-        false: pairs that are listed and not planted.
-        accused: independent submissions in such a pair.
-        independent: submissions that no other one was copied from or to.
-        seconds: of CPU, child processes included.
-    """
-
-    found: Counter[str]
-    planted: Counter[str]
-    false: int
-    accused: int
-    independent: int
-    seconds: float
+    found: Counter[str]  # planted copies that are listed, by disguise
+    false: int  # pairs that are listed and not planted
+    accused: int  # independent submissions in such a pair
+    independent: int  # submissions that no other one was copied from or to
 
 
-def measure(count: int, n_copies: int, n_seeds: int) -> int:
+def measure(count: int, copies: int, seeds: int) -> int:
     """Prints a table; the exit status.
 
     Raises:
         DataError: where such a class cannot be made.
     """
-    if not 0 <= n_copies <= count // 2:
-        raise DataError(f"--copies {n_copies}: expected at most half of the {count} submissions")
-    outcomes = [try_class(count, n_copies, seed) for seed in tqdm(range(n_seeds), unit="class", disable=None)]
-    found, planted = (sum((getattr(one, name) for one in outcomes), Counter[str]()) for name in ("found", "planted"))
+    if not 0 <= copies <= count // 2:
+        raise DataError(f"--copies {copies}: expected at most half of the {count} submissions")
+    outcomes, planted, seconds = [], Counter[str](), []
+    for seed in tqdm(range(seeds), unit="class", disable=None):
+        with tempfile.TemporaryDirectory() as folder:
+            in_class = write_class(Path(folder, "class"), count, copies, seed)
+            done = run("-m", "autograder", "similar", Path(folder, "class"), "--output", Path(folder, "marks"))
+            pairs = json.loads(Path(folder, "marks", "similar.json").read_text(encoding="utf-8"))["pairs"]
+        listed = [frozenset((pair["left"]["key"], pair["right"]["key"])) for pair in pairs]
+        outcomes.append(judged(listed, in_class, count))
+        planted.update(one.disguise for one in in_class)
+        seconds.append(done.cpu)
+    found = sum((one.found for one in outcomes), Counter[str]())
     accused, independent = (sum(getattr(one, name) for one in outcomes) for name in ("accused", "independent"))
-    print(f"{n_seeds} classes of {count} submissions, {n_copies} of them copies in disguise\n")
-    for disguise in (*KINDS, ALL):
-        print(f"  found: {disguise:<12} {found[disguise]:>5} of {planted[disguise]}")
-    print(f"  found in all        {sum(found.values()):>5} of {sum(planted.values())}")
-    print(f"  false alarms        {accused:>5} of {independent} submissions, in {sum(o.false for o in outcomes)} pairs")
-    print(f"  CPU seconds a class {median(one.seconds for one in outcomes):>7.1f}")
+    rows = [[f"found: {disguise}", found[disguise], planted[disguise]] for disguise in (*KINDS, ALL)]
+    rows += [["found in all", found.total(), planted.total()], ["independent submissions named", accused, independent]]
+    print_table([f"{seeds} classes of {count}, {copies} of them copies", "", "of"], rows)
+    print(f"pairs that are false alarms: {sum(one.false for one in outcomes)}")
+    print(f"CPU seconds a class: {median(seconds):.1f}")
     return 0
 
 
-def try_class(count: int, n_copies: int, seed: int) -> Outcome:
-    """Compares one class with planted copies by the command, as a person does."""
-    with tempfile.TemporaryDirectory() as folder:
-        class_ = Path(folder, "class")
-        planted = write_class(class_, count, n_copies, seed)
-        output = Path(folder, "marks")
-        seconds, _ = fresh("-m", "autograder", "similar", str(class_), "--output", str(output))
-        pairs = json.loads((output / "similar.json").read_text(encoding="utf-8"))["pairs"]
-    return judged([frozenset((pair["left"]["key"], pair["right"]["key"])) for pair in pairs], planted, count, seconds)
-
-
-def judged(listed: Sequence[frozenset[str]], planted: Sequence[Planted], count: int, seconds: float) -> Outcome:
-    """What the listed pairs of a class are worth."""
+def judged(listed: Sequence[frozenset[str]], planted: Sequence[Planted], count: int) -> Outcome:
+    """What the listed pairs of a class of so many submissions are worth."""
     known = {one.names for one in planted}
     false = [pair for pair in listed if pair not in known]
-    involved = {name for pair in known for name in pair}
-    accused = {name for pair in false for name in pair}
     return Outcome(
         found=Counter(one.disguise for one in planted if one.names in listed),
-        planted=Counter(one.disguise for one in planted),
         false=len(false),
-        accused=len(accused),
-        independent=count - len(involved),
-        seconds=seconds,
+        accused=len({name for pair in false for name in pair}),
+        independent=count - len({name for pair in known for name in pair}),
     )
 
 
-def write_class(folder: Path, count: int, n_copies: int, seed: int) -> list[Planted]:
-    """Writes a class, a folder for each student; returns the copies."""
-    assignment = read_assignment()
-    reference = {path.stem: (str(path), path.read_text(encoding="utf-8")) for path in sorted(REFERENCE.glob("*.py"))}
-    pool = read_pool(assignment.folder / "proof" / "variants", reference, assignment.contract)
-    class_ = list(draw_class(pool, reference, count - n_copies, seed))
+def write_class(folder: Path, count: int, copies: int, seed: int) -> list[Planted]:
+    """Writes a class, a folder for each student, `student000` and so on; returns the copies."""
+    assignment, reference = read_assignment(), read_sources(REFERENCE, SKELETON)
+    pool = read_pool(assignment.folder / VARIANTS, assignment.contract)
+    class_ = draw_class(pool, reference, count - copies, seed)
     rng = random.Random(f"copies {seed}")  # noqa: S311  no secret
     planted = []
-    for number, original in enumerate(rng.sample(range(len(class_)), n_copies)):
+    for number, original in enumerate(rng.sample(range(len(class_)), copies)):
         kinds = WAYS[number % len(WAYS)]
-        names = frozenset((name_of(original), name_of(len(class_))))
+        names = frozenset(f"student{one:03d}" for one in (original, len(class_)))
         planted.append(Planted(names, kinds[0] if len(kinds) == 1 else ALL))
         class_.append(disguised(class_[original], kinds, rng))
     for number, modules in enumerate(class_):
+        own = folder / f"student{number:03d}"
+        own.mkdir(parents=True)
         for file, text in modules.items():
-            path = folder / name_of(number) / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            (own / file).write_text(text, encoding="utf-8")
     return planted
-
-
-def name_of(number: int) -> str:
-    """A student."""
-    return f"student{number:03d}"

@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from reference.translation.raw_text import LANGUAGES
+from given.raw_text import LANGUAGES
 
 from ..arguments import Commands, output_folder, whole_number
 from ..files import CorpusError

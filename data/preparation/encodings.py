@@ -23,7 +23,8 @@ from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: E402
 from tokenizers.pre_tokenizers import Split, Whitespace, WhitespaceSplit  # noqa: E402
 from tokenizers.processors import TemplateProcessing  # noqa: E402
 
-from reference.translation.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
+from given.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
+from reference.vocab import CONTINUES  # noqa: E402
 
 from ..bpe import Lines, train_bpe  # noqa: E402
 from ..files import SEPARATOR, CorpusError  # noqa: E402
@@ -76,7 +77,7 @@ class Encoding:
     def encode(self, text: str) -> list[str]:
         """Returns the tokens of raw text, or of words separated by spaces."""
         if self.is_bpe:
-            return split_text(self._tokenizer, text)
+            return split_text(self._tokenizer, text, CONTINUES)
         return [word if word in self._words else UNKNOWN_WORD for word in self.cut(text)]
 
     @cached_property

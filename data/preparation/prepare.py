@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from reference.translation.raw_text import LANGUAGES
+from given.raw_text import LANGUAGES
 
 from ..files import SEPARATOR, CorpusError
 from .choices import SPLITS, Choices
@@ -62,8 +62,10 @@ def prepare(
     if not counts["train"]:
         raise CorpusError(_nothing_left(dropped))
     if choices.arrow:
-        from reference.running.extras.arrow_corpus import write_arrow  # here, since it takes a second to load
+        from given import package
+        from given.extras.arrow_corpus import write_arrow  # here, since it takes a second to load
 
+        package.use("reference")
         lines = folder / f"train.{choices.encoding}"
         write_arrow(lines, folder / "train.arrow")
         lines.unlink()
@@ -110,7 +112,7 @@ class _LineWriter:
 
 
 def _describe_languages(choices: Choices) -> str:
-    """The file that tells `reference/` how raw text becomes tokens and back; see its `translation/raw_text.py`."""
+    """The file that tells how raw text becomes tokens and back; see `given/raw_text.py`."""
     sides = zip(("source", "target"), choices.languages, choices.tokenizer_names, strict=True)
     described = {side: {"language": language, "tokenizer": name} for side, language, name in sides}
     return json.dumps({"encoding": choices.encoding, **described}, indent=2) + "\n"

@@ -9,9 +9,8 @@ import matplotlib
 import torch
 from matplotlib.figure import Figure
 
+from given.matrices import catch, plot_matrices
 from reference.attention import scaled_dot_product_attention
-from reference.pictures.capturing import catch
-from reference.pictures.matrices import plot_matrices
 
 WORDS = ["the", "cat", "sleeps"]
 QUERY = [[0, 2, 0, 1], [1, 1, 0, 0], [-1, 2, 2, 0]]

@@ -32,8 +32,11 @@ EQUIVALENTS = f"{GRADER}/assignment/proof/equivalents.toml"
 HANDOUT = f"{GRADER}/assignment/handout.md"
 """Quotes the reference, so neither travels: failures are not named there, and a smallest case stands in their place."""
 
-PACKAGES = ("torch", "numpy", "pytest", "allpairspy", "sacrebleu", "safetensors", "tqdm", "pydantic")
-"""What grading imports; students' notebooks, plots and training need more."""
+PACKAGES = (
+    *("torch", "numpy", "pytest", "allpairspy", "sacrebleu", "safetensors", "tqdm", "pydantic"),
+    *("matplotlib", "ipython", "ipywidgets"),
+)
+"""What grading imports, and what submissions may; students' notebooks need more."""
 
 
 def collect_gradescope(

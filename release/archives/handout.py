@@ -1,5 +1,6 @@
 """Makes the handout, README.md of the students' archive: prose from its own handout.md, the rest from its file."""
 
+import re
 import textwrap
 from collections.abc import Mapping
 
@@ -10,6 +11,7 @@ from ..instructor_texts import fill_in, read_text
 from ..notebooks.prose import TaskHead
 from ..notebooks.source_notebook import stars
 from ..skeleton.build import Skeleton, coded_tasks
+from .student import Requirements
 
 TEMPLATE = "handout.md"
 
@@ -20,19 +22,22 @@ CREDITS = {
 }
 
 
-def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> bytes:
+def make_handout(
+    assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead], requirements: Requirements
+) -> bytes:
     """Fills in the assignment's template; an unknown `$name` in it is an error.
 
     Args:
         assignment: tasks, points, thresholds.
         skeleton: the files that the tasks are in.
         efforts: difficulty and minutes by the task's number; {} where they are not known.
+        requirements: what students install.
     """
     regular = [task for task in assignment.tasks if not task.extension]
     extensions = [task for task in assignment.tasks if task.extension]
     first = coded_tasks(assignment)[0]
     words = {
-        **words_of(assignment),
+        **words_of(assignment, requirements),
         "package": assignment.package,
         "first": first.number,
         "marker": first.marker,
@@ -47,9 +52,11 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, efforts: Mapping[st
     return fill_in(read_text(assignment.folder / TEMPLATE, TEMPLATE), TEMPLATE, words).encode("utf-8")
 
 
-def words_of(assignment: Assignment) -> dict[str, str]:
-    """The instructor's own words for students, by their names in the handouts' templates."""
+def words_of(assignment: Assignment, requirements: Requirements) -> dict[str, str]:
+    """What both handouts say of the assignment and of how it is graded, by the names in their templates."""
     return {
+        "python": ".".join(map(str, assignment.python)),
+        "packages": ", ".join(re.split(r"[^\w.-]", package, maxsplit=1)[0] for package in requirements.packages),
         "title": assignment.title,
         "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
         "contact": f" ({assignment.contact})" if assignment.contact else "",

@@ -8,8 +8,8 @@ from ..skeleton.build import read_folder
 
 PRIVATE = "data/private"
 
-DOCS = "docs"
-"""The instructor's guide, and the pages of the proof of the tests."""
+FOLDERS = (PRIVATE, "docs", "given")
+"""The instructor's guide with the pages of the proof, and training as the solutions need it, are in the last two."""
 
 
 def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str, bytes]:
@@ -24,8 +24,8 @@ def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str,
         SecretError: where the term's secret cannot be used.
     """
     files = {f"reference/{path}": content for path, content in read_folder(reference).items()}
-    files |= {f"{PRIVATE}/{path}": content for path, content in read_folder(root / PRIVATE).items()}
-    files |= {f"{DOCS}/{path}": content for path, content in read_folder(root / DOCS).items()}
+    for folder in FOLDERS:
+        files |= {f"{folder}/{path}": content for path, content in read_folder(root / folder).items()}
     files[SECRET.as_posix()] = term_secret(root)
     files["HANDOUT.md"] = handout
     return {f"instructor/{path}": files[path] for path in sorted(files)}

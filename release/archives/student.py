@@ -2,10 +2,10 @@
 
 All in one folder, `assignment/`:
 
-    README.md · requirements.txt · pytest.ini · grade.py · student/ · data/corpus/ · autograder/ · foundation/
+    README.md · requirements.txt · pytest.ini · grade.py · student/ · given/ · data/corpus/ · autograder/ · foundation/
 
-What stays: `reference/`, `release/`, `tests/`, `data/private/`, the generator of the corpus, and all of
-`autograder/` that neither the tests nor `grade.py` import: what only a grading server needs.
+What stays: `reference/`, `given/extras/`, `release/`, `tests/`, `data/private/`, the generator of the corpus, and all
+of `autograder/` that neither the tests nor `grade.py` import: what only a grading server needs.
 """
 
 import re
@@ -33,6 +33,8 @@ PYTEST_INI = f"{TESTS}pytest.ini"
 """Lies at the top of the archive, so that `python -m pytest` there runs the component tests."""
 
 SCORER = "grade.py"
+GIVEN = "given"
+"""The package with training runs, translation and pictures, for any model."""
 
 HANDOUT = "README.md"
 REQUIREMENTS = "requirements.txt"
@@ -92,6 +94,30 @@ def read_packages(root: Path) -> dict[str, bytes]:
     }
 
 
+def read_given(root: Path, assignment: Assignment) -> dict[str, bytes]:
+    """The files that students get of `given/`, by path from the project's root; none where there is no such folder.
+
+    Raises:
+        ReleaseError: where `[release] instructor_only` names what is not there.
+    """
+    kept = withheld_files(root, assignment)
+    files = {f"{GIVEN}/{path}": content for path, content in read_folder(root / GIVEN).items()}
+    return {path: content for path, content in files.items() if path not in kept}
+
+
+def withheld_files(root: Path, assignment: Assignment) -> dict[str, bytes]:
+    """What `[release] instructor_only` names, by path from the project's root. Raises: ReleaseError."""
+    found: dict[str, bytes] = {}
+    for name in assignment.instructor_only:
+        path = root / name
+        files = {name: path.read_bytes()} if path.is_file() else read_folder(path)
+        if not files or not name.startswith(f"{GIVEN}/"):
+            what = f"[release] instructor_only names {name}: expected a file or folder in {GIVEN}/"
+            raise ReleaseError([Problem(ASSIGNMENT, 0, what, "correct it there")])
+        found |= files if path.is_file() else {f"{name.rstrip('/')}/{inside}": files[inside] for inside in files}
+    return found
+
+
 def are_needed(what: str, assignment: Assignment, handed_out: Iterable[bytes]) -> bool:
     """Whether students need the corpus, or the scorer: BLEU decides on points, or what they get names it."""
     return assignment.judges_translations or any(what.encode() in content for content in handed_out)
@@ -115,6 +141,11 @@ def starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
     return [*found, *(path for path in paths if path in files)]
 
 
+def modules_in(files: Iterable[str]) -> list[str]:
+    """The Python files among some paths."""
+    return [path for path in files if path.endswith(".py")]
+
+
 def collect_kit(
     root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], handout: bytes, requirements: Requirements
 ) -> dict[str, bytes]:
@@ -130,13 +161,14 @@ def collect_kit(
     Raises:
         ReleaseError: where a file that belongs in it is missing.
     """
-    handed_out = [handout, *skeleton.values()]
+    given = read_given(root, assignment)
+    handed_out = [handout, *skeleton.values(), *given.values()]
     problems = [
         Problem(f"{CORPUS}/{name}", 0, "does not exist", "make the corpus: python -m data generate")
         for name in REQUIRED_CORPUS
         if not (root / CORPUS / name).is_file() and are_needed(CORPUS, assignment, handed_out)
     ]
-    files = read_packages(root)
+    files = read_packages(root) | given
     tests = [path for path in files if path.startswith(TESTS) and path.endswith(".py")]
     if not tests:
         problems.append(Problem(TESTS, 0, "is empty", "students need the tests"))
@@ -150,7 +182,8 @@ def collect_kit(
     if problems:
         raise ReleaseError(problems)
     others = [path for path in files if path.startswith(TESTS) and not path.endswith(".py")]
-    names = {*needed_modules(files, (GRADER, FOUNDATION), [*starts_of_tests(files), *scorer]), *others, ASSIGNMENT}
+    starts = [*starts_of_tests(files), *scorer, *modules_in(given)]
+    names = {*needed_modules(files, (GRADER, FOUNDATION), starts), *given, *others, ASSIGNMENT}
     kit = {path: files[path] for path in names - {PYTEST_INI}}
     kit[PurePosixPath(PYTEST_INI).name] = files[PYTEST_INI]
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}

@@ -45,7 +45,6 @@ def main() -> None:
         for name in (OTHER_NAME, folder.name):
             faults += import_faults(folder, name)
         if not faults:
-            faults += help_faults(folder)
             samples = read_samples(request["samples"])
             for item in request["functions"]:
                 key = f"{item['path']}:{item['function']}"
@@ -77,22 +76,6 @@ def import_faults(folder: Path, name: str) -> list[str]:
         except Exception as error:
             faults.append(f"import {module}: {type(error).__name__}: {error}")
     return faults
-
-
-def help_faults(folder: Path) -> list[str]:
-    """Runs `python -m PACKAGE --help` in this process, if the package has a command line."""
-    if not (folder / "__main__.py").is_file():
-        return []
-    sys.argv = [folder.name, "--help"]
-    try:
-        runpy.run_module(folder.name, run_name="__main__", alter_sys=True)
-    except SystemExit as error:
-        if error.code in (0, None):
-            return []
-        return [f"python -m {folder.name} --help ends with status {error.code}"]
-    except Exception as error:
-        return [f"python -m {folder.name} --help: {type(error).__name__}: {error}"]
-    return []
 
 
 def call_function(package: str, path: str, qualified: str, sets: list[Samples]) -> dict[str, object]:

@@ -10,7 +10,7 @@ from foundation.term_secret import term_secret
 from ..archives.audience import GRADESCOPE_ZIP, Audience, audience_of
 from ..archives.gradescope import PROGRAMS
 from ..archives.packing import OPENED, checksum, members_of
-from ..archives.student import ARCHIVE_FOLDER
+from ..archives.student import ARCHIVE_FOLDER, withheld_files
 from ..leaks.finder import LeakFinder, find_leaks
 from ..skeleton.source import WARNING_FILTERS
 from .running import Verdict, Workspace
@@ -83,7 +83,7 @@ def _around(match: re.Match[str]) -> str:
 
 
 def keeps_private(workspace: Workspace) -> Verdict:
-    """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, by path or by content.
+    """Nothing of `data/private/`, `reference/`, `given/extras/`, `release/` or `tests/` leaves, by path or by content.
 
     The grading server gets the hidden references, the secret and nothing else of these; instructors get what they
     already have.
@@ -98,6 +98,7 @@ def keeps_private(workspace: Workspace) -> Verdict:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not path.is_symlink() and path.stat().st_size > 0
     }
+    contents |= {content: path for path, content in withheld_files(project.root, release.assignment).items()}
     faults = []
     secrets, drawn = _secret_sentences(project.root), term_secret(project.root).strip()
     n_files = 0

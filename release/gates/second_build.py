@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from ..archives.instructor import DOCS, PRIVATE
+from ..archives.instructor import FOLDERS
 from ..archives.packing import checksum
 from ..archives.student import CORPUS
 from ..notebooks.nbgrader_course import FILES as NOTEBOOK_FILES
@@ -24,7 +24,7 @@ def builds_agree(workspace: Workspace) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="second-build-") as name:
         root = Path(name) / "elsewhere"
         root.mkdir()
-        for folder in ("autograder", "foundation", CORPUS, PRIVATE, DOCS, f"{NOTEBOOKS}/prose"):
+        for folder in ("autograder", "foundation", CORPUS, *FOLDERS, f"{NOTEBOOKS}/prose"):
             if (project.root / folder).is_dir():
                 ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
                 shutil.copytree(project.root / folder, root / folder, ignore=ignored, copy_function=shutil.copyfile)

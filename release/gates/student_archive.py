@@ -28,6 +28,11 @@ def archive_works(workspace: Workspace) -> Verdict:
         folder = Path(name) / ARCHIVE_FOLDER
         try:
             first = run_python([*command, *_NO_CACHE], SECONDS, folder=folder)
+            if f"{release.assignment.package}/__main__.py" in release.outputs:
+                shown_help = run_python(["-m", release.assignment.package, "--help"], SECONDS, folder=folder)
+                if shown_help.returncode:
+                    what = f"`python -m {release.assignment.package} --help` in the unpacked archive"
+                    return Verdict("it does not", [f"{what} ends with {ending_of(shown_help)}"])
             if first.returncode != 1 or not shows_todo(first.stdout, release.skeleton, task):
                 what = f"`{shown}` in the unpacked archive: expected failing tests that show TODO {task.number}"
                 return Verdict("it does not", [f"{what}, got {ending_of(first)}"])

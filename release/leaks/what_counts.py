@@ -127,7 +127,8 @@ def without_given(solutions: Solutions, copied: Collection[Piece], alike: Collec
 
 
 def given_code(skeleton: Skeleton) -> Iterator[str]:
-    """What students get of the reference as it is: the code between solutions, without prose."""
+    """What students get as it is: the code between the reference's solutions, and beside it, without prose."""
+    yield from map(code_of, skeleton.given.values())
     for path, source in skeleton.sources.items():
         lines = code_of(source).split("\n")
         position = 0
@@ -141,10 +142,6 @@ def _solution_lines(skeleton: Skeleton) -> Iterator[tuple[Source, int, int, str]
     for path, source in skeleton.sources.items():
         for region in skeleton.regions[path]:
             yield source, region.begin, region.end, region.hint.number
-    for source in skeleton.withheld.values():
-        imports = [node for node in source.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-        begin = max((node.end_lineno or node.lineno for node in imports), default=0)  # imports tell nothing
-        yield source, begin, len(source.lines) + 1, ""
 
 
 def _names_of(pieces: Sequence[Piece]) -> set[str]:
@@ -166,7 +163,7 @@ def _telltale_attributes(skeleton: Skeleton) -> set[str]:
 def _own_names(skeleton: Skeleton) -> set[str]:
     """Every name that the reference binds, attributes with their dot."""
     names: set[str] = set()
-    for source in (*skeleton.sources.values(), *skeleton.withheld.values()):
+    for source in skeleton.sources.values():
         for node in ast.walk(source.tree):
             match node:
                 case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):

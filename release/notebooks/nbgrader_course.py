@@ -18,7 +18,9 @@ from ..archives.student import (
     GRADER,
     TESTS,
     Requirements,
+    modules_in,
     read_corpus,
+    read_given,
     read_packages,
     starts_of_tests,
 )
@@ -126,18 +128,21 @@ def collect_support(
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
     lie beside modules.
     """
-    files = read_packages(root)
+    given = read_given(root, assignment)
+    files = read_packages(root) | given
     tests = [path for path in files if path.startswith(TESTS)]
-    needed = {*needed_modules(files, (GRADER, FOUNDATION), [*starts_of_tests(files), _IN_NOTEBOOK]), *tests, ASSIGNMENT}
+    starts = [*starts_of_tests(files), _IN_NOTEBOOK, *modules_in(given)]
+    needed = {*needed_modules(files, (GRADER, FOUNDATION), starts), *given, *tests, ASSIGNMENT}
     support = {path: files[path] for path in needed}
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
-    support |= read_corpus(root, assignment, skeleton.files.values())
+    support |= read_corpus(root, assignment, [*skeleton.files.values(), *given.values()])
     found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for name, path in prose_files(root):
         found |= named_pictures(root, read_text(path, name), name)
     found[HELPER] = (root / FOLDER / HELPER).read_bytes()
     handout = f"{FOLDER}/{HANDOUT}"
-    found["README.md"] = fill_in(read_text(root / handout, handout), handout, words_of(assignment)).encode("utf-8")
+    words = words_of(assignment, requirements)
+    found["README.md"] = fill_in(read_text(root / handout, handout), handout, words).encode("utf-8")
     found["requirements.txt"] = requirements.as_file()
     return found
 

@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from foundation.assignment_file import Assignment, Task
+from foundation.counting import as_threshold
 
 from ..archives.student import ASSIGNMENT
 from ..problems import Problem, ReleaseError
@@ -43,7 +44,7 @@ def make_notebook(
             case Text(text=text):
                 cells.append(_markdown(text, names.next(text)))
             case TaskHead(number=number):
-                cells.append(_markdown(_heading(part, tasks[number]), f"task_{_flat(number)}"))
+                cells.append(_markdown(_heading(part, tasks[number], assignment), f"task_{_flat(number)}"))
                 names.section = f"task-{_flat(number)}"
             case Code(text=text, may_fail=may_fail):
                 cells.append(_code(text, names.next("", "code"), {"tags": ["raises-exception"]} if may_fail else {}))
@@ -106,8 +107,10 @@ def stars(difficulty: int) -> str:
     return "●" * difficulty + "○" * (5 - difficulty)
 
 
-def _heading(part: TaskHead, task: Task) -> str:
+def _heading(part: TaskHead, task: Task, assignment: Assignment) -> str:
     points = f"{task.points:g} points" if task.points else "an extension, no points"
+    if task.threshold is not None:
+        points += f" for BLEU of at least {as_threshold(assignment.thresholds[task.threshold])}"
     effort = f"Difficulty {stars(part.difficulty)} · about {part.minutes} minutes"
     return f"## {task.number} {task.title}\n\n*{effort} · {points}*"
 

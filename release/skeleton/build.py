@@ -25,13 +25,13 @@ class Skeleton:
         files: what students get, by path within the package.
         sources: every Python file of the reference that is shipped stripped, by path.
         regions: all solutions, by path.
-        withheld: the Python files that stay with the instructor, by path.
+        given: the Python files that students get beside their package, by path.
     """
 
     files: Mapping[str, bytes]
     sources: Mapping[str, Source]
     regions: Mapping[str, tuple[Region, ...]]
-    withheld: Mapping[str, Source]
+    given: Mapping[str, Source]
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
@@ -49,13 +49,16 @@ def coded_tasks(assignment: Assignment) -> list[Task]:
     return [task for task in assignment.tasks if task.threshold is None]
 
 
-def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown: str) -> Skeleton:
+def make_skeleton(
+    reference: Mapping[str, bytes], assignment: Assignment, shown: str, given: Mapping[str, bytes] | None = None
+) -> Skeleton:
     """Strips every file.
 
     Args:
         reference: the folder's files.
-        assignment: tasks, and what is not shipped.
+        assignment: has the tasks.
         shown: the folder's name for messages, such as `reference`.
+        given: files that students get beside the package, by path.
 
     Raises:
         ReleaseError: with every problem of every file.
@@ -63,12 +66,7 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
     problems: list[Problem] = []
     sources: dict[str, Source] = {}
     regions: dict[str, tuple[Region, ...]] = {}
-    withheld: dict[str, Source] = {}
     numbers = [task.number for task in coded_tasks(assignment)]
-    for name in assignment.instructor_only:
-        if not any(is_covered(path, name) for path in reference):
-            what = f"[release] instructor_only names {name}, which is not in {shown}/"
-            problems.append(Problem("autograder/assignment/assignment.toml", 0, what, "remove it there"))
     for path, content in sorted(reference.items()):
         if path == TRANSLATIONS:
             continue  # of the instructor's own model: the gates count BLEU where they are
@@ -81,9 +79,6 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
         except ReleaseError as error:
             problems += error.problems
             continue
-        if any(is_covered(path, name) for name in assignment.instructor_only):
-            withheld[path] = source
-            continue
         found, more = find_regions(source, numbers)
         problems += more
         sources[path], regions[path] = source, tuple(found)
@@ -92,12 +87,8 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, shown:
     if problems:
         raise ReleaseError(problems)
     files = {path: text.encode("utf-8") for path, text in strip_files(sources, regions).items()}
-    return Skeleton(files, sources, regions, withheld)
-
-
-def is_covered(path: str, name: str) -> bool:
-    """Whether a name that stands for a file, or for a folder if it ends in "/", covers a path."""
-    return path.startswith(name) if name.endswith("/") else path == name
+    beside = {path: read_source(path, text) for path, text in (given or {}).items() if path.endswith(".py")}
+    return Skeleton(files, sources, regions, beside)
 
 
 def strip_files(sources: Mapping[str, Source], regions: Mapping[str, Sequence[Region]]) -> dict[str, str]:

@@ -10,9 +10,9 @@ import pytest
 
 from data.preparation.choices import Choices
 from data.preparation.prepare import prepare
+from given.extras import arrow_corpus
+from given.extras.arrow_corpus import ArrowPairs
 from reference.data import BatchLoader, take_census
-from reference.running.extras import arrow_corpus
-from reference.running.extras.arrow_corpus import ArrowPairs
 from reference.vocab import Vocabulary
 
 SIZES = (500, 2000)

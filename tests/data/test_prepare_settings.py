@@ -14,10 +14,10 @@ from tokenizers import Tokenizer
 
 from data import __main__ as command_line
 from data.preparation.choices import PRESETS, count_of
-from reference.commands.main import main as reference
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS as TRAINING_PRESETS
-from reference.running.extras.arrow_corpus import ArrowPairs
+from given.config import PRESETS as TRAINING_PRESETS
+from given.extras.arrow_corpus import ArrowPairs
+from given.run_folder import Checkpoint
+from reference.__main__ import main as reference
 
 PAIRS = [(f"Das Haus_{n % 7} hat {n} Türen ...", f"The house_{n % 7} has {n} doors ...") for n in range(60)]
 

@@ -67,12 +67,17 @@ def test_the_default_assignment_adds_up():
         ("memory_mb = 2048", "memory_mb = 2048.5", "[limits] memory_mb = 2048.5: expected a whole number above 0"),
         ("call_seconds = 5", "call_seconds = inf", "[limits] call_seconds = inf: expected a number above 0"),
         (
-            '["running/extras/", "translation/cached/"]',
+            '["given/extras/"]',
             "5",
             "[release] instructor_only = 5: expected a list of strings",
         ),
         ('credit = "share"', 'credit = "half"', "credit = 'half': expected 'share' or 'all'"),
         ("[thresholds]", "[thresholds", "Expected ']'"),
+        (
+            "advanced = 0.45",
+            "advanced = 0.25",
+            "[thresholds] advanced = 0.25 is below beginner = 0.3: expected at least",
+        ),
         (
             "[release]",
             "[late]\n[release]",

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from foundation.whole_files import OutputError, check_file, check_folder, in_one_piece, is_stream, write_whole
+from foundation.whole_files import (
+    OutputError,
+    check_file,
+    check_folder,
+    in_one_piece,
+    is_stream,
+    make_folder,
+    write_whole,
+)
 
 
 def test_a_file_is_whole_and_nothing_else_is_left(tmp_path):
@@ -140,3 +148,35 @@ def test_a_folder_that_is_not_ours_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *arguments: False)  # root may write anywhere
     with pytest.raises(OutputError, match="cannot be written to"):
         check_file(tmp_path / "new")
+
+
+def test_a_path_that_cannot_be_written_is_known_before_the_work(tmp_path):
+    (tmp_path / "file").touch()
+    for path, kind in ((tmp_path, IsADirectoryError), (tmp_path / "file" / "a.txt", NotADirectoryError)):
+        with pytest.raises(kind) as caught, in_one_piece(path):
+            pytest.fail("the work was begun")
+        assert str(tmp_path) in str(caught.value.filename)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_full_disk_is_reported_with_the_file(tmp_path):
+    with pytest.raises(OSError) as caught, in_one_piece(tmp_path / "a.txt"):
+        raise OSError(28, "No space left on device")
+    assert str(caught.value) == f"[Errno 28] No space left on device: '{tmp_path / 'a.txt'}'"
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").touch()
+    make_folder(tmp_path)
+    with pytest.raises(NotADirectoryError):
+        make_folder(tmp_path / "file")
+
+
+def test_a_folder_that_must_not_be_written_to_is_refused(tmp_path, monkeypatch):
+    def refuse(dir):  # a folder's permissions do not stop root, who runs tests in a container
+        raise PermissionError(13, "Permission denied", f"{dir}/tmp123")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    with pytest.raises(PermissionError) as caught:
+        make_folder(tmp_path)
+    assert caught.value.filename == str(tmp_path)

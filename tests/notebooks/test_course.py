@@ -51,6 +51,16 @@ def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
     assert cell["metadata"]["editable"] is False
 
 
+def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None:
+    changed = replace(assignment, thresholds={"beginner": 0.125, "advanced": 0.875})
+    prose = {path.name: path.read_text() for path in (ROOT / PROSE).glob("[0-9]*.md")}
+    assert not any(f"{value:.2f}" in text for text in prose.values() for value in assignment.thresholds.values())
+    name = "3_training_and_translation.md"
+    notebook = make_notebook("3", read_prose(name, prose[name]), {}, changed)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert "5 points for BLEU of at least 0.125" in text and "5 points for BLEU of at least 0.875" in text
+
+
 def test_a_second_build_has_the_same_bytes(course) -> None:
     assert generate(ROOT, course.name, course.source) == course.release
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 from PIL import Image
 
+from autograder.testing.comparison import expect_close
 from autograder.testing.errors import CheckFailed
 from autograder.testing.notebook.pictures import LONGEST, cut, draw_failure
 
@@ -39,6 +40,14 @@ def test_other_values_stand_by_position_and_feature():
     assert (pair.what, pair.axes, pair.forbidden) == ("the output (sentence 1)", ("position", "feature"), None)
     assert cut("the mean", *wrong_at(3, shape=(5,))).worst == (0, 3)
     assert cut("the loss", torch.ones(()), torch.zeros(())) is None
+
+
+def test_the_picture_outlines_the_place_that_the_message_names():
+    got, expected = torch.zeros(2, 3), torch.tensor([[0.5, 0, 0], [0, 0, 90.0]])
+    got[1, 2] = 80.0  # differs by 10, a tenth of 90; the other by 0.5, a third of 1 + 0.5
+    with pytest.raises(CheckFailed, match=r"expected: 90 at \[1, 2\]") as failed:
+        expect_close(got, expected, "the output")
+    assert cut("the output", *failed.value.compared).worst == (1, 2)
 
 
 def test_of_a_large_matrix_the_part_around_the_place_is_shown():

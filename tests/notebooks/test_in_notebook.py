@@ -129,9 +129,9 @@ def test_answers_that_were_saved_elsewhere_are_imported_and_refreshed(notebooks,
 def test_one_import_assembles_the_answers_once(notebooks, history, monkeypatch) -> None:
     calls = []
     monkeypatch.setattr(course_module, "assemble", lambda *a: calls.append(a) or assemble(*a))
-    translate = importlib.import_module("student.translation.translate")
-    assert {"student.decode", "student.masks"} <= set(sys.modules) and len(calls) == 1
-    assert translate.__file__ == "translation/translate.py"
+    data = importlib.import_module("student.data")
+    assert "student.masks" in sys.modules and len(calls) == 1
+    assert data.__file__ == "data.py"
     history += ["class LayerNorm:\n    is_new = True\n"]
     notebooks.refresh()
     assert importlib.import_module("student.layers").LayerNorm.is_new and len(calls) == 2
@@ -143,17 +143,30 @@ def test_tracebacks_of_the_package_show_lines(notebooks, folder) -> None:
     assert "def f(self): 1 / 0" in layers.__loader__.get_source("student.layers")
 
 
-def test_translations_are_counted(notebooks, folder, capsys) -> None:
+def test_translations_are_read_as_in_grading(notebooks, folder, capsys) -> None:
     n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
     for content, said in (
         (None, "translations.txt does not exist yet"),
-        ("a\n", f"translations.txt has 1 lines; expected {n_lines}"),
+        ("a\n", f"✗ 4.1 BLEU, beginner: BLEU of at least 0.30\n\ntranslations.txt: 1 line, but there are {n_lines:,}"),
         ("a\n" * (n_lines - 1) + "a", f"has the expected {n_lines} lines"),
+        ("a\n" * n_lines + "\n\n", "note: translations.txt: blank lines at the end are not counted (2)"),
+        ("\n" + "a\n" * (n_lines - 1), "have no text (first: line 1)"),
     ):
         if content:
             (folder / "translations.txt").write_text(content)
         assert notebooks.check("4.1") == 0
         assert said in capsys.readouterr().out
+
+
+def test_a_cell_that_cannot_be_read_is_named_by_the_check(notebooks, folder, history, capsys) -> None:
+    save(folder, "2_layers_and_model.ipynb", "task_2_1_EncoderLayer", "class EncoderLayer(nn.Module)\n    pass\n")
+    history += ["class Decoder:\n  x = (", "print(", "class Encoder(\n", "class Encoder: pass"]
+    notebooks.check("1.1")
+    said = capsys.readouterr().out
+    saved = "(task_2_1_EncoderLayer), which begins `class EncoderLayer(nn.Module)`"
+    assert f"{saved}, cannot be read, so what it defines is missing (line 1: expected ':'" in said
+    assert "this notebook, cell 1, which begins `class Decoder:`, cannot be read" in said
+    assert said.count("cannot be read") == 2, "experiments, and what was run again since, are not"
 
 
 def test_bad_input_is_named(notebooks, folder) -> None:

@@ -95,7 +95,9 @@ def test_every_command_and_flag_exists(name):
             if inner:
                 path = ROOT / module.replace(".", "/")
                 assert '__name__ == "__main__"' in text_of(f"{path}.py") or (path / "__main__.py").is_file(), code
-            sources = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
+            folders = [folder, ROOT / "given"] if package in ("reference", "student") else [folder]
+            paths = (path for each in folders for path in each.rglob("*.py"))
+            sources = "\n".join(path.read_text(encoding="utf-8") for path in paths)
             words = rest.split()
             if words and re.fullmatch(r"[a-z]+(-[a-z]+)*", words[0]):
                 assert f'"{words[0]}"' in sources, f"{name}: python -m {package} {words[0]}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from reference.running.run_folder import RunFolder
+from given.run_folder import RunFolder
 
 DRAW = RunFolder._draw_curves
 

@@ -6,10 +6,7 @@ import re
 import pytest
 import torch
 
-from reference.commands.main import main
-from reference.data import DataError
-from reference.pictures.alignments import plot_alignments
-from reference.translation.alignment import (
+from given.alignment import (
     Gold,
     Tally,
     join_links,
@@ -18,6 +15,9 @@ from reference.translation.alignment import (
     strongest_links,
     words_of,
 )
+from given.pictures import plot_alignments
+from reference.__main__ import main
+from reference.data import DataError
 
 PAIRS = [(["le", "chat@@", "on", "dort"], ["the", "kit@@", "ten", "sleeps"]), (["il", "dort"], ["he", "sleeps"])]
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from data.__main__ import main as data
-from reference.commands.main import main
+from given.extras import arrow_corpus
+from given.extras.arrow_corpus import ArrowPairs, write_arrow
+from given.run_folder import Checkpoint
+from reference.__main__ import main
 from reference.data import BatchLoader, DataError, read_pairs, take_census
-from reference.running.checkpoint import Checkpoint
-from reference.running.extras import arrow_corpus
-from reference.running.extras.arrow_corpus import ArrowPairs, write_arrow
 from reference.vocab import Vocabulary
 
 LINES = [f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)]

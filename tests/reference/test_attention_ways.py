@@ -1,19 +1,59 @@
-"""The same attention, four ways: equal output for equal weights, and one source with the proof's variants."""
+"""Multi-head attention in four layouts: equal output for equal weights, and one source with the proof's variants."""
 
-import itertools
+import importlib.util
 import re
 
 import pytest
 import torch
 
-from benchmarks import attention_ways
-from benchmarks.__main__ import main
-from benchmarks.attention_ways import FILES, load, map_weights
 from foundation.assignment_file import read_assignment
-from foundation.places import ASSIGNMENT, ROOT
+from foundation.places import ASSIGNMENT, REFERENCE, ROOT
+from reference.attention import MultiHeadedAttention
 from validity.proof.reading_variants import read_variants
 
-BASE = "one matrix a role"
+VARIANTS = ASSIGNMENT / "proof" / "variants"
+ROLES, PARTS = ("query", "key", "value"), ("weight", "bias")
+
+
+def as_head_modules(state, n_heads):
+    """Each head takes its rows of the matrix of a role: `nn.Linear` has its weight as (outputs, inputs)."""
+    return {
+        f"heads.{head}.project_{role}.{part}": rows
+        for role in ROLES
+        for part in PARTS
+        for head, rows in enumerate(state[f"project_{role}.{part}"].chunk(n_heads))
+    } | {f"project_output.{part}": state[f"project_output.{part}"] for part in PARTS}
+
+
+def as_fused(state, n_heads):
+    """The three matrices, one below the other."""
+    return {
+        f"project_inputs.{part}": torch.cat([state[f"project_{role}.{part}"] for role in ROLES]) for part in PARTS
+    } | {f"project_output.{part}": state[f"project_output.{part}"] for part in PARTS}
+
+
+def as_einsum(state, n_heads):
+    """Inputs before outputs, and an axis for the heads: (h, d, d_head), and (h, d_head, d) for the output."""
+    found = {
+        "output_weight": state["project_output.weight"].T.unflatten(0, (n_heads, -1)),
+        "output_bias": state["project_output.bias"],
+    }
+    for role in ROLES:
+        weight, bias = (state[f"project_{role}.{part}"].unflatten(0, (n_heads, -1)) for part in PARTS)
+        found |= {f"{role}_weight": weight.mT, f"{role}_bias": bias[:, None]}
+    return found
+
+
+WAYS = {"head_modules_with_bias": as_head_modules, "fused": as_fused, "einsum_with_bias": as_einsum}
+"""For each variant, the reference's parameters (or their gradients) in its layout."""
+
+
+def load(name):
+    """The class; as in a submission, its relative imports lead to the package's `attention.py`."""
+    spec = importlib.util.spec_from_file_location(f"reference.{name}", VARIANTS / "attention" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.MultiHeadedAttention
 
 
 def masks(b, h, q, k):
@@ -22,18 +62,12 @@ def masks(b, h, q, k):
     return [None, *((torch.rand(shape) < 0.6) | (torch.arange(k) == 0) for shape in shapes)]
 
 
-def same_weights(name, d, h, state):
-    way = load(name)(d, h).double()
-    way.load_state_dict(map_weights(state, BASE, name, h))
-    return way
-
-
-@pytest.mark.parametrize("name", [name for name in FILES if name != BASE])
+@pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("d, h", [(12, 1), (12, 3), (8, 8)])
 @pytest.mark.parametrize("kind", ["self", "cross", "all different"])
 def test_equal_output_weights_and_gradients(name, d, h, kind):
-    reference = load(BASE)(d, h).double()
-    way = same_weights(name, d, h, reference.state_dict())
+    reference, way = MultiHeadedAttention(d, h).double(), load(name)(d, h).double()
+    way.load_state_dict(WAYS[name](reference.state_dict(), h))
     b, q, k = 3, 5, 5 if kind == "self" else 7
     query = torch.randn(b, q, d, dtype=torch.float64)
     key = query if kind == "self" else torch.randn(b, k, d, dtype=torch.float64)
@@ -44,49 +78,26 @@ def test_equal_output_weights_and_gradients(name, d, h, kind):
             module.zero_grad()
             output, weights = module(query, key, value, mask)
             output.square().sum().backward()
-            gradients = {key: parameter.grad for key, parameter in module.named_parameters()}
-            results.append((output, weights, gradients))
+            results.append((output, weights, {name: one.grad for name, one in module.named_parameters()}))
         (output, weights, gradients), (other_output, other_weights, other_gradients) = results
         torch.testing.assert_close(other_output, output, rtol=0, atol=1e-12)
         torch.testing.assert_close(other_weights, weights, rtol=0, atol=1e-12)
-        mapped = map_weights(gradients, BASE, name, h)  # the maps only move numbers, so gradients move alike
+        mapped = WAYS[name](gradients, h)  # the layouts only move numbers, so gradients move alike
         torch.testing.assert_close(other_gradients, mapped, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize("source, target", [*itertools.permutations(FILES, 2)])
-def test_weights_map_there_and_back(source, target):
-    state = load(source)(12, 3).state_dict()
-    mapped = map_weights(state, source, target, 3)
-    shapes = {name: tensor.shape for name, tensor in load(target)(12, 3).state_dict().items()}
-    assert {name: tensor.shape for name, tensor in mapped.items()} == shapes
-    back = map_weights(mapped, target, source, 3)
-    assert back.keys() == state.keys() and all(torch.equal(back[name], state[name]) for name in state)
-
-
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", WAYS)
 def test_heads_must_divide_the_width(name):
     with pytest.raises(ValueError, match="10.*4"):
         load(name)(10, 4)
 
 
 def test_each_way_is_judged_in_the_proof_and_shown_on_the_page(reference):
-    variants = {
-        variant.name
-        for variant in read_variants(ASSIGNMENT / "proof" / "variants", reference, read_assignment().contract)
-    }
+    variants = {variant.name for variant in read_variants(VARIANTS, reference, read_assignment().contract)}
     page = (ROOT / "docs/four-attentions.md").read_text(encoding="utf-8")
-    for name, path in FILES.items():
-        if name == BASE:  # the page shows the class, to the end of the file
-            shown = int(re.search(r'^--8<-- "reference/attention.py:(\d+)"$', page, re.MULTILINE)[1])
-            assert path.read_text(encoding="utf-8").splitlines()[shown - 1].startswith("class MultiHeadedAttention")
-        else:
-            assert f'\n--8<-- "{path.relative_to(ROOT).as_posix()}"\n' in page
-            assert path.stem in variants
-
-
-def test_the_ways_are_timed_side_by_side(monkeypatch, capsys):
-    monkeypatch.setattr(attention_ways, "SHAPES", ((2, 3, 8, 2, 1),))
-    assert main(["attention", "--rounds", "2"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.count(" x\n") == 2 * len(FILES) and "cross-attention: batch 2, 3 positions" in printed
-    assert printed.count(" 1.00 x\n") >= 2
+    for name in WAYS:
+        path = VARIANTS / "attention" / f"{name}.py"
+        assert f'\n--8<-- "{path.relative_to(ROOT).as_posix()}"\n' in page and name in variants
+    shown = int(re.search(r'^--8<-- "reference/attention.py:(\d+)"$', page, re.MULTILINE)[1])  # to the end of the file
+    text = (REFERENCE / "attention.py").read_text(encoding="utf-8")
+    assert text.splitlines()[shown - 1].startswith("class MultiHeadedAttention")

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from reference.commands.main import main
-from reference.commands.trained_model import load_model
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS
-from reference.running.experiment import Experiment
-from reference.running.extras.weight_average import WeightAverage
-from reference.running.measuring import Development
+from given.config import PRESETS
+from given.decoding import load_model
+from given.experiment import Experiment
+from given.extras.weight_average import WeightAverage
+from given.measuring import Development
+from given.run_folder import Checkpoint
+from reference.__main__ import main
 
 PAIRS = [
     ([subject, verb, "."], [other, action, "."])

@@ -1,17 +1,18 @@
 """The measurements run on a fresh clone, and a user's error is one line."""
 
+import inspect
 from dataclasses import replace
-from functools import partial
 
 import pytest
 import torch
 
-from benchmarks import decoding, memory, speed, to_bleu, training
-from benchmarks.__main__ import main
-from reference.data import Batch, DataError
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS
-from reference.running.experiment import Experiment
+from benchmarks import decoding, speed, training
+from benchmarks.__main__ import main, make_parser
+from benchmarks.processes import CommandError, run
+from given.config import PRESETS
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
+from reference.data import Batch
 
 TORCH = "torch.nn.Transformer"
 PAIRS = [
@@ -35,12 +36,10 @@ def small(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_decoding_trains_its_model_once(small, capsys, monkeypatch):
     monkeypatch.setattr(decoding, "REPEATS", 1)
-    monkeypatch.setattr(decoding, "measure", partial(decoding.measure, rounds=1))
+    monkeypatch.setattr(decoding, "ROUNDS", 1)
     assert main(["decoding", "--input", "dev"]) == 0
-    rows = [line for line in capsys.readouterr().out.splitlines() if "sentences/s" in line]
-    assert len(rows) == sum(len(ways) for _, ways in decoding.WAYS.values()) and all(
-        "6 of 6 lines equal" in row for row in rows
-    )
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.endswith("| 6 of 6 |")]
+    assert len(rows) == len(decoding.WAYS)
     assert Checkpoint.load("runs/bench/last.pt").epoch == 3
     with monkeypatch.context() as patch:
         patch.setattr(Experiment, "run", lambda *arguments: pytest.fail("trained again"))
@@ -60,7 +59,6 @@ def test_mistakes_get_one_line(small, capsys):
     [
         ["speed", "--batches", "0"],
         ["grading", "--count", "-1"],
-        ["attention", "--rounds", "0"],
         ["tables", "--jobs", "0"],
         ["store", "--count", "9"],
     ],
@@ -77,8 +75,8 @@ def test_nothing_to_measure_is_told_in_one_line(arguments, capsys):
     "arguments, message",
     [
         (["store", "--store", "foo"], "--store: not a database's URL; expected postgresql://USER@HOST/DATABASE"),
-        (["reached", "--only", "zzz"], "--only zzz: no submission has this in its name"),
-        (["translations", "latin"], "latin: not UTF-8 text (byte 0)"),
+        (["ablations", "--train", "latin"], "latin: not UTF-8 text (byte 0)"),
+        (["similarity", "--count", "3", "--copies", "2"], "--copies 2: expected at most half of the 3 submissions"),
     ],
 )
 def test_what_cannot_be_measured_is_told_in_one_line(arguments, message, tmp_path, monkeypatch, capsys):
@@ -94,9 +92,9 @@ def test_speed_compares_all_ways_on_the_same_batches(small, capsys):
     out = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| ")]
     assert rows[0] == ["way", "tokens/s", "ms a step", "share of peak", *(f"against {n}" for n in ("the first", TORCH))]
-    names = [row[0] for row in rows[1:]]
+    names = [row[0] for row in rows[2:]]
     assert names == [way.name for way in speed.ways_of(PRESETS["course"])]
-    assert rows[1][-2] == "1.00 x" and rows[2][-1] == "1.00 x"
+    assert rows[2][-2] == "1.00 x" and rows[3][-1] == "1.00 x"
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -116,23 +114,29 @@ def test_the_rival_computes_the_same_function_of_its_input(norm_first):
 def test_ablations_are_trained_again_for_other_settings_and_pairs(small, capsys, monkeypatch):
     trained = []
 
-    def train_once(config, train_pairs, dev_pairs):
-        trained.append(config.epochs)
-        return [config.epochs / 10]
+    def bleu_without(part, train, dev, *flags):
+        trained.append(flags)
+        return 0.1 * flags[-1]
 
-    monkeypatch.setattr(training, "train_once", train_once)
+    monkeypatch.setattr(training, "bleu_without", bleu_without)
     (small / "other").write_text((small / "dev").read_text().replace("mange", "dort"))
     ways = len(training.ABLATIONS) + 1
     for n_trained, train, epochs in ((ways, "dev", 2), (ways, "dev", 1), (0, "dev", 1), (ways, "other", 1)):
         del trained[:]
         assert main(["ablations", "--seeds", "1", "--epochs", str(epochs), "--train", train, "--dev", "dev"]) == 0
-        assert trained == [epochs] * n_trained
+        assert trained == [("--seed", 0, "--epochs", epochs)] * n_trained
         assert f"| intact, 1 seed | 0.{epochs}00 to 0.{epochs}00" in capsys.readouterr().out
 
 
-def test_a_child_that_fails_is_told_in_one_error():
-    with pytest.raises(DataError, match="-m data prepare ended with status 2: .*--output"):
-        memory.peak("data", "prepare")
+@pytest.mark.slow
+@pytest.mark.parametrize("part", training.ABLATIONS)
+def test_a_part_of_the_reference_can_be_left_out(small, monkeypatch, part):
+    assert 0 <= training.bleu_without(part, small / "dev", small / "dev", "--epochs", 1, "--d-model", 8) <= 1
+
+
+def test_a_command_that_fails_is_told_in_one_line():
+    with pytest.raises(CommandError, match="^-m data prepare ended with status 2: .*--output"):
+        run("-m", "data", "prepare")
 
 
 @pytest.mark.slow
@@ -147,6 +151,14 @@ def test_the_cost_of_a_whole_run(small, capsys):
 
 
 def test_tricks_are_taken_back_one_at_a_time():
-    flags = to_bleu.tricks("quick")
+    flags = training.tricks("quick")
     assert flags["norm_first"] == ["--no-norm-first"] and flags["dropout"] == ["--dropout", "0.2"]
     assert flags["precision"] == ["--precision", "float32"] and "epochs" not in flags
+
+
+def test_options_are_named_as_the_parameters_of_what_measures():
+    commands = next(action.choices for action in make_parser()._actions if action.choices)
+    for name, parser in commands.items():
+        options = vars(parser.parse_args([]))
+        parameters = inspect.signature(options.pop("measure")).parameters
+        assert options.keys() == parameters.keys(), name

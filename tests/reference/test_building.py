@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from reference.commands import device
+from given import command_line as device
+from given.building import build_model, embedding_tables, make_optimizer
+from given.config import PRESETS, ConfigError
 from reference.decode import beam_decode, greedy_decode
 from reference.masks import causal_mask, padding_mask
 from reference.model import Transformer
-from reference.running.building import build_model, embedding_tables, make_optimizer
-from reference.running.config import PRESETS, ConfigError
 
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
 
@@ -33,7 +33,7 @@ def test_what_cannot_be_tied_is_said(monkeypatch):
             self.to_words = self.output_projection
             del self.output_projection
 
-    monkeypatch.setattr("reference.running.building.Transformer", Unusual)
+    monkeypatch.setattr("reference.model.Transformer", Unusual)
     with pytest.raises(ConfigError, match="^tie_output: needs an nn.Linear `output_projection` .*--no-tie-output$"):
         build_model(replace(SMALL, tie_output=True), 9, 9)
     build_model(SMALL, 9, 9)
@@ -50,7 +50,7 @@ def test_initialisation_and_tying_need_no_layout(monkeypatch):
             self.reader, self.tgt_embedding = nn.Sequential(source), nn.Sequential(target)
             self.gain = nn.Parameter(torch.ones(1, SMALL.d_model))
 
-    monkeypatch.setattr("reference.running.building.Transformer", Unusual)
+    monkeypatch.setattr("reference.model.Transformer", Unusual)
     model = build_model(replace(SMALL, tie_output=True, initialisation="xavier"), 9, 9)
     assert model.output_projection.weight is model.tgt_embedding[0].table.weight
     assert torch.equal(model.gain, torch.ones(1, SMALL.d_model))

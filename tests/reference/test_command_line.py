@@ -12,10 +12,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from reference.commands.comparing import read_run
-from reference.commands.main import main, make_parser
-from reference.running.checkpoint import Checkpoint
-from reference.running.experiment import Experiment
+from given.command_line import make_parser
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
+from given.runs import read_run
+from reference.__main__ import main
 
 LINES = [
     f"{s} {v} .|||{t} {w} ."
@@ -153,7 +154,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained,
     for flag in files.get(arguments[0], ()):
         if f"--{flag}" not in given:
             given += [f"--{flag}", str(trained / ours.get(flag, flag))]
-    for function in ("reference.running.stepping.train_epoch", "reference.translation.lines.decode_all"):
+    for function in ("reference.train.train_epoch", "given.translating.decode_all"):
         monkeypatch.setattr(function, lambda *arguments, **options: pytest.fail("the work was begun"))
     assert main(given) == 2
     printed = capsys.readouterr().err

@@ -7,13 +7,12 @@ import pytest
 import torch
 from torch import nn
 
+from given.decoding import choose_search
+from given.extras.cached_model import find_fused
+from given.extras.cached_search import cached_beam_decode, cached_beam_search, cached_greedy_decode
 from reference.decode import beam_decode, cut_sentence, greedy_decode
 from reference.masks import causal_mask, diagonal_mask, padding_mask
 from reference.model import Transformer
-from reference.translation.cached.beam import cached_beam_decode, cached_beam_search
-from reference.translation.cached.checking import find_fused
-from reference.translation.cached.greedy import cached_greedy_decode
-from reference.translation.choosing import choose_search
 
 IDS = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
 

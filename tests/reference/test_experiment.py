@@ -11,13 +11,11 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
-from reference.commands.comparing import read_run
-from reference.commands.setting_flags import add_config_flags, config_from_flags
-from reference.running.building import build_model
-from reference.running.checkpoint import Checkpoint, CheckpointError, generators
-from reference.running.config import PRESETS, Config, ConfigError
-from reference.running.experiment import Experiment
-from reference.running.schedule import learning_rate_factor
+from given.building import build_model, learning_rate_factor
+from given.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags
+from given.experiment import Experiment
+from given.run_folder import Checkpoint, CheckpointError, generators
+from given.runs import read_run
 from reference.train import batch_loss
 
 PAIRS = [
@@ -117,7 +115,7 @@ def test_a_student_may_leave_batch_loss_unwritten(tmp_path, monkeypatch):
         raise NotImplementedError("TODO 3.1")
 
     monkeypatch.setattr("reference.train.batch_loss", unwritten)
-    monkeypatch.setattr("reference.running.stepping.train_epoch", lambda *arguments, **options: 1.0)
+    monkeypatch.setattr("reference.train.train_epoch", lambda *arguments, **options: 1.0)
     Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     assert Checkpoint.load(tmp_path / "best.pt").epoch == 1
 
@@ -126,8 +124,8 @@ def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatc
     def unwritten(*arguments, **options):
         raise NotImplementedError("TODO E.3")
 
-    monkeypatch.setattr("reference.translation.choosing.beam_decode", unwritten)
-    monkeypatch.setattr("reference.running.stepping.train_epoch", lambda *inputs, **options: pytest.fail("trained"))
+    monkeypatch.setattr("reference.decode.beam_decode", unwritten)
+    monkeypatch.setattr("reference.train.train_epoch", lambda *inputs, **options: pytest.fail("trained"))
     with pytest.raises(NotImplementedError, match="TODO E.3"):
         Experiment(replace(SMALL, beam_size=2, cached=False), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
 
@@ -143,7 +141,7 @@ def test_a_run_that_is_stopped_between_two_files_loses_none(tmp_path, monkeypatc
         save(checkpoint, path)
 
     scores = {1: 0.2, 2: 0.4}
-    monkeypatch.setattr("reference.running.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
+    monkeypatch.setattr("given.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
     monkeypatch.setattr(Checkpoint, "save", stop_after)
     run = Experiment(config, PAIRS, PAIRS[:4])
     with pytest.raises(KeyboardInterrupt):
@@ -160,7 +158,7 @@ def test_a_run_that_is_stopped_between_two_files_loses_none(tmp_path, monkeypatc
 
 def test_a_lost_best_checkpoint_is_made_again(tmp_path, monkeypatch):
     scores = {1: 0.9, 2: 0.1, 3: 0.2}
-    monkeypatch.setattr("reference.running.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
+    monkeypatch.setattr("given.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
     run = Experiment(SMALL, PAIRS, PAIRS[:4])
     run_epochs(run, 2).checkpoint().save(tmp_path / "last.pt")
     seen, run_epoch = [], Experiment.run_epoch
@@ -184,12 +182,12 @@ def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monke
     (tmp_path / "translations.txt").touch()
     older = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert "older run" not in capsys.readouterr().out
-    monkeypatch.setattr("reference.running.stepping.train_epoch", lambda *arguments, **options: 1 / 0)
+    monkeypatch.setattr("reference.train.train_epoch", lambda *arguments, **options: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == older
     assert f"{tmp_path} holds an older run; it is removed when" in capsys.readouterr().out
-    monkeypatch.setattr("reference.running.stepping.train_epoch", lambda *arguments, **options: 1.0)
+    monkeypatch.setattr("reference.train.train_epoch", lambda *arguments, **options: 1.0)
     Experiment(replace(SMALL, epochs=1), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
     assert names == {"best.pt", "last.pt", "settings.toml", "history.jsonl", "curves.png", "translations.txt"}
@@ -197,7 +195,7 @@ def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monke
 
 
 def test_of_equal_epochs_the_first_is_the_best(tmp_path, monkeypatch):
-    monkeypatch.setattr("reference.running.experiment.bleu", lambda *texts: 0.0)
+    monkeypatch.setattr("given.experiment.bleu", lambda *texts: 0.0)
     Experiment(replace(SMALL, epochs=2), PAIRS, PAIRS[:4]).run(tmp_path, progress=False)
     assert Checkpoint.load(tmp_path / "best.pt").epoch == read_run(tmp_path)["best_epoch"] == 1
 

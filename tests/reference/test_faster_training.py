@@ -6,12 +6,11 @@ import pytest
 import torch
 from torch import nn
 
+from given.building import build_model
+from given.config import PRESETS, ConfigError
+from given.experiment import Experiment
+from given.extras.layers import ByteDropout, computing_in
 from reference.data import Batch
-from reference.running.building import build_model
-from reference.running.config import PRESETS, ConfigError
-from reference.running.experiment import Experiment
-from reference.running.extras.fused_layers import ByteDropout
-from reference.running.extras.precision import computing_in
 from reference.train import batch_loss
 
 PAIRS = [
@@ -90,11 +89,11 @@ def test_bf16_computes_products_in_bfloat16_with_the_weights_as_they_are():
 
 def test_a_package_without_extras_says_so(monkeypatch):
     for module, settings in (
-        ("fused_layers", {"fused": True}),
+        ("layers", {"fused": True}),
         ("weight_average", {"ema": 0.5}),
-        ("inner_dropout", {"inner_dropout": 0.5}),
+        ("layers", {"inner_dropout": 0.5}),
     ):
-        monkeypatch.setitem(__import__("sys").modules, f"reference.running.extras.{module}", None)
+        monkeypatch.setitem(__import__("sys").modules, f"given.extras.{module}", None)
         [setting] = settings
-        with pytest.raises(ConfigError, match=rf"{setting}: it needs extras/{module}.py, which only the ref"):
+        with pytest.raises(ConfigError, match=rf"{setting}: it needs given/extras/{module}.py, which only inst"):
             Experiment(replace(SMALL, **settings), PAIRS, PAIRS[:4])

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from reference.commands.main import main
+from given.config import PRESETS, ConfigError
+from given.experiment import Experiment
+from given.measuring import Development
+from given.run_folder import Checkpoint, RunFolder, kept_name
+from reference.__main__ import main
 from reference.data import BatchLoader
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS, ConfigError
-from reference.running.experiment import Experiment
-from reference.running.measuring import Development
-from reference.running.run_folder import RunFolder, kept_name
 
 pytestmark = pytest.mark.slow  # whole runs are trained; test_experiment.py has a short one that resumes
 
@@ -126,7 +125,7 @@ def test_ctrl_c_while_dev_is_translated_acts_at_once_and_loses_no_step(tmp_path,
 @pytest.mark.parametrize("place", [(Experiment, "_look"), (RunFolder, "save_report")])
 def test_ctrl_c_between_the_best_report_and_its_checkpoint_leaves_no_wrong_one(tmp_path, monkeypatch, place):
     scores = {1: 0.1, 2: 0.5, 3: 0.2}
-    monkeypatch.setattr("reference.running.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
+    monkeypatch.setattr("given.experiment.bleu", lambda *texts: scores[len(run.history) + 1])
     run, function = Experiment(SMALL, PAIRS, DEV), getattr(*place)
 
     def stop(self, *arguments):
@@ -244,9 +243,7 @@ def test_tensorboard_gets_the_loss_of_every_step(tmp_path, monkeypatch):
 
 
 def test_a_pass_that_leaves_batches_out_ends_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "reference.running.stepping.train_epoch", lambda batches, *rest, **more: float(not next(batches))
-    )
+    monkeypatch.setattr("reference.train.train_epoch", lambda batches, *rest, **more: float(not next(batches)))
     run = Experiment(SMALL, PAIRS, DEV)
     run.run(tmp_path, progress=False)
     assert [line["epoch"] for line in run.history] == [1, 2, 3]
@@ -254,7 +251,7 @@ def test_a_pass_that_leaves_batches_out_ends_all_the_same(tmp_path, monkeypatch)
 
 def test_early_stopping_by_dev_bleu(tmp_path, monkeypatch, capsys):
     scores = [0.1, 0.3, 0.2, 0.3, 0.25, 0.4, 0.1, 0.1]
-    monkeypatch.setattr("reference.running.experiment.bleu", lambda lines, references: scores[len(run.history)])
+    monkeypatch.setattr("given.experiment.bleu", lambda lines, references: scores[len(run.history)])
     config = replace(SMALL, epochs=8, patience=3)
     run = Experiment(config, PAIRS, DEV)
     run.run(tmp_path, progress=False)

@@ -1,6 +1,5 @@
 """Q, K, V, scores, weights and context in colour, caught from any code for attention."""
 
-import importlib
 import math
 import re
 import shutil
@@ -10,11 +9,11 @@ import pytest
 import torch
 
 from foundation.places import ROOT
+from given import package
+from given.matrices import catch, catching, join_heads, plot_matrices
 from reference import attention
 from reference.attention import MultiHeadedAttention, scaled_dot_product_attention
 from reference.masks import causal_mask
-from reference.pictures.capturing import catch, catching, join_heads
-from reference.pictures.matrices import plot_matrices
 
 
 def with_other_softmaxes():
@@ -140,20 +139,18 @@ def place(tmp_path_factory):
 
 @pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")  # of a checkpoint without gradients
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda path: path.stem)
-def test_the_matrices_of_correct_variants_are_caught(variant, place):
+def test_the_matrices_of_correct_variants_are_caught(variant, place, monkeypatch):
     name = f"with_{variant.stem}"
-    (place / name / "pictures").mkdir(parents=True)
-    for path in [*(ROOT / "reference").glob("*.py"), ROOT / "reference/pictures/capturing.py"]:
-        shutil.copy(path, place / name / path.relative_to(ROOT / "reference"))
+    shutil.copytree(ROOT / "reference", place / name, ignore=shutil.ignore_patterns("__pycache__"))
     own = re.sub(r"^from \.attention .*$", "", variant.read_text(encoding="utf-8"), flags=re.MULTILINE)
     with (place / name / "attention.py").open("a", encoding="utf-8") as file:
         file.write(f"\n\n{own}")
-    capturing = importlib.import_module(f"{name}.pictures.capturing")
-    model = importlib.import_module(f"{name}.model").Transformer(9, 9, 8, 2, 8, n_layers=1).eval()
-    with torch.no_grad(), capturing.catching() as caught:
+    monkeypatch.setattr(package, "_names", [name])
+    model = package.model.Transformer(9, 9, 8, 2, 8, n_layers=1).eval()
+    with torch.no_grad(), catching() as caught:
         memory, encoder = model.encode(torch.tensor([[3, 4, 5]]), None)
         _, decoder, cross = model.decode(torch.tensor([[1, 2]]), memory, None, causal_mask(2))
-    joined = capturing.join_heads(caught, 3)
+    joined = join_heads(caught, 3)
     if variant.stem in WITHOUT_THE_FUNCTION:
         assert joined == []
         return

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from reference.pictures.attention_maps import plot_attention, plot_page
-from reference.pictures.saving import save_figure
+from given.pictures import plot_attention, plot_page, save_figure
 
 
 def test_tokens_are_no_formulas(tmp_path):

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from data.__main__ import main as data
-from reference.commands.main import main
+from given.raw_text import LANGUAGES, TextError, TextTokenizer, tokenizer_files
+from reference.__main__ import main
 from reference.data import read_pairs
-from reference.translation.raw_text import LANGUAGES, TextError, TextTokenizer, tokenizer_files
 
 PAIRS = [(f"Ein Haus, {n} Katzen.", f"It's a house, {n} cats.") for n in range(40)]
 
@@ -137,7 +137,7 @@ def test_training_needs_no_tokenizers(corpus, tmp_path):
     words = json.dumps([str(word) for word in [*where, "--output", tmp_path / "run"]])
     code = (
         "import sys; sys.modules.update(tokenizers=None, sacremoses=None, datasets=None)\n"
-        f"from reference.commands.main import main; sys.exit(main({words}))"
+        f"from reference.__main__ import main; sys.exit(main({words}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr

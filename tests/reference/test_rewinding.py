@@ -5,8 +5,8 @@ import shutil
 import pytest
 import torch
 
-from reference.commands.main import main
-from reference.running.checkpoint import Checkpoint
+from given.run_folder import Checkpoint
+from reference.__main__ import main
 
 pytestmark = pytest.mark.slow  # whole runs are trained; test_experiment.py has a short one that resumes
 

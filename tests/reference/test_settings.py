@@ -5,12 +5,12 @@ from dataclasses import asdict, replace
 import pytest
 import torch
 
-from reference.commands.main import main
+from given.building import build_model, embedding_tables
+from given.config import PRESETS, Config
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
+from reference.__main__ import main
 from reference.data import DataError, read_pairs
-from reference.running.building import build_model, embedding_tables
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS, Config
-from reference.running.experiment import Experiment
 
 LINES = [
     f"{s} {v} .|||{t} {w} ."
@@ -138,7 +138,7 @@ def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
     run = Experiment(replace(PRESETS["tiny"], max_length=6), pairs, pairs[:3])
     expected = run.translate_dev()
     calls = []
-    monkeypatch.setattr("reference.translation.choosing.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
+    monkeypatch.setattr("reference.decode.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
     assert run.translate_dev() == expected and not calls
-    monkeypatch.setattr("reference.translation.choosing.find_cached_search", lambda *arguments: None)
+    monkeypatch.setattr("given.decoding.find_cached_search", lambda *arguments: None)
     assert run.translate_dev() == ["", "", ""] and len(calls) == 1

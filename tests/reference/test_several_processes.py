@@ -9,10 +9,10 @@ import time
 import pytest
 import torch
 
-from reference.commands.main import main
+from given.extras.several_processes import ProcessGroup
+from given.run_folder import Checkpoint
+from reference.__main__ import main
 from reference.data import Batch
-from reference.running.checkpoint import Checkpoint
-from reference.running.extras.several_processes import ProcessGroup
 
 LINES = [
     f"{s} {v} {o} .|||{t} {w} {p} ."

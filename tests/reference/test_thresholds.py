@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from reference.pictures.curves import plot_history
-from reference.running.config import ConfigError
-from reference.running.thresholds import read_thresholds
+from given.config import ConfigError, read_thresholds
+from given.pictures import plot_history
 
 HISTORY = [{"epoch": n, "train_loss": 3 / n, "dev_loss": 4 / n, "dev_bleu": n / 10} for n in (1, 2, 3)]
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from reference.commands.main import main
+from given.config import PRESETS
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
+from reference.__main__ import main
 from reference.data import read_pairs
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS
-from reference.running.experiment import Experiment
 
 LINES = [
     f"{s} {v} .|||{t} {w} ."

@@ -12,14 +12,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from reference.commands.main import main
-from reference.running.building import build_model
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS
-from reference.running.experiment import Experiment
-from reference.translation.lines import LineTranslator
-from reference.translation.raw_text import LANGUAGES
-from reference.translation.unknown_words import replace_unknown, word_at
+from given.building import build_model
+from given.config import PRESETS
+from given.experiment import Experiment
+from given.raw_text import LANGUAGES
+from given.run_folder import Checkpoint
+from given.translating import LineTranslator, replace_unknown, word_at
+from reference.__main__ import main
 from reference.vocab import UNK_ID
 
 PAIRS = [
@@ -60,7 +59,7 @@ def raw_folder(run_folder, tmp_path, monkeypatch):
         split=lambda text: [p for word in text.lower().replace(".", " .").split() for p in pieces.get(word, [word])],
         join=lambda tokens: " ".join(tokens).replace("@@ ", "").replace(" .", ".").capitalize(),
     )
-    monkeypatch.setattr("reference.translation.raw_text.TextTokenizer.load", lambda path: tokenizer)
+    monkeypatch.setattr("given.raw_text.TextTokenizer.load", lambda path: tokenizer)
     return folder
 
 
@@ -161,9 +160,9 @@ def test_notes_on_lines_that_are_cut(run_folder, capsys):
 
 
 def test_a_package_without_the_cache(run_folder, monkeypatch, capsys):
-    monkeypatch.setattr("reference.translation.choosing.find_n_best_search", lambda *a: None)
-    monkeypatch.setattr("reference.translation.lines.find_n_best_search", lambda *a: None)
-    monkeypatch.setattr("reference.commands.translating.find_cached_search", lambda *a: None)
+    monkeypatch.setattr("given.decoding.find_n_best_search", lambda *a: None)
+    monkeypatch.setattr("given.translating.find_n_best_search", lambda *a: None)
+    monkeypatch.setattr("given.translating.find_cached_search", lambda *a: None)
     files = ["--checkpoint", str(run_folder / "best.pt"), "--input", str(run_folder / "text.txt"), "--output", "-"]
     (run_folder / "text.txt").write_text("ich lese .\n")
     assert main(["translate", *files, "--n-best", "2"]) == 2
@@ -176,7 +175,7 @@ def test_a_package_without_the_cache(run_folder, monkeypatch, capsys):
         found.out == "i read .\n"
         and "note: these layers are not the reference's, so decoding takes longer" in found.err
     )
-    monkeypatch.setattr("reference.commands.translating.has_cache", lambda: False)
+    monkeypatch.setattr("given.translating.has_cache", lambda: False)
     assert main(["translate", *files]) == 0
     assert capsys.readouterr().err == "", "students need no such note"
 
@@ -188,7 +187,7 @@ def test_words_of_the_source_replace_unknown_ones(run_folder):
     weights[0, :, [0, 1, 2, 3], [3, 2, 0, 1]] = 1.0  # the first token looks at the last word, and so on
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "reference.translation.unknown_words.forced_decode",
+            "given.translating.forced_decode",
             lambda model, batch: (None, {"cross": [torch.zeros_like(weights), weights[..., : batch.src.size(1)]]}),
         )
         ids = [saved.tgt_vocab.ids["you"], UNK_ID, UNK_ID]

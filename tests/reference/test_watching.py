@@ -6,12 +6,12 @@ import pytest
 import torch
 from PIL import Image
 
-from reference.commands.main import main
-from reference.pictures.through_time import choose_evenly, plot_through_time
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import PRESETS, ConfigError
-from reference.running.experiment import Experiment
-from reference.running.watching import Watched, find_pair
+from given.config import PRESETS, ConfigError
+from given.experiment import Experiment
+from given.measuring import Watched, find_pair
+from given.pictures import choose_evenly, plot_through_time
+from given.run_folder import Checkpoint
+from reference.__main__ import main
 
 PAIRS = [([subject, "dort", "."], [other, "sleeps", "."]) for subject, other in (("il", "he"), ("elle", "she"))] * 4
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=16, epochs=2, batch_size=4, dropout=0.1)

@@ -18,6 +18,7 @@ from release.archives.audience import Audience, audience_of
 from release.archives.gradescope import PROGRAMS
 from release.archives.packing import make_tar_xz, make_zip, members_of
 from release.archives.pinned_versions import pin
+from release.archives.student import read_given
 from release.build import Project, make_release
 from release.gates.class_grading import marks_are_right
 from release.gates.files import keeps_private, no_solution_survives
@@ -50,8 +51,24 @@ def test_gradescopes_two_programs_may_be_run(example_release) -> None:
 
 def test_the_instructor_gets_solutions_references_and_secret(example_release) -> None:
     names = set(example_release.archives["instructor.zip"])
-    assert {"instructor/reference/answers.py", f"instructor/{REFERENCES}", f"instructor/{SECRET}"} < names
+    assert {
+        "instructor/reference/mean.py",
+        "instructor/given/extras/answers.py",
+        f"instructor/{REFERENCES}",
+        f"instructor/{SECRET}",
+    } < names
     assert "instructor/HANDOUT.md" in names
+
+
+def test_students_get_what_is_given_without_what_is_for_instructors(example_release) -> None:
+    names = {name for name in example_release.archives["student.zip"] if "/given/" in name}
+    assert names == {"assignment/given/__init__.py", "assignment/given/README.md"}
+
+
+@pytest.mark.parametrize("name", ["given/nothing.py", "given/none/", "reference/mean.py"])
+def test_what_students_do_not_get_has_to_exist(example_release, name: str) -> None:
+    with pytest.raises(ReleaseError, match=f"instructor_only names {name}: expected a file or folder in given/"):
+        read_given(HERE / "tiny_project", replace(example_release.assignment, instructor_only=(name,)))
 
 
 def test_the_manifest_says_whom_an_archive_is_for(example_release) -> None:

@@ -131,10 +131,11 @@ def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path
         )
 
 
-def test_a_copy_of_a_private_file_closes(with_files: Doctor) -> None:
-    content = (Path(__file__).with_name("tiny_project") / "reference" / "answers.py").read_bytes()
+@pytest.mark.parametrize("file", ["reference/table.py", "given/extras/answers.py"])
+def test_a_copy_of_a_private_file_closes(with_files: Doctor, file: str) -> None:
+    content = (Path(__file__).with_name("tiny_project") / file).read_bytes()
     (fault,) = keeps_private(with_files(archive={"assignment/a.py": content})).faults
-    assert "is the same as reference/answers.py" in fault
+    assert f"is the same as {file}" in fault
 
 
 @pytest.mark.slow

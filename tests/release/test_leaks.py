@@ -119,13 +119,12 @@ def test_layout_does_not_matter(finder, how: str) -> None:
 
 
 def test_each_statement_alone_is_found(finder, skeleton) -> None:
-    """All statements of the example are long enough, and so is what stays with the instructor."""
+    """All statements of the example are long enough."""
     statements = [
         "self.rows = [[0.0] * d_model for _ in range(vocab_size)]",
         "random.seed(len(self.rows))",
         "return dot(values, weights) / total",
         'if total == 0:\n    raise ValueError("all weights are zero")',
-        "return max(max(abs(value) for value in row) for row in table.forward(sorted(set(tokens))))",
     ]
     for statement in statements:
         assert finder.leaks_in("a.py", statement.encode()), statement

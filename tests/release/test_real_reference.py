@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.archives.handout import make_handout
-from release.archives.student import collect_kit, read_requirements
+from release.archives.student import collect_kit, read_given, read_requirements
 from release.leaks.finder import LeakFinder, find_leaks
 from release.notebooks.nbgrader_course import read_efforts
 from release.problems import ReleaseError
@@ -22,7 +22,9 @@ from release.skeleton.regions import Region
 
 @pytest.fixture(scope="module")
 def real() -> Skeleton:
-    return make_skeleton(read_folder(ROOT / "reference"), read_assignment(), "reference")
+    return make_skeleton(
+        read_folder(ROOT / "reference"), read_assignment(), "reference", read_given(ROOT, read_assignment())
+    )
 
 
 @pytest.fixture(scope="module")
@@ -134,8 +136,7 @@ def test_unbalanced_and_nested_markers_stop_with_file_and_line(real: Skeleton) -
         for region in found:
             for kind, spoiled in spoilings(lines, region).items():
                 with pytest.raises(ReleaseError) as caught:
-                    files = {path: "".join(spoiled).encode(), "translation/cached/greedy.py": b""}
-                    make_skeleton(files, assignment, "reference")
+                    make_skeleton({path: "".join(spoiled).encode()}, assignment, "reference")
                 problems = [problem for problem in caught.value.problems if problem.path == f"reference/{path}"]
                 assert problems and all(problem.line for problem in problems), f"{path}:{region.begin} {kind}"
                 n_stopped += 1
@@ -152,9 +153,7 @@ def test_misspelled_markers_stop_with_file_and_line(real: Skeleton, data: st.Dat
     for number in which:
         lines[number - 1] = data.draw(misspelled(lines[number - 1]))
     with pytest.raises(ReleaseError) as caught:
-        make_skeleton(
-            {path: "".join(lines).encode(), "translation/cached/greedy.py": b""}, read_assignment(), "reference"
-        )
+        make_skeleton({path: "".join(lines).encode()}, read_assignment(), "reference")
     shown = [problem for problem in caught.value.problems if problem.path == f"reference/{path}" and problem.line]
     assert shown, "".join(lines[region.begin - 2 : region.end + 1])
 
@@ -181,7 +180,7 @@ def misspelled(draw: st.DrawFn, line: str) -> str:
 
 def test_the_real_handout_says_how_long_each_part_takes(real: Skeleton) -> None:
     assignment = replace(read_assignment(), due="18 December, 23:59", contact="the forum")
-    handout = make_handout(assignment, real, read_efforts(ROOT)).decode()
+    handout = make_handout(assignment, real, read_efforts(ROOT), read_requirements(ROOT)).decode()
     for task in assignment.tasks:
         (line,) = [line for line in handout.splitlines() if task.title.lower() in line.lower() and task.number in line]
         assert re.search(r"\| [●○]{5} \| \d+ \|", line) or task.extension

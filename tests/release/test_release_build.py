@@ -33,6 +33,8 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
         "data/corpus/fren.dev.bpe",
         "data/corpus/fren.test.src.bpe",
         "autograder/scale.py",
+        "given/__init__.py",
+        "given/README.md",
         "foundation/__init__.py",
         "foundation/todo_wording.py",
         "autograder/assignment/assignment.toml",

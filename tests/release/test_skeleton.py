@@ -17,7 +17,6 @@ def test_the_example_is_stripped(skeleton, reference_files) -> None:
     assert "from .mean import weighted_mean\n" in table
     assert table.count("raise NotImplementedError") == 2
     assert "SOLUTION" not in skeleton.files["mean.py"].decode()
-    assert list(skeleton.withheld) == ["answers.py"]
 
 
 def test_docstrings_and_given_lines_stay(skeleton, reference_files) -> None:
@@ -64,16 +63,10 @@ def test_a_task_without_a_region_is_a_problem(reference_files, assignment) -> No
         make_skeleton(less, assignment, "reference")
 
 
-def test_a_withheld_file_has_to_exist(reference_files, assignment) -> None:
-    less = {path: content for path, content in reference_files.items() if path != "answers.py"}
-    with pytest.raises(ReleaseError, match="answers.py, which is not in reference/"):
-        make_skeleton(less, assignment, "reference")
-
-
 def test_stripping_the_skeleton_stops(skeleton, assignment) -> None:
     """Its hints have no solutions below them: a skeleton is never mistaken for a reference."""
     with pytest.raises(ReleaseError, match="without a solution below it"):
-        make_skeleton({**skeleton.files, "answers.py": b""}, assignment, "student")
+        make_skeleton(skeleton.files, assignment, "student")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ the submission's code decodes. This process sends bytes and gets lines back.
 from __future__ import annotations
 
 import random
-import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,8 +29,6 @@ from ...testing.errors import CollectionError
 
 MODULE = "translating_again"
 """Of the assignment: it is put beside the submission's modules."""
-BYTES = re.compile(r"<_io\.BytesIO object at \w+>")
-"""How the code that was handed out calls a checkpoint without a path."""
 MOST_BYTES = 64_000_000
 SECONDS = 300.0
 BEAM_SIZES = (0, 1, 4, 5)
@@ -140,18 +137,16 @@ def translate_again(
     code = source_of(assignment, MODULE)
     if code is None:
         raise AssignmentError(f"{assignment.folder / MODULE}.py: missing, so that nothing can be translated again")
-    given = {name: source for name, source in intake.release.items() if name not in assignment.contract.modules}
     limits = replace(assignment.limits, call_seconds=SECONDS, total_seconds=2 * SECONDS, cpu_seconds=int(2 * SECONDS))
     best: Agreement | None = None
-    with Sandbox({**intake.sources, **given, MODULE: code}, assignment, limits=limits, zygote=zygote) as sandbox:
+    with Sandbox({**intake.sources, MODULE: code}, assignment, limits=limits, zygote=zygote) as sandbox:
         for beam_size in BEAM_SIZES:
             arguments = (content, list(sample.sources), beam_size)
             try:
                 answer = sandbox.call(f"{MODULE}.translate_again", *arguments, isolated=False)
             except SubmissionError as error:
                 if best is None:
-                    what = BYTES.sub("the checkpoint", str(error))
-                    best = Agreement(len(sample.numbers), problem=printable(what, 300))
+                    best = Agreement(len(sample.numbers), problem=printable(str(error), 300))
                 break
             found = compared(sample.numbers, submitted, answer, beam_size)
             if best is None or len(found.differing) < len(best.differing):

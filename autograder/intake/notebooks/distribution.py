@@ -8,6 +8,7 @@ costs only what it defines.
 import ast
 import sys
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from foundation.assignment_file import Assignment
@@ -17,8 +18,9 @@ from ..assignment_folder import some
 from ..modules import Selection
 from ..python_source import parse
 from .cells import Cell
-from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, statements_of
+from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, read_code
 
+MOST_NOTES = 5
 LIBRARIES = {"torch", "numpy", "einops"} | sys.stdlib_module_names
 
 
@@ -61,12 +63,12 @@ class Distribution:
         self.todo: list[str] = []  # names that students have to fill in
         for module in self.contract:
             self._look_at_release(module)
-        commands: list[str] = []
-        self.statements = [
-            statement for cell in cells if not cell.is_test for statement in statements_of(cell, commands)
-        ]
-        if commands:
-            self.notes.append(f"IPython commands were left out: {some(set(commands))}")
+        code = {cell: read_code(cell) for cell in cells if not cell.is_test}
+        self.statements = [statement for cell in code.values() for statement in cell.statements]
+        if commands := {command for cell in code.values() for command in cell.commands}:
+            self.notes.append(f"IPython commands were left out: {some(commands)}")
+        self.unreadable = {cell: found.problem for cell, found in code.items() if found.problem}
+        self.notes += describe_unreadable(self.unreadable)
         self._note_copies(cells)
         self.has_marks = any(cell.is_answer or cell.is_locked or cell.is_test for cell in cells)
         self.chosen = {name: self._choose(name) for name in self.home}
@@ -219,6 +221,16 @@ class Distribution:
         if first == self.package and not node.level:  # a notebook beside the package imports it by its name
             return unparse(ast.ImportFrom(rest or None, kept, 1))
         return unparse(ast.ImportFrom(node.module, kept, node.level))
+
+
+def describe_unreadable(problems: Mapping[Cell, str]) -> list[str]:
+    """A note for each cell that cannot be read: its number, its first line, and what is wrong where."""
+    notes = []
+    for cell, problem in problems.items():
+        begin = cell.text.lstrip().partition("\n")[0].rstrip()[:60]
+        notes.append(f"{cell}, which begins `{begin}`, cannot be read, so what it defines is missing ({problem})")
+    more = [f"and {len(notes) - MOST_NOTES} more cells cannot be read"] if len(notes) > MOST_NOTES else []
+    return [*notes[:MOST_NOTES], *more]
 
 
 def is_of_library(node: ast.stmt) -> bool:

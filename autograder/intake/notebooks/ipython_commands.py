@@ -1,44 +1,67 @@
-"""Removes IPython's own commands from a cell's code: %magics, !shell commands, ?help."""
+"""The Python code that a cell means to IPython, whose own input transformer decides: text into text, nothing is run.
+
+It knows magics, shell commands, `help?`, indented cells, and prompts that were pasted along.
+"""
 
 import ast
 import re
+import warnings
 
-from ..python_source import parse
+from IPython.core.inputtransformer2 import TransformerManager
 
-MAX_ATTEMPTS = 20
-MAX_PARSED_CHARACTERS = 2_000_000  # in all attempts at one cell
-WHOLE_CELL = re.compile(r"\s*%%([A-Za-z]\w*)")
-CELL_OF_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3", "pypy"}
-COMMAND = re.compile(r"(\s*)(?:[%!?]|[\w.]+\s*=\s*[!%]|[\w.]+\?{1,2}\s*(?:#.*)?$)")
+CELL_MAGIC = re.compile(r"%%(\w+)(?!\w*\?)")
+CELL_OF_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3"}
+"""Magics whose cells are Python."""
+TIMED = re.compile(r"\.run_line_magic\('time', (.+)\)")
+"""What IPython makes of `%time x = f()`, which runs the rest of its line."""
 
 
-def without_magics(text: str) -> tuple[str, ast.Module | SyntaxError, list[str]]:
-    """The code that Python itself would run.
+def as_python(text: str) -> tuple[str, list[str]]:
+    """A cell's code without IPython's commands, each line in its place, and the commands.
 
-    A command becomes `pass`, so that line numbers stay. Commands are searched for only where the code does not
-    compile, and only in the line that Python complains about: `% d_head` may well begin the second line of an
-    expression.
-
-    Returns:
-        The code; its syntax tree, or what is wrong with it; the commands that were removed.
+    A cell that IPython cannot read stays as it is.
     """
-    lines = text.split("\n")
-    dropped = []
-    if match := WHOLE_CELL.match(text):
-        first = next(index for index, line in enumerate(lines) if line.strip())
-        dropped.append(lines[first].strip())
-        if match[1] not in CELL_OF_PYTHON:
-            return "", ast.Module([], []), dropped
-        lines[first] = ""
-    for _ in range(min(MAX_ATTEMPTS, 1 + MAX_PARSED_CHARACTERS // (len(text) + 1))):
-        code = "\n".join(lines)
-        tree = parse(code, is_compiled=True)
-        if not isinstance(tree, SyntaxError):
-            break
-        index = (tree.lineno or 0) - 1
-        command = COMMAND.match(lines[index]) if 0 <= index < len(lines) else None
-        if command is None:
-            break
-        dropped.append(lines[index].strip())
-        lines[index] = command[1] + "pass"
-    return code, tree, dropped
+    remover = CommandRemover()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about line ends, and invalid escapes
+            return remover.read(text), remover.commands
+    except (SyntaxError, ValueError, LookupError, RuntimeError, AssertionError, MemoryError):
+        return text, []  # 500 commands, or too deeply nested
+
+
+class CommandRemover(TransformerManager):
+    """IPython's reading of a cell, in which commands do nothing and every line keeps its number."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # IPython's
+        self.line_transforms = [self._remove_cell_magic]
+        self.commands: list[str] = []
+
+    def read(self, text: str) -> str:
+        """The Python code of a cell."""
+        blank = text[: len(text) - len(text.lstrip())].count("\n")  # IPython cuts them off
+        return "\n" * blank + self.transform_cell(text)
+
+    def _remove_cell_magic(self, lines: list[str]) -> list[str]:
+        """The body of a cell that begins with `%%time` and the like; nothing for `%%bash`."""
+        if not lines or not (magic := CELL_MAGIC.match(lines[0])):
+            return lines
+        self.commands.append(lines[0].strip())
+        if magic[1] not in CELL_OF_PYTHON:
+            return []
+        return ["\n", *self.read("".join(lines[1:])).splitlines(keepends=True)]
+
+    def do_one_token_transform(self, lines: list[str]) -> tuple[bool, list[str]]:
+        """As IPython's, but the command is noted, and `None` stands in its place."""
+        is_changed, found = super().do_one_token_transform(lines)  # type: ignore[no-untyped-call]
+        if is_changed:
+            place = next(index for index, (old, new) in enumerate(zip(lines, found, strict=False)) if old != new)
+            n_joined = len(lines) - len(found)  # a command may go on in the next line
+            self.commands.append(" ".join("".join(lines[place : place + n_joined + 1]).split()))
+            before, call, rest = found[place].partition("get_ipython()")
+            if call:
+                timed = TIMED.fullmatch(rest.rstrip())
+                found[place] = before + ((timed and ast.literal_eval(timed[1])) or "None") + "\n"
+            found[place + 1 : place + 1] = ["\n"] * n_joined
+        return is_changed, found

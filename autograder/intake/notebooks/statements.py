@@ -8,14 +8,17 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ..python_source import parse
 from .cells import Cell
-from .ipython_commands import without_magics
 
 DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+AWAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
+AUTOMAGIC = re.compile(r"([a-z]+)( [^\s=(].*)?")
+"""A line by itself that may be a command without its %: `pip install einops`, `ls`."""
 
 
 @dataclass
@@ -46,25 +49,44 @@ class Statement:
         return self.node is not None and not any(is_todo(node) for node in ast.walk(self.node))
 
 
-def statements_of(cell: Cell, dropped: list[str]) -> list[Statement]:
-    """The statements of a cell that define or change something.
+@dataclass
+class CellCode:
+    """What a cell says.
 
-    Args:
-        cell: of a notebook.
-        dropped: IPython's commands that were removed are appended to it.
+    Attributes:
+        statements: those that define or change something.
+        commands: IPython's, which were left out.
+        problem: why it cannot be read, and in which line; "" where it can.
     """
-    text, tree, magics = without_magics(cell.text)
-    dropped += magics
+
+    statements: list[Statement] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    problem: str = ""
+
+
+def read_code(cell: Cell) -> CellCode:
+    """Reads the code of a cell; where it does not compile, only the names that it seems to define."""
+    text, tree = cell.text, parse(cell.text, is_compiled=True)
+    commands: list[str] = []
     if isinstance(tree, SyntaxError):
-        lines = text.split("\n")
-        line = tree.lineno or 0
-        quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
-        problem = f"{cell}, line {line}: {tree.msg}" + (f": {quoted}" if quoted else "")
-        names = [name for name in dict.fromkeys(DEFINITION.findall(text)) if name.isidentifier()]
-        return [Statement(cell, None, "", problem, {name}) for name in names if not keyword.iskeyword(name)]
+        from .ipython_commands import as_python  # takes a while to load, and most notebooks need none
+
+        text, commands = as_python(cell.text)
+        tree = parse(text, is_compiled=True)
     lines = text.split("\n")
-    found = [statement_of(cell, node, lines) for node in tree.body]
-    return [statement for statement in found if statement.binds or statement.changes]
+    if not isinstance(tree, SyntaxError):
+        found = [statement_of(cell, node, lines) for node in tree.body if not is_awaiting(node)]
+        return CellCode([one for one in found if one.binds or one.changes], commands)
+    names = [name for name in dict.fromkeys(DEFINITION.findall(text)) if name.isidentifier()]
+    names = [name for name in names if not keyword.iskeyword(name)]
+    command = AUTOMAGIC.fullmatch(text.strip())
+    if not names and command and not keyword.iskeyword(command[1]):
+        return CellCode(commands=[command[0]])
+    line = tree.lineno or 0
+    quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
+    problem = (f"line {line}: " if line else "") + tree.msg + (f": {quoted}" if quoted else "")
+    stubs = [Statement(cell, None, "", f"{cell}, {problem}", {name}) for name in names]
+    return CellCode(stubs, commands, problem)
 
 
 def statement_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Statement:
@@ -141,6 +163,18 @@ def first_line(node: ast.stmt) -> int:
     """The first line of a statement, its decorators included."""
     decorators = node.decorator_list if isinstance(node, DEFINITIONS) else []
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def is_awaiting(node: ast.stmt) -> bool:
+    """Whether a statement awaits something outside functions, which works in a notebook alone."""
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, AWAITS) or (isinstance(part, ast.comprehension) and part.is_async):
+            return True
+        if not isinstance(part, (*FUNCTIONS, ast.Lambda)):
+            waiting += ast.iter_child_nodes(part)
+    return False
 
 
 def is_main_guard(node: ast.stmt) -> bool:

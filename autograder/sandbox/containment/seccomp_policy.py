@@ -1,4 +1,4 @@
-"""The filter of system calls: an allow-list; any other call fails with EPERM.
+"""The filter of system calls: an allow-list; any other call fails with EPERM, or with ENOENT where it names a file.
 
 The kernel runs the filter as a small BPF program. The programs for the supported processors are compiled with
 libseccomp in advance and kept in `seccomp_filters.json`, so that grading needs neither libseccomp nor a compiler
@@ -9,6 +9,7 @@ libseccomp in advance and kept in `seccomp_filters.json`, so that grading needs 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -32,6 +33,11 @@ getrandom exit exit_group
 """Calls on what a worker already holds: its memory, its pipes, its clock. None of them opens a descriptor, names a
 file, reaches another process or starts one. (fstat, not newfstatat; F_SETOWN could send signals.)"""
 
+MISSING = """
+open openat openat2 stat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
+"""
+"""Calls to which every file is missing: code that looks for a file of its own goes on without it."""
+
 F_GETFD, F_GETFL = 1, 3
 ALLOWED_WITH = (
     ("fcntl", ((1, F_GETFD),)),
@@ -43,7 +49,7 @@ ALLOWED_WITH = (
 
 def policy_digest() -> str:
     """Identifies the policy that a filter was compiled from."""
-    return hashlib.sha256(repr((sorted(ALLOWED.split()), ALLOWED_WITH)).encode()).hexdigest()
+    return hashlib.sha256(repr((sorted(ALLOWED.split()), sorted(MISSING.split()), ALLOWED_WITH)).encode()).hexdigest()
 
 
 def compile_filter(machine: str) -> bytes:
@@ -57,6 +63,9 @@ def compile_filter(machine: str) -> bytes:
         policy.remove_arch(native)
     for name in ALLOWED.split():
         _allow(policy, name, ())
+    for name in MISSING.split():
+        with contextlib.suppress(ValueError, OSError):  # a call that this processor does not have
+            policy.add_rule(pyseccomp.ERRNO(errno.ENOENT), name)
     for name, conditions in ALLOWED_WITH:
         _allow(policy, name, conditions)
     with tempfile.TemporaryFile() as file:

@@ -8,12 +8,13 @@ import importlib
 import linecache
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, TracebackType
 
+from .available import builtins_for
 from .branches import compile_watched
 
 
@@ -37,6 +38,7 @@ class Package(MetaPathFinder, Loader):
         name: str = "submission",
         settings_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
         watched: Collection[str] = (),
+        check: Callable[[str, str], None] | None = None,
     ) -> None:
         """Makes the package importable.
 
@@ -47,11 +49,14 @@ class Package(MetaPathFinder, Loader):
             name: of the package; no other package of the process may have it.
             settings_kept: a block in which each module runs; what it sets for the whole process ends with it.
             watched: names of the modules that report which outcomes of their branches were reached; see `reached`.
+            check: is called with the path and text of each module before it runs, and may raise.
         """
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
         self.name, self._settings_kept, self._watched = name, settings_kept, watched
+        self._check = check
         self.reached: dict[str, set[int]] = {}  # numbers of outcomes by module, see `branches`
         self.errors: dict[str, BaseException] = {}
+        self._tracebacks: dict[str, TracebackType | None] = {}
         self.missing: set[str] = set()  # components that their modules lack
         self._replaced: list[tuple[object, str, object]] = []
         self._isolated: str | None = None
@@ -88,12 +93,23 @@ class Package(MetaPathFinder, Loader):
         linecache.cache.pop(path, None)  # the lines of an earlier text of that name
         short_name = module.__name__.removeprefix(self.name).removeprefix(".")
         try:
+            if self._check:
+                self._check(path, text)
+            code = self._compile(short_name, path, text)
+            vars(module)["__builtins__"] = builtins_for(self.sources)
             with self._settings_kept():
-                exec(self._compile(short_name, path, text), vars(module))  # noqa: S102  what this is for
+                exec(code, vars(module))  # noqa: S102  what this is for
+            if "__getattr__" in vars(module):  # what a module makes when it is asked for is made now
+                for name in self.contract.get(short_name, ()):
+                    with suppress(AttributeError):
+                        setattr(module, name, getattr(module, name))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
+            if isinstance(error, SyntaxError) and error.filename == path and "Python" not in error.msg:
+                error.msg += f" (Python {sys.version_info.major}.{sys.version_info.minor})"
             self.errors[short_name] = error
+            self._tracebacks[short_name] = error.__traceback__  # each time it is raised, it gets a longer one
         for name in filter(partial(hasattr, self.stand_ins), self.contract.get(short_name, ())):
             if short_name in self.errors or name not in vars(module):
                 self.missing.add(f"{short_name}.{name}")
@@ -118,7 +134,7 @@ class Package(MetaPathFinder, Loader):
         module_name, name = component.split(".")
         module = importlib.import_module(f"{self.name}.{module_name}")
         if module_name in self.errors:
-            raise self.errors[module_name].with_traceback(self.errors[module_name].__traceback__)
+            raise self.errors[module_name].with_traceback(self._tracebacks[module_name])
         found = vars(module).get(name)
         if component in self.missing or not callable(found):
             raise MissingComponentError(f"{module_name}.py has no {name}")

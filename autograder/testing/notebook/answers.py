@@ -12,8 +12,8 @@ from foundation.sources import Sources
 from ...intake.errors import RefusedError
 from ...intake.modules import Selection
 from ...intake.notebooks.cells import Cell, read_notebook
-from ...intake.notebooks.distribution import Distribution
-from ...intake.notebooks.statements import DEFINITIONS, statements_of
+from ...intake.notebooks.distribution import Distribution, describe_unreadable
+from ...intake.notebooks.statements import DEFINITIONS, read_code
 from ..errors import UnreadableNotebookError
 
 HERE = "this notebook"
@@ -21,7 +21,7 @@ HERE = "this notebook"
 
 def assemble(
     folder: Path, history: Sequence[str], skeleton: Sources, assignment: Assignment
-) -> tuple[Sources, dict[str, list[str]]]:
+) -> tuple[Sources, dict[str, list[str]], list[str]]:
     """All modules of the package, answers in place of the skeleton's TODOs.
 
     Args:
@@ -31,7 +31,8 @@ def assemble(
         assignment: its contract, and the name that the package is imported by.
 
     Returns:
-        The modules, and for each module with answers the cell and line that each of its lines comes from.
+        The modules; for each module with answers the cell and line that each of its lines comes from; and a note for
+        each cell that cannot be read.
 
     Raises:
         UnreadableNotebookError: for a file that is not a notebook.
@@ -41,8 +42,13 @@ def assemble(
     defined: set[str] = set().union(*map(_definitions, live))
     saved = [cell for cell in saved_cells(folder) if defined.isdisjoint(_definitions(cell))]
     selection = Selection({})
-    origins = Distribution([*saved, *live], skeleton, assignment).fill(selection, "your notebooks")
-    return {**skeleton, **selection.sources}, origins
+    distribution = Distribution([*saved, *live], skeleton, assignment)
+    origins = distribution.fill(selection, "your notebooks")
+    # A cell that was run and defines nothing, such as a misspelled experiment, stays in the history for good.
+    counting = {
+        cell: why for cell, why in distribution.unreadable.items() if cell.notebook != HERE or _definitions(cell)
+    }
+    return {**skeleton, **selection.sources}, origins, describe_unreadable(counting)
 
 
 def saved_cells(folder: Path) -> list[Cell]:
@@ -70,5 +76,5 @@ def _latest(cells: list[Cell]) -> list[Cell]:
 
 def _definitions(cell: Cell) -> set[str]:
     """The classes and functions that a cell defines at its top level."""
-    found = statements_of(cell, [])
+    found = read_code(cell).statements
     return {name for one in found if one.node is None or isinstance(one.node, DEFINITIONS) for name in one.binds}

@@ -1,14 +1,15 @@
 """A student's folder of notebooks: checks of tasks, and the answers as a package."""
 
 import random
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Task, read_assignment
+from foundation.counting import as_threshold
 from foundation.sources import Sources
 
 from ...intake.modules import read_release
+from ...scoring import ScoringError, read_references, read_translations
 from .answers import assemble
 from .package import AnswerPackage
 
@@ -29,12 +30,12 @@ class Course:
         self.folder, self.support, self.history = folder, support, history
         self.assignment = read_assignment()
         self.skeleton = read_release(support / "skeleton", self.assignment.contract)
-        self._answers: tuple[object, tuple[Sources, dict[str, list[str]]]] | None = None
+        self._answers: tuple[object, tuple[Sources, dict[str, list[str]], list[str]]] | None = None
         self._package = AnswerPackage(self.assignment.package, lambda: self.answers()[0])
         self._package.install()
 
-    def answers(self) -> tuple[Sources, dict[str, list[str]]]:
-        """All modules with the current answers; see `assemble`.
+    def answers(self) -> tuple[Sources, dict[str, list[str]], list[str]]:
+        """All modules with the current answers, where their lines come from, and unreadable cells; see `assemble`.
 
         They are assembled again only after a change, since importing the package asks once per module.
         """
@@ -70,7 +71,7 @@ class Course:
             return 0.0
         from .checks import as_text, run_task  # pytest takes a moment to load
 
-        sources, origins = self.answers()
+        sources, origins, unreadable = self.answers()
 
         def locate(module: str, line: int) -> str:
             lines = origins.get(module, [])
@@ -78,22 +79,28 @@ class Course:
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         checked = run_task(task, sources, seed, self.assignment, locate)
-        print(as_text(checked))
+        print("\n\n".join([as_text(checked), *unreadable]))
         if checked.picture is not None:
             show(checked.picture, f"What your code returned beside what was expected, in a test of task {number}")
         return checked.result.score
 
     def _about_translations(self, task: Task, threshold: str) -> str:
         """Tells whether the file can be scored; the references stay with the instructor."""
-        head = f"{task.number} {task.title}: BLEU of at least {self.assignment.thresholds[threshold]:.2f}"
+        head = f"{task.number} {task.title}: BLEU of at least {as_threshold(self.assignment.thresholds[threshold])}"
         path = self.folder / TRANSLATIONS
         if not path.is_file():
             return f"✗ {head}\n\n{TRANSLATIONS} does not exist yet: run the cell that writes it"
-        wanted = _lines(self.support / "data" / "corpus" / "fren.test.src.bpe")
-        found = _lines(path)
-        if found != wanted:
-            return f"✗ {head}\n\n{TRANSLATIONS} has {found} lines; expected {wanted}, one for each test sentence"
-        return f"· {head}\n\n{TRANSLATIONS} has the expected {found} lines; it will be scored after you hand it in"
+        source = self.support / "data" / "corpus" / "fren.test.src.bpe"
+        notes: list[str] = []
+        try:
+            wanted = len(read_references(source, name=source.name))
+            read_translations(path, expected=wanted, name=TRANSLATIONS, note=notes.append)
+        except ScoringError as error:
+            return f"✗ {head}\n\n{error}"
+        told = "".join(f"\nnote: {note}" for note in notes)
+        return (
+            f"· {head}\n\n{TRANSLATIONS} has the expected {wanted} lines; it will be scored after you hand it in{told}"
+        )
 
 
 def show(picture: bytes, description: str) -> None:
@@ -105,8 +112,3 @@ def show(picture: bytes, description: str) -> None:
         return
     if get_ipython() is not None:
         display(Image(picture, alt=description))  # type: ignore[no-untyped-call]  # IPython's
-
-
-def _lines(path: Path) -> int:
-    text = path.read_text(encoding="utf-8", errors="replace")
-    return len(re.findall(r"[^\n]*\n|[^\n]+$", text))

@@ -81,7 +81,7 @@ def cut(what: str, got: Tensor, expected: Tensor, masks: Sequence[Tensor] = ()) 
     mask = None if not fitting else fitting[0 if "cross" in what else -1].expand_as(got)
     if got.dim() == 1:
         got, expected = got[None], expected[None]
-    error = ((got - expected).abs() / (1 + expected.abs())).nan_to_num(nan=torch.inf)
+    error = (got - expected).abs().nan_to_num(nan=torch.inf)  # absolute, like the place that the message names
     *outer, row, column = (int(i) for i in torch.unravel_index(error.argmax(), error.shape))
     place = zip((row, column), got.shape[-2:], strict=True)
     top, left = (max(0, min(at - LONGEST // 2, length - LONGEST)) for at, length in place)

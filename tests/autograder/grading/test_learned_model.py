@@ -14,9 +14,9 @@ from autograder.grading.states import State
 from autograder.intake import take_in
 from autograder.sandbox.proxy.submission import Sandbox
 from foundation.assignment_file import read_assignment
+from given.config import Config
+from given.run_folder import Checkpoint
 from reference.model import Transformer
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import Config
 from reference.vocab import Vocabulary
 
 from ..submissions import write_submission

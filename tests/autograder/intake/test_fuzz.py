@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from autograder.intake import Intake, IntakeError, take_in
 from autograder.intake.files.path_checks import plain_path
-from autograder.intake.notebooks.ipython_commands import without_magics
+from autograder.intake.notebooks.ipython_commands import as_python
 from autograder.rules import find_short_cuts
 from foundation.assignment_file import read_assignment
 
@@ -150,9 +150,10 @@ def test_any_cells(texts, data, release, tmp_path):
 @given(text=st.lists(st.sampled_from(PIECES), max_size=10).map("\n".join))
 @settings(fuzz, max_examples=100)
 def test_commands_give_way_line_by_line(text):
-    cleaned, _, dropped = without_magics(text)
-    assert cleaned == "" or cleaned.count("\n") == text.count("\n")
-    assert len(dropped) <= 21
+    cleaned, dropped = as_python(text)
+    assert not cleaned.strip() or cleaned.rstrip("\n").count("\n") <= text.count("\n") <= cleaned.count("\n")
+    assert "get_ipython()" in text or "get_ipython()" not in cleaned
+    assert len(dropped) <= text.count("\n") + 1
 
 
 @given(name=st.text(max_size=30) | st.text(alphabet="a./\\:", max_size=12))

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import textwrap
 import time
 import tracemalloc
 import types
@@ -207,28 +208,78 @@ class TestStyles:
         assert load(intake)["layers"].LayerNorm.filled == "a\nb"
 
 
-class TestMagics:
+CELLS = {
+    "magic": "%matplotlib inline\n" + NORM,
+    "magic that goes on": "%pip install \\\n    einops\n" + NORM,
+    "shell": "!pip install x; echo it's\n" + NORM,
+    "help": "?torch\ntorch.nn?\n" + NORM,
+    "results": "files = !ls\ny = %timeit 1\n" + NORM,
+    "30 commands": "!pip install x\n" * 30 + NORM,
+    "%%time": "\n%%time\n" + NORM,
+    "%%capture": "%%capture out\n\n%%time\n!ls\n" + NORM,
+    "indented": textwrap.indent(NORM, "    "),
+    "prompts": ">>> class LayerNorm:\n...     filled = True\n",
+    "await": "import asyncio\nawait asyncio.sleep(0)\nx = await asyncio.sleep(0, 7)\n"
+    + NORM
+    + "    f = lambda self: x\n",
+    "commands in a block": NORM
+    + "    def f(self):\n        if True:\n            %time\n            !ls\n        return 7\n",
+    "%time runs its line": "%time seven = 7\n" + NORM + "    g = seven\n",
+    "no commands": "%time\n" + NORM + "    text = (9\n    % 4, '''\n!ls\nreally?\n''')\n",
+}
+"""Cells that Jupyter runs."""
+
+
+class TestCells:
+    """IPython's own input transformer decides what a cell means."""
+
+    @pytest.mark.parametrize("cell", CELLS)
+    def test_what_jupyter_runs_is_taken(self, write_notebook, take, load, cell):
+        intake = take(write_notebook(code(CELLS[cell])))
+        found = load(intake)["layers"].LayerNorm
+        assert found.filled and getattr(found, "g", 7) == 7 and getattr(found, "text", (1, "\n!ls\nreally?\n"))[0] == 1
+        assert not hasattr(found, "f") or cell == "await" or found().f() == 7
+        lines = intake.sources["layers"][1].split("\n")
+        place = 1 + next(n for n, line in enumerate(CELLS[cell].split("\n")) if "filled" in line)
+        assert intake.locate("layers", 1 + lines.index("    filled = True")) == f"anna.ipynb, cell 1, line {place}"
+        assert not any("cannot be read" in note for note in intake.notes)
+
     @pytest.mark.parametrize(
-        "command", ["%matplotlib inline", "!pip install x; echo it's", "?torch", "torch.nn?", "x = !ls", "y = %time 1"]
+        "command",
+        ["%matplotlib inline", "%pip install \\\n  x", "!ls", "?torch", "torch.nn?", "x = !ls", "y = %time 1"],
     )
-    def test_commands_are_dropped(self, write_notebook, take, load, command):
-        intake = take(write_notebook(code(f"{command}\n{NORM}")))
-        assert load(intake)["layers"].LayerNorm.filled
-        assert f"IPython commands were left out: {command}" in intake.notes[0]
+    def test_commands_are_named(self, write_notebook, take, command):
+        notes = take(write_notebook(code(f"{command}\n{NORM}"))).notes
+        assert f"IPython commands were left out: {' '.join(command.split())}" in notes[0]
 
-    def test_inside_a_block(self, write_notebook, take, load):
-        text = NORM + "    def f(self):\n        if True:\n            %time\n            !ls\n        return 7\n"
-        assert load(take(write_notebook(code(text))))["layers"].LayerNorm().f() == 7
+    def test_a_command_may_lack_its_percent_sign(self, write_notebook, take):
+        notes = take(write_notebook(code("pip install einops==1.0\n"), code(NORM))).notes
+        assert notes[0] == "IPython commands were left out: pip install einops==1.0"
 
-    @pytest.mark.parametrize("first, is_taken", [("%%time", True), ("%%capture out", True), ("%%bash", False)])
-    def test_whole_cells(self, write_notebook, take, first, is_taken):
-        intake = take(write_notebook(answer("class FeedForward: pass", "a"), code(f"\n{first}\n{NORM}")))
-        assert ("filled" in intake.sources["layers"][1]) == is_taken
+    def test_another_languages_cell_is_left_out(self, write_notebook, take):
+        intake = take(write_notebook(answer("class FeedForward: pass", "a"), code(f"%%bash\n{NORM}")))
+        assert "filled" not in intake.sources["layers"][1]
 
-    def test_what_looks_like_one_but_is_none(self, write_notebook, take, load):
-        text = NORM + "    def f(self, x):\n        return (x\n            % 4, '''\n!ls\nreally?\n''')\n"
-        layers = load(take(write_notebook(code("%time\n" + text))))["layers"]
-        assert layers.LayerNorm().f(7) == (3, "\n!ls\nreally?\n")
+    @pytest.mark.parametrize(
+        "cell, problem",
+        [
+            ("\nclass LayerNorm:\n    x = (1\n", "`class LayerNorm:`, cannot be read, * (line 3: '(' was never closed"),
+            ("def helper():\nreturn 1\n", "`def helper():`, cannot be read, * (line 2: expected an indented block"),
+            ("x = = 2", "`x = = 2`, cannot be read, so what it defines is missing (line 1: invalid syntax: x = = 2)"),
+            ("!ls\n" * 501 + NORM, "`!ls`, cannot be read"),
+        ],
+    )
+    def test_an_unreadable_one_is_named_and_costs_only_what_it_defines(self, write_notebook, take, load, cell, problem):
+        path = write_notebook(code("import math"), answer("class FeedForward:\n    filled = True\n", "a"), code(cell))
+        intake = take(path)
+        assert load(intake)["layers"].FeedForward.filled
+        [note] = [note for note in intake.notes if "cannot be read" in note]
+        begin, _, end = f"anna.ipynb, cell 3, which begins {problem}".partition("*")
+        assert note.startswith(begin) and end.strip() in note
+
+    def test_of_many_unreadable_ones_five_are_named(self, write_notebook, take):
+        notes = take(write_notebook(*[code("x = = 2")] * 9, code(NORM))).notes
+        assert sum("which begins" in note for note in notes) == 5 and "and 4 more cells cannot be read" in notes
 
 
 class TestFiles:

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+import sysconfig
 import time
 
 import pytest
@@ -19,6 +21,7 @@ from autograder.sandbox.errors import (
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.worker import failures
 from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
 
 CALL = "decode.greedy_decode"
 
@@ -204,6 +207,26 @@ def test_output_is_kept_cut_and_cleaned(sandbox):
     assert submission.output.count("0123456789") == 20 and submission.output.endswith("to stderr\n")
     submission.call(CALL, "print", 20_000)
     assert len(submission.output) < 1100 and submission.output.endswith("more bytes were printed]")
+
+
+TELLING = """
+import json, sys, traceback
+import torch
+
+def greedy_decode(x):
+    print(torch.__file__, json.__file__, sys.path, torch.initial_seed(), 123456789)
+    traceback.print_stack()
+    raise ValueError(f"{torch.__file__} {torch.initial_seed()} 12 of /usr/local/mine")
+"""
+
+
+def test_where_the_grader_is_and_its_seeds_are_not_told(sandbox):
+    submission = sandbox({"decode": TELLING})
+    with pytest.raises(ValueError, match=r"^…/torch/__init__.py … 12 of /usr/local/mine$"):
+        submission.call(CALL, torch.ones(1))
+    printed = submission.output
+    assert str(ROOT) not in printed and sys.prefix not in printed and sysconfig.get_path("stdlib") not in printed
+    assert "…/torch/__init__.py …/json/__init__.py" in printed and "] … 123456789\n" in printed
 
 
 def test_output_of_a_worker_that_dies_is_kept(sandbox):

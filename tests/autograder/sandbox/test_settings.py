@@ -7,6 +7,7 @@ import warnings
 import pytest
 import torch
 
+from autograder.sandbox.worker import settings
 from autograder.sandbox.worker.settings import kept
 
 SETTINGS = {
@@ -19,6 +20,10 @@ SETTINGS = {
     "device": "torch.set_default_device('meta')",
     "anomalies": "torch.autograd.set_detect_anomaly(True)",
     "warnings": "import warnings; warnings.simplefilter('error')",
+    "autocast": "torch.autocast('cpu', dtype=torch.bfloat16).__enter__()",
+    "inference": "MODE = torch.inference_mode(); MODE.__enter__()",
+    "a device in a block": "torch.device('meta').__enter__()",
+    "output": "import io, sys; sys.stdout = sys.stderr = io.StringIO()",
     "recursion": "import sys; sys.setrecursionlimit(150)",
 }
 
@@ -34,6 +39,11 @@ def everything() -> tuple[object, ...]:
         torch.zeros(1).device.type,
         torch.is_anomaly_enabled(),
         list(warnings.filters),
+        settings.autocast(),
+        torch.is_inference_mode_enabled(),
+        (torch.ones(2, 2) @ torch.ones(2, 2)).dtype,
+        torch.ones(1).requires_grad_().sum().is_inference(),
+        (sys.stdout, sys.stderr),
         sys.getrecursionlimit(),
     )
 

@@ -1,6 +1,8 @@
 """BLEU's value: by hand, by NLTK, and by sacreBLEU's own corpus call."""
 
 import math
+import time
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -118,6 +120,23 @@ def test_any_text_gets_sacrebleus_value(pairs):
 def test_byte_pair_marks_are_undone(marked, plain):
     assert undo_bpe(marked) == plain
     assert undo_bpe(plain) == plain
+
+
+def test_composed_and_decomposed_letters_are_the_same_text():
+    composed = ["l'été est très beau ici", "il est né à côté de la forêt"]
+    decomposed = [unicodedata.normalize("NFD", line) for line in composed]
+    assert composed != decomposed
+    for hypotheses, references in ((composed, decomposed), (decomposed, composed)):
+        result = score(hypotheses, references)
+        assert result.bleu == result.chrf == 1.0
+    assert undo_bpe("e\u0301te@@ \u0301") == "été"
+
+
+def test_heaps_of_accents_take_no_time():
+    heaps = ["a" + "\u0301\u0323" * 2_400] * 200
+    started = time.process_time()
+    assert [undo_bpe(line) for line in heaps] == heaps
+    assert time.process_time() - started < 2
 
 
 def test_marks_on_either_side_change_nothing(corpus):

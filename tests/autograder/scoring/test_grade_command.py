@@ -86,7 +86,6 @@ def test_same_file_twice_is_said(grade, files):
 BAD_TRANSLATIONS = {
     "one line too few": ("a\n", "1 line, but there are 2 references"),
     "one line too many": ("a\nb\nc\n", "3 lines, but there are 2 references"),
-    "blank last line": ("a\nb\n\n", "(the last line is blank: remove it)"),
     "empty": (b"", "is empty"),
     "latin-1": (b"a\n\xe9\n", "not UTF-8: byte 0xe9 at offset 2 (line 2)"),
     "UTF-16": ("a\nb\n".encode("utf-16"), "UTF-16"),
@@ -117,7 +116,7 @@ def test_bad_translations(grade, write, case):
     ("content", "reason"),
     [
         (b"", "is empty"),
-        ("a\n\n", "line 2 has no reference"),
+        ("\na\n", "line 1 has no reference"),
         (b"\xff\n", "byte 0xff at offset 0 (line 1)"),
     ],
 )

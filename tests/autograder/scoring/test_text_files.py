@@ -78,7 +78,8 @@ def test_any_bytes_are_read_or_refused_in_one_line(tmp_path_factory, data):
         except ScoringError as error:
             assert str(error).isprintable()
         else:
-            assert len(lines) == data.removesuffix(b"\n").count(b"\n") + 1
+            text = data.decode() if read is read_translations else data.decode().rstrip()
+            assert len(lines) == text.removesuffix("\n").count("\n") + 1
 
 
 NOT_TEXT = {
@@ -184,8 +185,7 @@ def test_a_file_that_claims_no_size_is_read_no_further_than_the_limit(monkeypatc
     [
         ("one\ntwo\n", "order"),
         ("one\ntwo\nthree\nfour\n", "order"),
-        ("one\ntwo\nthree\n\n", "(the last line is blank: remove it)"),
-        ("one\ntwo\nthree\n\n \r\n", "(the last 2 are blank: remove them)"),
+        ("one\n\ntwo\nthree\n", "order"),
         ("one\rtwo\rthree\r", "(lone carriage returns, \\r, do not end lines: end each line with \\n)"),
         ("one\rtwo\nthree", "(lone carriage returns, \\r, do not end lines: end each line with \\n)"),
         (
@@ -202,6 +202,28 @@ def test_a_wrong_number_of_lines_says_both_numbers_and_why(write, content, hint)
     assert message.endswith(hint)
 
 
+@pytest.mark.parametrize(
+    ("content", "translations", "notes"),
+    [
+        ("one\ntwo\nthree\n\n\n", ["one", "two", "three"], ["t.txt: blank lines at the end are not counted (2)"]),
+        ("one\ntwo\nthree\r\n \t\r\n", ["one", "two", "three"], ["t.txt: blank lines at the end are not counted (1)"]),
+        ("one\n\nthree\n\n", ["one", "", "three"], ["t.txt: blank lines at the end are not counted (1)"]),
+        (
+            "a|||one\nb|||two\nc|||three\n\n",
+            ["one", "two", "three"],
+            ["t.txt: blank lines at the end are not counted (1)"],
+        ),
+        ("one\ntwo\n\n", ["one", "two", ""], []),  # the model found nothing for the last sentence
+    ],
+)
+def test_blank_lines_at_the_end_are_no_sentences(write, content, translations, notes):
+    told = []
+    path = write("t.txt", content)
+    assert read_translations(path, expected=3, name="t.txt", note=told.append) == translations
+    assert [line for line in told if "have no text" not in line and "src|||tgt" not in line] == notes
+    assert read_references(write("r.txt", "one\ntwo\nthree\n\n \n")) == ["one", "two", "three"]
+
+
 def test_source_and_target_form(write):
     notes = []
     path = write("t.txt", ["le chat|||the c@@ at", "oui ||| yes", "non|||"])
@@ -214,7 +236,7 @@ def test_source_and_target_form(write):
     assert read_references(write("r", ["le chat|||the c@@ at", "oui ||| yes"])) == ["the c@@ at", "yes"]
 
 
-@pytest.mark.parametrize("content", ["one\n\nthree\n", "one\ntwo\n\n", "one\n \t\n"])
+@pytest.mark.parametrize("content", ["one\n\nthree\n", "\n", " \t\none\n"])
 def test_an_empty_reference_is_refused(write, content):
     assert "has no reference; every line needs one" in refusal(read_references, write("r", content))
 

@@ -14,8 +14,8 @@ import pytest
 from data.fetching import commands
 from data.fetching.folder import LOCK
 from data.fetching.table import PublicCorpus, RemoteFile, read_table
+from given.extras.arrow_corpus import ArrowPairs
 from reference.data import read_pairs
-from reference.running.extras.arrow_corpus import ArrowPairs
 from reference.vocab import join_subwords
 
 from .conftest import Server, archive, fetch, names, run

@@ -15,12 +15,12 @@ from autograder.classroom.machines import Cluster, terms_of
 from autograder.classroom.machines.agreement import MismatchError
 from autograder.classroom.staleness import Conditions
 from autograder.grading.record import read_record
-from benchmarks.kills import write_class
-from benchmarks.loopback_cluster import LoopbackCluster
 from benchmarks.processes import family
+from benchmarks.submissions import write_small_class
 from foundation.places import ROOT, SKELETON
 
 from ..conftest import ASSIGNMENT, SEEDS, VERSION
+from .loopback_cluster import LoopbackCluster
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,7 @@ def are_alive(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 def test_two_of_three_workers_are_killed_and_nothing_is_lost_doubled_or_left(tmp_path):
-    write_class(tmp_path / "class", N)
+    write_small_class(tmp_path / "class", N)
     with LoopbackCluster(3) as cluster:
         command = grade_class(tmp_path / "class", tmp_path / "marks", "--scheduler", cluster.address)
         wait_for_a_result(command, tmp_path / "marks")
@@ -85,7 +85,7 @@ def test_two_of_three_workers_are_killed_and_nothing_is_lost_doubled_or_left(tmp
 
 
 def test_without_a_scheduler_any_more_what_is_finished_stays(tmp_path):
-    write_class(tmp_path / "class", N)
+    write_small_class(tmp_path / "class", N)
     with LoopbackCluster(1) as cluster:
         command = grade_class(tmp_path / "class", tmp_path / "marks", "--scheduler", cluster.address)
         wait_for_a_result(command, tmp_path / "marks")

@@ -24,7 +24,7 @@ from foundation.places import SKELETON
 
 from ..conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader
 
-OPENER = "benchmarks.cluster:open_stub"
+OPENER = "benchmarks.stub_class:open_stub"
 
 
 @pytest.fixture

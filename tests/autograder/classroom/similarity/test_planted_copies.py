@@ -26,7 +26,7 @@ MODULES = {
 
 
 def drawn(count, seed=0):
-    pool = read_pool(ASSIGNMENT.folder / "proof" / "variants", REFERENCE, ASSIGNMENT.contract)
+    pool = read_pool(ASSIGNMENT.folder / "proof" / "variants", ASSIGNMENT.contract)
     return draw_class(pool, REFERENCE, count, seed)
 
 
@@ -77,6 +77,6 @@ def test_students_and_their_copies_pass_all_tests():
 
 def test_what_is_found_and_what_is_a_false_alarm():
     planted = [Planted(frozenset("ab"), "renamed"), Planted(frozenset("cd"), "loops")]
-    outcome = judged([frozenset("ab"), frozenset("ae"), frozenset("ef")], planted, count=10, seconds=1.0)
-    assert outcome.found == {"renamed": 1} and outcome.planted == {"renamed": 1, "loops": 1}
+    outcome = judged([frozenset("ab"), frozenset("ae"), frozenset("ef")], planted, count=10)
+    assert outcome.found == {"renamed": 1}
     assert (outcome.false, outcome.accused, outcome.independent) == (2, 3, 6)

@@ -41,7 +41,7 @@ def test_copies_are_found_and_nobody_else(compared):
     output, planted = compared
     content = json.loads((output / "similar.json").read_text())
     pairs = [frozenset((one["left"]["key"], one["right"]["key"])) for one in content["pairs"]]
-    outcome = judged(pairs, planted, COUNT, 0)
+    outcome = judged(pairs, planted, COUNT)
     assert outcome.found.total() == COPIES and outcome.false == 0
     assert content["pairs"][0]["left"]["name"].startswith("Name of student")
     assert all(one["expected_by_chance"] < 0.2 for one in content["pairs"])

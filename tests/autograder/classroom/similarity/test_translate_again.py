@@ -10,10 +10,10 @@ import torch
 
 from autograder.__main__ import main
 from autograder.classroom.similarity import translating_class
-from reference.running.building import build_model
-from reference.running.checkpoint import Checkpoint
-from reference.running.config import Config
-from reference.translation.translate import translate
+from given.building import build_model
+from given.config import Config
+from given.decoding import translate
+from given.run_folder import Checkpoint
 from reference.vocab import Vocabulary
 
 N = 12

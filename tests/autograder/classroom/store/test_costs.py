@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.store import cost_of
+from benchmarks.stub_class import cost_of
 
 
 @pytest.mark.slow

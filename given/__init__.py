@@ -1,0 +1,16 @@
+"""What students are given around their model: training runs, translation, alignment, pictures, and the command line.
+
+It works with any package that has the contract's modules; the package's `__main__` names it.
+
+    package.py       the package whose model it is    decoding.py      tokens to translations, and their BLEU
+    config.py        all settings, their flags        translating.py   `translate`: lines to translations
+    building.py      a fresh model, its optimizer     raw_text.py      raw text to tokens, and back
+    experiment.py    a whole training run             alignment.py     `align`: which words translate each other
+    stepping.py      some steps of it; Ctrl-C         pictures.py      attention maps, alignments, curves
+    measuring.py     dev BLEU, loss, attention        matrices.py      what attention computes inside, drawn
+    run_folder.py    checkpoints, history, curves     drawing.py       `attention`: where a sentence attends
+    training.py      `train`                          command_line.py  the parser, and one line for each error
+    runs.py          `compare` and `average`          extras/          faster, for the reference's layers
+
+Only instructors have `extras/`.
+"""

@@ -1,0 +1,277 @@
+"""`align`: word alignments read off cross-attention, and their error rate against gold ones.
+
+A link (i, j) says that source word i and target word j translate each other, counted from 0. Gold links are *sure* or
+only *possible*; every sure one is also possible.
+
+    precision = |A ∩ P| / |A|     recall = |A ∩ S| / |S|     AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
+
+for the links A of a model, the sure links S and the possible links P (Och and Ney 2003, section 5), summed over all
+sentences. If all links are sure, AER is 1 minus the F-score.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from . import package
+from .decoding import add_checkpoint_flag, forced_decode, load_model, note_unknown
+from .drawing import check_format
+
+Links = set[tuple[int, int]]
+BATCH_SIZE = 128
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The true links of one sentence pair."""
+
+    sure: Links
+    possible: Links  # the sure ones among them
+
+
+@dataclass
+class Tally:
+    """Counts over all sentences; see the module's docstring for A, S and P."""
+
+    found: int = 0  # |A|
+    sure: int = 0  # |S|
+    found_sure: int = 0  # |A ∩ S|
+    found_possible: int = 0  # |A ∩ P|
+
+    def add(self, links: Links, gold: Gold) -> None:
+        """Counts one more sentence."""
+        self.found += len(links)
+        self.sure += len(gold.sure)
+        self.found_sure += len(links & gold.sure)
+        self.found_possible += len(links & gold.possible)
+
+    @property
+    def precision(self) -> float:
+        """Share of the model's links that are possible."""
+        return self.found_possible / max(1, self.found)
+
+    @property
+    def recall(self) -> float:
+        """Share of the sure links that the model found."""
+        return self.found_sure / max(1, self.sure)
+
+    @property
+    def error_rate(self) -> float:
+        """AER, between 0 and 1; lower is better."""
+        return 1 - (self.found_sure + self.found_possible) / max(1, self.found + self.sure)
+
+
+def read_alignments(path: Path, pairs: list[package.data.Pair]) -> list[Gold]:
+    """Reads a line of links for each of the first pairs, over the same tokens: `3-4` is sure, `3?4` is possible.
+
+    Raises:
+        DataError: if there are no lines or more than pairs, or a link is malformed or outside its sentence.
+    """
+    lines = package.data.read_lines(path)
+    if not 1 <= len(lines) <= len(pairs):
+        raise package.data.DataError(f"{path}: {len(lines)} lines of links for {len(pairs)} pairs")
+    gold = []
+    for number, (line, (source, target)) in enumerate(zip(lines, pairs, strict=False), start=1):
+        sure, possible = set(), set()
+        for word in line.split():
+            match = re.fullmatch(r"(\d+)([-?])(\d+)", word)
+            if not match:
+                raise package.data.DataError(f"{path}:{number}: {word!r}: expected source-target, such as 3-4")
+            link = int(match[1]), int(match[3])
+            if link[0] >= len(source) or link[1] >= len(target):
+                raise package.data.DataError(
+                    f"{path}:{number}: {word}: this pair has {len(source)} and {len(target)} tokens"
+                )
+            possible.add(link)
+            if match[2] == "-":
+                sure.add(link)
+        gold.append(Gold(sure, possible))
+    return gold
+
+
+def words_of(tokens: list[str]) -> list[int]:
+    """Returns the number of the word that each subword belongs to, the first word being 0."""
+    numbers, word = [], 0
+    for token in tokens:
+        numbers.append(word)
+        word += not token.endswith(package.vocab.CONTINUES)
+    return numbers
+
+
+def join_links(links: Links, source: list[str], target: list[str]) -> Links:
+    """Turns links between subwords into links between words: two words are linked if any of their pieces are."""
+    source_words, target_words = words_of(source), words_of(target)
+    return {(source_words[i], target_words[j]) for i, j in links}
+
+
+def strongest_links(weights: Tensor) -> Links:
+    """Links each target token to the source token with the highest weight.
+
+    Args:
+        weights: (target tokens, source tokens).
+    """
+    return {(i, j) for j, i in enumerate(weights.argmax(dim=1).tolist())}
+
+
+@torch.no_grad()
+def token_attention(
+    model: package.model.Transformer,
+    pairs: list[package.data.Pair],
+    src_vocab: package.vocab.Vocabulary,
+    tgt_vocab: package.vocab.Vocabulary,
+    diagonal: Tensor | None = None,
+    *,
+    when_read: bool = False,
+    progress: bool = False,
+) -> list[Tensor]:
+    """Computes the cross-attention of each target token, with the true target given to the decoder.
+
+    Args:
+        model: in eval mode from here on.
+        pairs: sources and targets.
+        src_vocab: of the model.
+        tgt_vocab: of the model.
+        diagonal: the mask that the model was trained with, or None.
+        when_read: take the weights of the step that reads the token, not of the one that predicts it.
+        progress: show a progress bar.
+
+    Returns:
+        For each pair (layers, heads + 1, target tokens, source tokens); the last head is the mean of the others.
+    """
+    device = next(model.parameters()).device
+    found = []
+    starts = range(0, len(pairs), BATCH_SIZE)
+    for start in tqdm(starts, "attention", unit="batch", leave=False, disable=not progress):
+        chunk = pairs[start : start + BATCH_SIZE]
+        sources, targets = [src_vocab.encode(src) for src, _ in chunk], [tgt_vocab.encode(tgt) for _, tgt in chunk]
+        batch = package.data.Batch.from_ids(sources, targets, diagonal).to(device)
+        weights = torch.stack(forced_decode(model, batch)[1]["cross"], dim=1).cpu()  # (b, layers, h, t, s)
+        weights = torch.cat([weights, weights.mean(dim=2, keepdim=True)], dim=2)
+        for row, (source, target) in enumerate(chunk):
+            first = int(when_read)  # the decoder reads bos first, and predicts the first token there
+            found.append(weights[row, :, :, first : first + len(target), : len(source)])
+    return found
+
+
+def score_heads(
+    attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Gold], progress: bool = False
+) -> list[list[Tally]]:
+    """Compares the links of each head with the gold ones, over words.
+
+    Args:
+        attention: for each pair (layers, heads, target tokens, source tokens).
+        pairs: sources and targets in subwords.
+        gold: links over subwords.
+        progress: show a progress bar.
+
+    Returns:
+        By layer and head.
+    """
+    n_layers, n_heads = attention[0].shape[:2]
+    tallies = [[Tally() for _ in range(n_heads)] for _ in range(n_layers)]
+    both = zip(attention, pairs, gold, strict=True)
+    bar = tqdm(both, "alignments", len(pairs), unit="pair", leave=False, disable=not progress)
+    for weights, (source, target), links in bar:
+        true = Gold(join_links(links.sure, source, target), join_links(links.possible, source, target))
+        for layer in range(n_layers):
+            for head in range(n_heads):
+                guessed = join_links(strongest_links(weights[layer, head]), source, target)
+                tallies[layer][head].add(guessed, true)
+    return tallies
+
+
+CORPUS = Path("data/corpus")
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's flags."""
+    add_checkpoint_flag(parser)
+    parser.add_argument("--pairs", type=Path, default=CORPUS / "fren.dev.bpe", help="`source|||target` lines")
+    parser.add_argument(
+        "--alignments",
+        type=Path,
+        default=CORPUS / "fren.dev.align",
+        help="gold links of all pairs or the first ones, a line each: `0-0 1-2`",
+    )
+    text = (
+        "whose row counts as a token's: that of the step that writes it, or of the one that reads it (default: write)"
+    )
+    parser.add_argument("--step", choices=("write", "read"), default="write", help=text)
+    parser.add_argument("--output", type=Path, help="a picture: .png, .svg or .pdf (default: none)")
+    parser.add_argument("--line", type=int, help="the pair whose map is drawn (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print all figures, for programs")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the table and draws the picture; returns the exit status."""
+    if options.output:
+        check_format(options.output, "--output")
+    elif options.line is not None:
+        raise package.data.DataError(f"--line {options.line} has no effect without --output, which names the picture")
+    options.line = 1 if options.line is None else options.line
+    pairs = package.data.read_pairs(options.pairs)
+    gold = read_alignments(options.alignments, pairs)
+    pairs = pairs[: len(gold)]
+    if not 1 <= options.line <= len(pairs):
+        raise package.data.DataError(f"--line {options.line}: {options.alignments} has {len(pairs)} lines")
+    saved, model = load_model(options)
+    note_unknown(options.pairs, [source for source, _ in pairs], saved.src_vocab)
+    vocabularies = saved.src_vocab, saved.tgt_vocab
+    when_read = options.step == "read"
+    attention = token_attention(model, pairs, *vocabularies, saved.diagonal, when_read=when_read, progress=True)
+    tallies = score_heads(attention, pairs, gold, progress=True)
+    rows = as_rows(tallies)
+    print(json.dumps({"step": options.step, "heads": rows}, indent=2) if options.json else as_table(rows))
+    if options.output:
+        draw(options, tallies, attention[options.line - 1], pairs[options.line - 1], gold[options.line - 1])
+    return 0
+
+
+def as_rows(tallies: list[list[Tally]]) -> list[dict[str, Any]]:
+    """Returns a row for each layer and head; the head after the last is called "mean"."""
+    return [
+        {
+            "layer": layer,
+            "head": head if head < len(heads) else "mean",
+            "aer": round(tally.error_rate, 4),
+            "precision": round(tally.precision, 4),
+            "recall": round(tally.recall, 4),
+        }
+        for layer, heads in enumerate(tallies, start=1)
+        for head, tally in enumerate(heads, start=1)
+    ]
+
+
+def as_table(rows: list[dict[str, Any]]) -> str:
+    """Formats the rows; a star marks the lowest error rate."""
+    best = min(row["aer"] for row in rows)
+    lines = ["layer  head   AER    precision  recall"]
+    for row in rows:
+        star = " *" if row["aer"] == best else ""
+        figures = f"{row['aer']:.3f}  {row['precision']:.3f}      {row['recall']:.3f}{star}"
+        lines.append(f"{row['layer']:<5}  {row['head']:<5}  {figures}")
+    return "\n".join(lines)
+
+
+def draw(
+    options: argparse.Namespace, tallies: list[list[Tally]], weights: Tensor, pair: package.data.Pair, gold: Gold
+) -> None:
+    """Draws the error rates, and one sentence in the head with the lowest."""
+    from .pictures import plot_alignments, save_figure
+
+    rates = [[tally.error_rate for tally in heads] for heads in tallies]
+    rate, layer, head = min((rate, layer, head) for layer, row in enumerate(rates) for head, rate in enumerate(row))
+    name = f"head {head + 1}" if head + 1 < len(rates[0]) else "mean of the heads"
+    title = f"layer {layer + 1}, {name}"
+    save_figure(plot_alignments(rates, weights[layer, head], gold.possible, *pair, title), options.output)
+    print(f"line {options.line}, {title}, AER {rate:.3f}: {options.output}", file=sys.stderr)

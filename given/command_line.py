@@ -1,0 +1,157 @@
+"""The command line: `train`, `average`, `compare`, `translate`, `attention` and `align`.
+
+A user's error is answered in one line, with exit status 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import torch
+
+from . import alignment, drawing, package, runs, training, translating
+from .config import ConfigError
+from .raw_text import TextError
+from .run_folder import CheckpointError
+
+MOST_THREADS = 1024
+
+
+def choose_device(name: str) -> str:
+    """Returns the name of a device that works.
+
+    Args:
+        name: such as "cpu", "cuda" or "cuda:1"; "auto" = CUDA if there is a GPU, else Apple's MPS, else the CPU.
+
+    Raises:
+        ConfigError: if PyTorch cannot compute on the device.
+    """
+    if name == "auto":
+        return next((kind for kind in ("cuda", "mps") if getattr(torch, kind).is_available()), "cpu")
+    try:
+        torch.zeros(1, device=name).item()
+    except Exception as error:  # each kind of device raises its own
+        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
+        raise ConfigError(f"--device {name}: it cannot be used here: {reason}") from None
+    return name
+
+
+def describe_device(name: str) -> str:
+    """Names a device for people: "cuda (NVIDIA H200)"."""
+    return f"{name} ({torch.cuda.get_device_name(name)})" if name.startswith("cuda") else name
+
+
+def set_threads(number: int) -> None:
+    """Sets the number of PyTorch's threads.
+
+    On a busy machine several threads are much slower than one for models as small as these.
+
+    Raises:
+        ConfigError: if it is out of range.
+    """
+    if not 1 <= number <= MOST_THREADS:
+        raise ConfigError(f"--threads {number}: expected 1 to {MOST_THREADS}")
+    torch.set_num_threads(number)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser that answers a wrong command line with a single line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Prints the message and exits with status 2."""
+        self.exit(2, f"{self.prog}: {message} (--help shows an example)\n")
+
+
+def main(name: str, arguments: list[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        name: of the package whose model it is about.
+        arguments: the words after the program's name; None = those of this process.
+
+    Returns:
+        The exit status: 0, 1 if a part is not written yet, 2 for bad input, 130 after Ctrl-C.
+    """
+    package.use(name)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # not in a notebook
+            stream.reconfigure(errors="backslashreplace")  # a terminal may lack accents
+    options = make_parser().parse_args(arguments)
+    try:
+        set_threads(options.threads)
+        asked, options.device = options.device, choose_device(options.device)
+        if asked == "auto":
+            print(f"device: {describe_device(options.device)}", file=sys.stderr)
+        status: int = options.run(options)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where a full disk can be reported
+    except (package.data.DataError, TextError, ConfigError, CheckpointError) as error:
+        print(f"{package.name()}: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader has gone away, as `| head` does: it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        prefix = f"{error.filename}: " if error.filename else ""
+        print(f"{package.name()}: {prefix}{error.strerror or error}", file=sys.stderr)
+        return 2
+    except NotImplementedError as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        print(f"{package.name()}: this part is not written yet: {error} ({where})", file=sys.stderr)
+        return 1
+    except RuntimeError as error:
+        if "allocate memory" not in str(error) and not isinstance(error, torch.OutOfMemoryError):
+            raise
+        print(f"{package.name()}: out of memory; a smaller model or --batch-size takes less", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt as stop:
+        print(f"\n{package.name()}: stopped{stop}", file=sys.stderr)
+        return 130
+    return status
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Creates the parser, with all commands and their flags."""
+    parser = Parser(
+        prog=f"python -m {package.name()}", description="Train and use a Transformer for machine translation."
+    )
+    names = "train | average | compare | translate | attention | align"
+    commands = parser.add_subparsers(required=True, metavar=names)
+
+    def command(
+        name: str, run: Callable[[argparse.Namespace], int], text: str, example: str, computes: bool = True
+    ) -> argparse.ArgumentParser:
+        sub = commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=f"example: python -m {package.name()} {name} {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        sub.set_defaults(run=run, parser=sub, threads=1, device="cpu")
+        if computes:
+            sub.add_argument("--device", help="cpu, cuda, mps, … or auto = the fastest there is (default: cpu)")
+            sub.add_argument("--threads", type=int, help="threads for PyTorch (default: 1)")
+        return sub
+
+    text = "Train a model and measure its dev BLEU after every epoch."
+    training.add_flags(command("train", training.run, text, "--epochs 3 --output runs/short"))
+    text = "Average the last checkpoints of a run into one."
+    runs.add_average_flags(command("average", runs.average, text, "runs/latest --last 5", computes=False))
+    text = "Tabulate runs: the settings in which they differ, and the dev BLEU of each."
+    runs.add_compare_flags(command("compare", runs.compare, text, "runs/*", computes=False))
+    text = "Translate a file, one sentence per line."
+    translating.add_flags(command("translate", translating.run, text, "--output translations.txt"))
+    text = "Draw where a sentence and its translation attend."
+    example = '--sentence "je suis ici ." --output attention.png'
+    drawing.add_flags(command("attention", drawing.run, text, example))
+    text = "Measure how well cross-attention aligns words, by layer and head: the alignment error rate (AER)."
+    alignment.add_flags(command("align", alignment.run, text, "--output align.png --line 12"))
+    return parser

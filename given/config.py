@@ -1,0 +1,364 @@
+"""All settings of a run in one frozen, typed place; flags and settings files are made from it.
+
+Names are those of the assignment (`d_model` is called `embedding_size` in the course's report, `d_ff` `hidden_size`).
+"""
+
+import argparse
+import difflib
+import json
+import math
+import tomllib
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+SCHEDULES = ("constant", "inverse_sqrt", "cosine", "linear")
+
+
+INITIALISATIONS = ("default", "xavier", "kaiming")
+PRECISIONS = ("float32", "fast-float32", "bf16")
+
+
+class ConfigError(ValueError):
+    """A setting that does not exist or has an impossible value; the message says what would be right."""
+
+
+def setting(default: Any, text: str, **limits: object) -> Any:
+    """Makes a field of `Config` with its help text and its limits: `low`, `high`, `below` or `choices`."""
+    return field(default=default, metadata={"help": text, **limits})
+
+
+@dataclass(frozen=True)
+class Config:
+    """One run: model, data, training, decoding."""
+
+    d_model: int = setting(128, "features of each vector; a multiple of n_heads", low=1)
+    n_heads: int = setting(4, "attention heads", low=1)
+    d_ff: int = setting(256, "inner features of the feed-forward network", low=1)
+    n_layers: int = setting(2, "layers of the encoder, and of the decoder", low=1)
+    dropout: float = setting(0.2, "share of activations dropped in training", low=0.0, high=1.0)
+    inner_dropout: float = setting(
+        0.0, "the same inside the feed-forward network and for attention weights", low=0.0, high=1.0
+    )
+    norm_first: bool = setting(False, "pre-norm instead of post-norm (task E.2)")
+    tie_output: bool = setting(False, "share the target embedding with the output projection")
+    share_embeddings: bool = setting(False, "one vocabulary and one embedding table for both languages")
+    initialisation: str = setting(
+        "xavier", "xavier: Glorot and Bengio 2010; kaiming: He et al. 2015", choices=INITIALISATIONS
+    )
+    diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask", low=0)
+    diagonal_random: float = setting(0.0, "share of cells allowed outside the band", low=0.0, high=1.0)
+
+    epochs: int = setting(10, "passes over the training data", low=1)
+    max_steps: int = setting(0, "steps of the optimizer, in place of `epochs`; 0 = whole epochs", low=0)
+    report_every: int = setting(0, "measure dev BLEU and save after so many steps; 0 = by epochs", low=0)
+    report_epochs: int = setting(1, "the same after so many epochs, where `report_every` is 0", low=1)
+    save_every: int = setting(0, "save between reports, too, after so many steps; 0 = never", low=0)
+    patience: int = setting(0, "stop after so many reports without a higher dev BLEU; 0 = never", low=0)
+    batch_size: int = setting(32, "sentences per batch", low=1)
+    bucketing: bool = setting(False, "put sentences of similar length into one batch")
+    most_tokens: int = setting(
+        0,
+        "leave out pairs with a longer side; 0 = a source of over 512 tokens or a target of over 511 is an error",
+        low=0,
+        high=511,
+    )
+    min_count: int = setting(1, "tokens that occur less often in the training data become <unk>", low=1)
+    learning_rate: float = setting(1e-3, "Adam's highest learning rate", low=0.0)
+    adam_epsilon: float = setting(1e-8, "Adam's epsilon, which keeps its steps finite", low=0.0)
+    adam_beta2: float = setting(0.999, "Adam's memory of squared gradients: lower forgets sooner", low=0.0, below=1.0)
+    weight_decay: float = setting(0.0, "decay of all matrices per step (AdamW: Loshchilov and Hutter 2019)", low=0.0)
+    schedule: str = setting("constant", "how the learning rate changes", choices=SCHEDULES)
+    warmup_steps: int = setting(0, "steps in which the learning rate rises to its highest", low=0)
+    label_smoothing: float = setting(
+        0.1, "share of probability spread over all tokens: Vaswani et al. 2017, 5.4", low=0.0, high=1.0
+    )
+    accumulate: int = setting(1, "batches per step of the optimizer", low=1)
+    max_grad_norm: float = setting(0.0, "clip the gradient's norm; 0 = no clipping", low=0.0)
+    ema: float = setting(
+        0.0, "decay of the average of the weights, which dev is measured with; 0 = no average", low=0.0, high=1.0
+    )
+    fused: bool = setting(False, "the same layers, computed faster")
+    precision: str = setting(
+        "float32", "of training; fast-float32: matrix products may be rounded; bf16: bfloat16", choices=PRECISIONS
+    )
+    seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", low=0, high=2**64 - 1)
+
+    max_length: int = setting(50, "the most tokens of a translation", low=1, high=511)
+    cached: bool = setting(
+        True, "decode with the key/value cache, if the package has it and the layers are the reference's"
+    )
+    beam_size: int = setting(1, "1 = greedy search, more = beam search (task E.3)", low=1, high=100)
+    length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score", low=-10.0, high=10.0)
+
+    def __post_init__(self) -> None:
+        """Checks types and limits.
+
+        Raises:
+            ConfigError: naming the setting, its value, and what would be right.
+        """
+        for item in fields(self):
+            value, kind = getattr(self, item.name), item.type
+            if kind is float and type(value) is int:
+                object.__setattr__(self, item.name, value := float(value))
+            if type(value) is not kind:
+                raise ConfigError(f"{item.name} = {value!r}: expected {getattr(kind, '__name__', kind)}")
+            choices, low, high, below = map(item.metadata.get, ("choices", "low", "high", "below"))
+            if choices and value not in choices:
+                raise ConfigError(f"{item.name} = {value!r}: expected one of {', '.join(choices)}")
+            if (low is not None and not value >= low) or (high is not None and not value <= high):
+                limits = f"at least {low}" if high is None else f"between {low} and {high}"
+                raise ConfigError(f"{item.name} = {value!r}: expected {limits}")
+            if below is not None and not value < below:
+                raise ConfigError(f"{item.name} = {value!r}: expected a number below {below}")
+            if kind is float and not math.isfinite(value):
+                raise ConfigError(f"{item.name} = {value!r}: expected a finite number")
+        if self.d_model % self.n_heads:
+            raise ConfigError(f"d_model = {self.d_model} is not a multiple of n_heads = {self.n_heads}")
+        if self.diagonal_random and not self.diagonal_width:
+            raise ConfigError(
+                f"diagonal_random = {self.diagonal_random} has no effect with diagonal_width = 0: give both or neither"
+            )
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> "Config":
+        """Takes settings by name; the others keep their defaults.
+
+        Raises:
+            ConfigError: if a name is unknown, with the nearest valid one.
+        """
+        cls._check_names(settings)
+        return cls(**settings)
+
+    @classmethod
+    def _check_names(cls, settings: dict[str, Any]) -> None:
+        valid = [item.name for item in fields(cls)]
+        for name in settings:
+            if name not in valid:
+                nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
+                raise ConfigError(f"unknown setting {name!r}; did you mean {nearest!r}?")
+
+    @classmethod
+    def settings_in(cls, path: Path) -> dict[str, Any]:
+        """Reads a settings file, in TOML: `d_model = 256`.
+
+        Raises:
+            ConfigError: if it cannot be read, or a setting in it is unknown or impossible by itself.
+        """
+        try:
+            settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigError(f"{path}: {error.strerror or error}") from None
+        except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
+            raise ConfigError(f"{path}: {error}") from None
+        try:
+            cls._check_names(settings)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from None
+        return settings
+
+    def to_toml(self) -> str:
+        """Writes all settings as a settings file, with what each one means."""
+        lines = []
+        for item in fields(self):
+            lines += [f"# {item.metadata['help']}", f"{item.name} = {json.dumps(getattr(self, item.name))}"]
+        return "\n".join(lines) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all settings by name, for checkpoints and logs."""
+        return asdict(self)
+
+
+COURSE = Config()
+
+
+def quick() -> Config:
+    """Makes the preset with the least CPU time to dev BLEU 0.45 on a corpus of some 9,000 short pairs.
+
+    Three passes instead of nine, each at little more than half the cost of one of `course`. What the tricks bring, in
+    dev BLEU at the end (Tatoeba, seed 0) or in time (`python -m benchmarks quick --ablation` takes each back in turn):
+
+        no tied output              0.457, tied 0.428 and 0.433: in so few steps two tables learn faster
+        learning rate 2.5e-3        3e-3 does as well; at 5e-3 even four epochs end at 0.335
+        linear to 0                 each epoch counts: 0.14, 0.39, 0.46 as the rate falls to nothing
+        label smoothing 0.1         with 0.05: 0.409 in place of 0.433 (with tied output)
+        two layers                  one: 0.373 at 60% of the time; three: 0.416 at 140%
+        no dropout                  nothing is seen often enough to be learned by heart; and its random numbers cost 9%
+        pre-norm, warm-up           let the rate be high
+        bucketing                   29% fewer positions: 11% of them padding in place of 37%
+        fused, fast-float32         1.4 times as many tokens a second as `fast` (benchmarks/speed.py)
+        cached, one report          dev is translated once, with the cache
+    """
+    return replace(
+        COURSE,
+        dropout=0.0,
+        norm_first=True,
+        bucketing=True,
+        epochs=3,
+        report_epochs=3,
+        learning_rate=2.5e-3,
+        schedule="linear",
+        warmup_steps=100,
+        max_grad_norm=1.0,
+        fused=True,
+        precision="fast-float32",
+        cached=True,
+    )
+
+
+PRESETS = {
+    "course": COURSE,
+    "fast": replace(
+        COURSE,
+        dropout=0.1,
+        norm_first=True,
+        tie_output=True,
+        bucketing=True,
+        learning_rate=2e-3,
+        schedule="cosine",
+        warmup_steps=400,
+        max_grad_norm=1.0,
+    ),
+    "quick": quick(),
+    # As good as an hour of CPU makes a model of a small corpus.
+    "best": replace(
+        COURSE,
+        d_model=192,
+        d_ff=512,
+        dropout=0.3,
+        norm_first=True,
+        bucketing=True,
+        batch_size=64,
+        epochs=60,
+        learning_rate=2e-3,
+        schedule="cosine",
+        warmup_steps=300,
+        max_grad_norm=1.0,
+        ema=0.998,
+        fused=True,
+        precision="fast-float32",
+        cached=True,
+    ),
+    "tiny": replace(COURSE, d_model=32, d_ff=64, n_layers=1, epochs=1, batch_size=64),
+    # The best setting of the course's report.
+    "course-best": replace(COURSE, d_model=256, d_ff=512, n_layers=4, epochs=50),
+    # A small model for a large corpus, trained by steps; `data prepare --joint` makes its corpus.
+    "wmt14-de-en": replace(
+        COURSE,
+        n_heads=8,
+        d_ff=512,
+        n_layers=1,
+        dropout=0.1,
+        share_embeddings=True,
+        max_steps=30_000,
+        report_every=2_500,
+        most_tokens=100,
+        max_length=100,
+    ),
+    # The size of Vaswani et al. 2017 ("base") with LayerNorm before each sublayer.
+    "pre-norm": replace(
+        COURSE,
+        d_model=512,
+        n_heads=8,
+        d_ff=2048,
+        n_layers=6,
+        dropout=0.1,
+        norm_first=True,
+        learning_rate=3e-4,
+        schedule="inverse_sqrt",
+        warmup_steps=1_000,
+        weight_decay=0.01,
+        max_grad_norm=1.0,
+    ),
+    # Whole words and long sentences; `data prepare --encoding words` makes its corpus.
+    "opus-books-en-it": replace(
+        COURSE,
+        d_model=512,
+        n_heads=8,
+        d_ff=2048,
+        n_layers=6,
+        dropout=0.1,
+        inner_dropout=0.1,
+        epochs=20,
+        batch_size=8,
+        most_tokens=350,
+        min_count=2,
+        learning_rate=1e-4,
+        adam_epsilon=1e-9,
+        max_length=350,
+    ),
+}
+
+
+ASSIGNMENT = Path("autograder/assignment/assignment.toml")
+
+
+def read_thresholds(path: Path | str | None = None) -> dict[str, float]:
+    """Reads the table `[thresholds]`: BLEU between 0 and 1 by name.
+
+    Args:
+        path: of a TOML file; None = the assignment's, or no thresholds where there is none.
+
+    Raises:
+        ConfigError: if the file cannot be read, or its table is missing or wrong.
+    """
+    if path is None and not ASSIGNMENT.is_file():
+        return {}
+    path = path or ASSIGNMENT
+    try:
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("thresholds")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
+        raise ConfigError(f"{path}: {error}") from None
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: expected a table [thresholds], such as `beginner = 0.30`")
+    for name, value in table.items():
+        if type(value) not in (int, float) or not 0 <= value <= 1:
+            raise ConfigError(f"{path}: thresholds.{name} = {value!r}: expected a number between 0 and 1")
+    return {name: float(value) for name, value in table.items()}
+
+
+def add_config_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds `--preset`, `--settings` and a flag for each setting (`d_model` -> `--d-model`)."""
+    parser.add_argument(
+        "--preset",
+        choices=PRESETS,
+        help="settings to start from; `quick` and `best` need the reference (default: course)",
+    )
+    text = "more settings, in TOML; a run writes its own to settings.toml in its folder"
+    parser.add_argument("--settings", type=Path, metavar="FILE", help=text)
+    group = parser.add_argument_group("settings that differ from the preset and the file")
+    for item in fields(Config):
+        flag, text = "--" + item.name.replace("_", "-"), f"{item.metadata['help']} ({in_presets(item.name)})"
+        if item.type is bool:
+            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
+        else:
+            kind = item.type if callable(item.type) else str
+            group.add_argument(flag, type=kind, default=None, help=text, choices=item.metadata.get("choices"))
+
+
+def in_presets(name: str) -> str:
+    """Shows the values of a setting: "default: 10; tiny 1", with the presets that have another one."""
+    values = {preset: getattr(config, name) for preset, config in PRESETS.items()}
+    others = [f"{preset} {value}" for preset, value in values.items() if value != values["course"]]
+    return f"default: {values['course']}" + (f"; {', '.join(others)}" if others else "")
+
+
+def config_from_flags(arguments: argparse.Namespace) -> Config:
+    """Returns the preset with the changes of the settings file, and then those of the flags.
+
+    Raises:
+        ConfigError: if a setting is unknown or out of its limits.
+    """
+    settings = PRESETS[arguments.preset or "course"].to_dict()
+    if arguments.settings:
+        settings |= Config.settings_in(arguments.settings)
+    given = {item.name: getattr(arguments, item.name) for item in fields(Config)}
+    return Config.from_dict(settings | {name: value for name, value in given.items() if value is not None})
+
+
+def config_flags_in(arguments: argparse.Namespace) -> list[str]:
+    """Returns the flags of settings that were given, `--preset` among them."""
+    names = ["preset", "settings", *(item.name for item in fields(Config))]
+    return ["--" + name.replace("_", "-") for name in names if getattr(arguments, name) is not None]

@@ -1,0 +1,342 @@
+"""One training run, from the settings to the last step: a model in training, with its complete state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from . import package
+from .building import build_model, draw_diagonal, extra, make_optimizer, make_scheduler
+from .config import Config, ConfigError
+from .decoding import bleu
+from .measuring import Development, Watched
+from .run_folder import Checkpoint, CheckpointError, RunFolder, generators
+from .stepping import Interruption, Steps
+
+if TYPE_CHECKING:  # students do not have them
+    from .extras.several_processes import NoFolder, ProcessGroup
+    from .extras.weight_average import WeightAverage
+
+
+class Experiment:
+    """A model in training, with its complete state.
+
+    A run is a sequence of steps of the optimizer. After each epoch, or after every `report_every` steps, the model is
+    measured on dev and a line is added to the history.
+
+    Attributes:
+        longest: tokens of the longest source and target.
+        step: steps that are done; the current epoch and the place in it follow from them.
+        history: a line for each report.
+        watched: the sentence pair whose attention is recorded, or None.
+        stop: whether the user has pressed Ctrl-C.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        train_pairs: Sequence[package.data.Pair],
+        dev_pairs: Sequence[package.data.Pair],
+        device: str = "cpu",
+        group: ProcessGroup | None = None,
+    ) -> None:
+        """Builds the vocabularies from `train_pairs` alone, and a fresh model.
+
+        Args:
+            config: the settings.
+            train_pairs: to learn from.
+            dev_pairs: to measure on.
+            device: to compute on.
+            group: the processes that train the model together; None = this one alone.
+        """
+        torch.manual_seed(config.seed)
+        self.config, self.dev_pairs, self.device, self.group = config, dev_pairs, device, group
+        census, dev_census = package.data.take_census(train_pairs), package.data.take_census(dev_pairs)
+        self.corpus = {"train": census.fingerprint, "dev": dev_census.fingerprint}
+        self.longest = tuple(map(max, census.longest, dev_census.longest))
+        src_counts, tgt_counts = census.counts
+        if config.share_embeddings:
+            self.src_vocab = self.tgt_vocab = package.vocab.Vocabulary.from_counts(
+                src_counts + tgt_counts, config.min_count
+            )
+        else:
+            self.src_vocab = package.vocab.Vocabulary.from_counts(src_counts, config.min_count)
+            self.tgt_vocab = package.vocab.Vocabulary.from_counts(tgt_counts, config.min_count)
+        self.diagonal = draw_diagonal(config)
+        self.model = build_model(config, len(self.src_vocab), len(self.tgt_vocab)).to(device)
+        self.criterion = nn.CrossEntropyLoss(ignore_index=package.vocab.PAD_ID, label_smoothing=config.label_smoothing)
+        self.optimizer = make_optimizer(config, self.model)
+        self._make_loaders(train_pairs)
+        self.scheduler = make_scheduler(self.optimizer, config.schedule, config.warmup_steps, self.total_steps)
+        self.step = 0
+        self.history: list[dict[str, float]] = []
+        self.watched: Watched | None = None
+        self._since_report = {"loss": 0.0, "batches": 0, "seconds": 0.0}
+        self._losses: list[tuple[int, float]] = []  # step and loss, since the last report
+        self.stop = Interruption()
+        self._is_between_steps = True
+        self.average: WeightAverage | None = None
+        if config.ema:
+            self.average = extra("weight_average", "ema").WeightAverage(self.model, config.ema)
+        self.optimizer.register_step_pre_hook(self._before_step)
+        self.optimizer.register_step_post_hook(self._after_step)
+        if group:
+            torch.manual_seed(config.seed + group.rank)  # each process drops other features
+
+    def _before_step(self, *arguments: Any) -> None:
+        if self.group:
+            self.group.average_gradients(self.model.parameters(), self.config.max_grad_norm or None)
+
+    def _after_step(self, *arguments: Any) -> None:
+        if self.average:
+            self.average.update()
+
+    def _make_loaders(self, train_pairs: Sequence[package.data.Pair]) -> None:
+        config, vocabularies = self.config, (self.src_vocab, self.tgt_vocab)
+        self.loader = package.data.BatchLoader(
+            train_pairs,
+            *vocabularies,
+            config.batch_size * (self.group.size if self.group else 1),
+            bucketing=config.bucketing,
+            diagonal=self.diagonal,
+            seed=config.seed,
+        )
+        self.development = Development(self.dev_pairs, vocabularies, config, self.diagonal)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps of the optimizer in one epoch; the last one may have fewer batches."""
+        return -(-len(self.loader) // self.config.accumulate)
+
+    @property
+    def total_steps(self) -> int:
+        """Steps of the whole run."""
+        return self.config.max_steps or self.config.epochs * self.steps_per_epoch
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all steps are done, or dev BLEU has stopped improving, and the last steps are reported."""
+        return (self.step >= self.total_steps or self.is_stalled) and not self._since_report["batches"]
+
+    @property
+    def is_stalled(self) -> bool:
+        """Whether dev BLEU has not risen for `patience` reports."""
+        scores = [line["dev_bleu"] for line in self.history]
+        return 0 < self.config.patience < len(scores) - (scores.index(max(scores)) if scores else 0)
+
+    @classmethod
+    def resume(
+        cls,
+        path: Path,
+        train_pairs: Sequence[package.data.Pair],
+        dev_pairs: Sequence[package.data.Pair],
+        device: str = "cpu",
+        longer: dict[str, int] | None = None,
+        group: ProcessGroup | None = None,
+    ) -> Experiment:
+        """Continues from a checkpoint as if there had been no interruption.
+
+        Args:
+            path: of the checkpoint.
+            train_pairs: those that the run began with.
+            dev_pairs: likewise.
+            device: to compute on.
+            longer: new values of `epochs`, `max_steps` or `patience`, to prolong the run. A run whose learning rate
+                does not depend on the length (constant, inverse_sqrt) goes on as if it had been that long all along.
+            group: as in the constructor; a run of so many processes is resumed by as many.
+
+        Raises:
+            CheckpointError: if the pairs differ from those that the run began with.
+            ConfigError: if the run is already longer than that, or was trained by another number of processes.
+        """
+        saved = Checkpoint.load(path)
+        config = Config.from_dict(saved.config.to_dict() | (longer or {}))
+        run = cls(config, train_pairs, dev_pairs, device, group)
+        for kind, mark in (saved.corpus or {}).items():
+            if mark != run.corpus.get(kind):
+                raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
+        n_processes = sum(name.partition("/")[0] == "cpu" for name in saved.rng_states)
+        if n_processes != (group.size if group else 1):
+            raise ConfigError(f"{path}: was trained by {n_processes} processes; resume it with as many")
+        if (run.src_vocab.tokens, run.tgt_vocab.tokens) != (saved.src_vocab.tokens, saved.tgt_vocab.tokens):
+            raise CheckpointError(f"{path}: was trained on other data: the vocabularies differ")
+        saved.load_weights(run.model, path, last=True)
+        if run.average:
+            run.average.load(saved.average or saved.weights, saved.n_averaged)
+        run.diagonal = saved.diagonal
+        run._make_loaders(train_pairs)
+        run.optimizer.load_state_dict(saved.optimizer)
+        run.scheduler.load_state_dict(saved.scheduler)
+        run.step = saved.epoch * run.steps_per_epoch if saved.step is None else saved.step
+        run.history = saved.history
+        run.watched = Watched(**saved.watched) if saved.watched else None
+        run._since_report |= saved.since_report or {}
+        if run.step > run.total_steps:
+            raise ConfigError(f"{path}: has {run.step} steps already, more than the {run.total_steps} that you ask for")
+        states = group.own_states(saved.rng_states) if group else saved.rng_states
+        for kind, generator in generators(device).items():
+            if kind in states:  # a run may move to another device, where its dropout differs
+                generator.set_rng_state(states[kind])
+        return run
+
+    def checkpoint(self) -> Checkpoint:
+        """Returns the run as it stands; of several processes, all must ask."""
+        states = {kind: generator.get_rng_state() for kind, generator in generators(self.device).items()}
+        return Checkpoint(
+            config=self.config,
+            src_vocab=self.src_vocab,
+            tgt_vocab=self.tgt_vocab,
+            weights=self.model.state_dict(),
+            diagonal=self.diagonal,
+            epoch=self.step // self.steps_per_epoch,
+            optimizer=self.optimizer.state_dict(),
+            scheduler=self.scheduler.state_dict(),
+            rng_states=self.group.gather_states(states) if self.group else states,
+            history=self.history,
+            corpus=self.corpus,
+            step=self.step,
+            since_report=self._since_report,
+            watched=vars(self.watched) if self.watched else None,
+            average=self.average.state() if self.average else None,
+            n_averaged=self.average.n_updates if self.average else 0,
+        )
+
+    def run_epoch(self, progress: bool = True, folder: RunFolder | NoFolder | None = None) -> list[str]:
+        """Trains to the end of the epoch (or to the next report within it), and measures the model on dev.
+
+        Args:
+            progress: show a progress bar.
+            folder: where to save the run after every `save_every` steps.
+
+        Returns:
+            The translations of the dev sources, in subwords.
+
+        Raises:
+            KeyboardInterrupt: after Ctrl-C; the run can be saved as it stands.
+        """
+        while (n_steps := self._steps_to_report()) > 0:
+            n_to_save = n_steps
+            if self.config.save_every and folder:
+                n_to_save = self.config.save_every - self.step % self.config.save_every
+            self._train(min(n_steps, n_to_save), progress)
+            if self.wants_to_stop():
+                raise KeyboardInterrupt
+            if n_to_save < n_steps and folder:
+                self._save_between_reports(folder)
+        with nullcontext() if self.group else self.stop.immediately():
+            return self._measure()
+
+    def _steps_to_report(self) -> int:
+        every = self.config.report_every or self.config.report_epochs * self.steps_per_epoch
+        if self._since_report["batches"] and self.step % every == 0:
+            return 0
+        return min(every - self.step % every, self.total_steps - self.step)
+
+    def _train(self, n_steps: int, progress: bool) -> None:
+        """Trains so many steps, but not beyond the end of the epoch, nor after Ctrl-C."""
+        start, since = time.perf_counter(), self._since_report
+        self._is_between_steps = False
+        done = Steps(self, n_steps, progress)
+        self._losses += enumerate(done.step_losses(), start=self.step + 1)
+        self.step += -(-done.n_batches // self.config.accumulate)
+        self._is_between_steps = True
+        since["batches"] += done.n_batches
+        since["loss"] += (done.mean_loss - since["loss"]) * (done.n_batches / max(1, since["batches"]))
+        since["seconds"] += time.perf_counter() - start
+
+    def wants_to_stop(self) -> bool:
+        """Whether Ctrl-C was pressed; of several processes, all must ask."""
+        return self.group.is_any(self.stop.is_asked) if self.group else self.stop.is_asked
+
+    def _measure(self) -> list[str]:
+        """Measures the model on dev, adds a line to the history, and returns the translations."""
+        if not self.group:
+            line, translations = self._measure_here()
+        else:
+            line, translations = self.group.from_first(None if self.group.rank else self._measure_here())
+        self.history.append(line)
+        self._since_report = {"loss": 0.0, "batches": 0, "seconds": 0.0}
+        self._look(line["epoch"])
+        return translations
+
+    def _look(self, epoch: float) -> None:
+        if self.watched:
+            with self._average_in_model():
+                self.watched.look(self.model, self.src_vocab, self.tgt_vocab, self.diagonal, epoch)
+
+    def _measure_here(self) -> tuple[dict[str, float], list[str]]:
+        start, since = time.perf_counter(), self._since_report
+        with self._average_in_model():
+            translations = self.development.translate(self.model)
+            texts = [package.vocab.join_subwords(line.split()) for line in translations]
+            epoch, is_within = divmod(self.step, self.steps_per_epoch)
+            line: dict[str, float] = {"epoch": round(self.step / self.steps_per_epoch, 3) if is_within else epoch}
+            if self.config.max_steps or self.config.report_every:
+                line["step"] = self.step
+            line["train_loss"] = round(since["loss"], 4)
+            line["dev_loss"] = round(self.dev_loss(), 4)
+        line["dev_bleu"] = round(bleu(texts, self.development.references), 4)
+        line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
+        return line, translations
+
+    def _average_in_model(self) -> AbstractContextManager[None]:
+        return self.average.in_model() if self.average else nullcontext()
+
+    def translate_dev(self, count: int | None = None) -> list[str]:
+        """Translates the dev sources, or the first `count` of them, into text."""
+        return [package.vocab.join_subwords(line.split()) for line in self.development.translate(self.model, count)]
+
+    def dev_loss(self) -> float:
+        """Computes the mean loss of the dev batches, in eval mode."""
+        return self.development.loss(self.model, self.criterion)
+
+    def run(self, path: Path, progress: bool = True, *, samples: int = 3, marks: bool = False, **kept: Any) -> None:
+        """Trains what is left of the run; saves after each report and shows it.
+
+        Args:
+            path: of the run's folder.
+            progress: show a progress bar.
+            samples: dev sentences to show at each report, drawn at random.
+            marks: show them with their byte-pair marks.
+            kept: what the folder keeps besides the checkpoints: the options of `RunFolder`.
+
+        Raises:
+            ConfigError: if TensorBoard is asked for but not installed.
+            KeyboardInterrupt: after Ctrl-C; all finished steps are saved.
+        """
+        folder: RunFolder | NoFolder
+        start = self.checkpoint()
+        if self.group and self.group.rank:
+            folder, progress = extra("several_processes", "torchrun").NoFolder(), False
+        else:
+            folder = RunFolder(path, start, **kept)
+        if not self.is_finished:
+            bleu(self.translate_dev(1), [""])  # whatever is missing or unwritten fails here, not after a trained epoch
+        if self.watched and not self.watched.epochs:
+            self._look(self.step / self.steps_per_epoch)
+        self._saved_step = self.step
+        with self.stop.watch():
+            try:
+                while not self.is_finished:
+                    translations = self.run_epoch(progress, folder)
+                    folder.save_report(self.checkpoint(), self._losses)
+                    self._saved_step, self._losses = self.step, []
+                    print("  ".join(f"{name} {value:g}" for name, value in self.history[-1].items()), flush=True)
+                    seed = f"{self.config.seed}/{self.step}"
+                    print("\n".join(self.development.samples(translations, samples, seed, marks)), flush=True)
+                    if self.wants_to_stop() and not self.is_finished:
+                        raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                if self.step > self._saved_step and self._is_between_steps:
+                    self._save_between_reports(folder)
+                raise
+
+    def _save_between_reports(self, folder: RunFolder | NoFolder) -> None:
+        folder.save_interrupted(self.checkpoint(), self._losses)
+        self._saved_step, self._losses = self.step, []

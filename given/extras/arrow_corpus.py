@@ -1,0 +1,151 @@
+"""A training split as a memory-mapped Arrow file: 4.5 million pairs take no more memory than a few.
+
+`data prepare --arrow` writes such a file and `train --train FILE.arrow` reads it; the run is the same, to the last bit,
+as with the `source|||target` lines that the file was made from. It has a row per pair with the lists `source` and
+`target` of token numbers, which the tables in its schema turn into tokens; the library `datasets` opens it too.
+Only instructors have this module.
+"""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from .. import package
+
+TABLES = b"corpus"  # key of the schema's metadata
+ROWS = 10_000  # pairs that are written together
+
+
+def write_arrow(lines: Path, path: Path) -> None:
+    """Converts a file of `source|||target` lines, which has been checked already; reads it twice."""
+    import pyarrow as pa
+
+    census = count_lines(lines)
+    tables = [[token for token, _ in counts.most_common()] for counts in census.counts]
+    numbers = [{token: number for number, token in enumerate(table)} for table in tables]
+    kinds = [pa.list_(pa.uint16() if len(table) <= np.iinfo(np.uint16).max else pa.uint32()) for table in tables]
+    described = {
+        "tokens": tables,
+        "counts": [list(map(counts.__getitem__, table)) for counts, table in zip(census.counts, tables, strict=True)],
+        "longest": census.longest,
+        "fingerprint": census.fingerprint,
+    }
+    schema = pa.schema(list(zip(("source", "target"), kinds, strict=True)), {TABLES: json.dumps(described)})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
+        pairs = read_lines(lines)
+        while rows := [pair for _, pair in zip(range(ROWS), pairs, strict=False)]:
+            columns = [
+                [[number[token] for token in pair[side]] for pair in rows] for side, number in enumerate(numbers)
+            ]
+            arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+
+
+def count_lines(path: Path) -> package.data.Census:
+    """Takes the census of a file of lines, one line at a time."""
+    counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    longest = [0, 0]
+    mark = hashlib.sha256(b"[")
+    for index, pair in enumerate(read_lines(path)):
+        for side, tokens in enumerate(pair):
+            counts[side].update(tokens)
+            longest[side] = max(longest[side], len(tokens))
+        mark.update((", " * bool(index) + json.dumps(pair)).encode())
+    mark.update(b"]")
+    return package.data.Census(counts, (longest[0], longest[1]), mark.hexdigest())
+
+
+def read_lines(path: Path) -> Iterator[package.data.Pair]:
+    """Reads pairs one at a time."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            source, _, target = line.partition(package.data.SEPARATOR)
+            yield source.split(), target.split()
+
+
+class ArrowPairs(Sequence[package.data.Pair]):
+    """The pairs of an Arrow file; each is read from the disk when it is asked for.
+
+    Attributes:
+        census: what is known of all pairs without reading them.
+    """
+
+    def __init__(self, path: Path, most_tokens: int | None = None) -> None:
+        """Maps the file into memory.
+
+        Args:
+            path: of the file.
+            most_tokens: the most on a side that the run takes; None = as many as the model can read.
+
+        Raises:
+            DataError: if it cannot be read, is something else, or has longer pairs.
+        """
+        try:
+            import pyarrow as pa
+            from datasets import Dataset
+        except ImportError:
+            raise package.data.DataError(f"{path}: needs the library datasets: pip install datasets") from None
+        if not path.is_file():
+            raise package.data.DataError(f"{path}: No such file")
+        try:
+            with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
+                described: dict[str, Any] = json.loads(reader.schema.metadata[TABLES])
+            table = Dataset.from_file(str(path)).data.table
+            self._tokens: list[list[str]] = described["tokens"]
+            self._columns = [[_Lists(chunk) for chunk in table.column(side).chunks] for side in ("source", "target")]
+        except Exception:  # of three libraries
+            raise package.data.DataError(f"{path}: not a file that `data prepare --arrow` wrote") from None
+        sides = zip(self._tokens, described["counts"], strict=True)
+        source, target = (Counter(dict(zip(tokens, counts, strict=True))) for tokens, counts in sides)
+        longest = described["longest"]
+        self.census = package.data.Census((source, target), (longest[0], longest[1]), described["fingerprint"])
+        self._starts = [0, *np.cumsum([len(part) for part in self._columns[0]]).tolist()]
+        allowed = min(most_tokens or package.data.LONGEST["target"], package.data.LONGEST["target"])
+        if max(longest) > allowed:
+            raise package.data.DataError(
+                f"{path}: a side of {max(longest)} tokens, expected at most {allowed}; prepare it again with "
+                f"--most-tokens {allowed}"
+            )
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @overload
+    def __getitem__(self, index: int) -> package.data.Pair: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[package.data.Pair]: ...
+    def __getitem__(self, index: int | slice) -> package.data.Pair | list[package.data.Pair]:
+        """Reads a pair, or several."""
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        part = bisect.bisect_right(self._starts, index) - 1
+        row = index - self._starts[part]
+        source, target = (
+            [tokens[number] for number in column[part][row]]
+            for tokens, column in zip(self._tokens, self._columns, strict=True)
+        )
+        return source, target
+
+
+class _Lists:
+    """A chunk of a column of lists, as arrays that lie on the disk."""
+
+    def __init__(self, chunk: Any) -> None:
+        self._ends, self._values = chunk.offsets.to_numpy(), chunk.values.to_numpy()
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, row: int) -> list[int]:
+        numbers: list[int] = self._values[self._ends[row] : self._ends[row + 1]].tolist()
+        return numbers

@@ -1,0 +1,232 @@
+"""Pictures of what a model does and how it learned: attention maps, alignments, curves.
+
+Shapes: h heads · q/k query and key positions. In each map rows are queries, columns are keys, dark = high weight.
+Training works without matplotlib; only what draws imports this module.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+from matplotlib.animation import FuncAnimation, PillowWriter
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from foundation.whole_files import in_one_piece
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Writes the picture whole or not at all; the ending of its name, one of FORMATS, decides on the format."""
+    with in_one_piece(path) as unfinished:
+        figure.savefig(unfinished, dpi=120)
+
+
+CELL = 0.3  # inches per weight in a map
+LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
+
+
+def plot_attention(weights: Tensor, query_tokens: list[str], key_tokens: list[str], title: str) -> Figure:
+    """Draws one map per head, as large as a screen allows.
+
+    Args:
+        weights: those of one sentence and one layer, (h, q, k).
+        query_tokens: q labels.
+        key_tokens: k labels.
+        title: of the whole figure.
+    """
+    n_heads = weights.size(0)
+    cell = min(CELL, LONGEST_SIDE / max(len(query_tokens), len(key_tokens)))
+    width, height = 1.5 + cell * len(key_tokens), 1.5 + cell * len(query_tokens)
+    columns = min(range(1, n_heads + 1), key=lambda columns: max(columns * width, -(-n_heads // columns) * height))
+    rows = -(-n_heads // columns)
+    figure = Figure(figsize=(columns * width + 0.6, rows * height + 0.6), layout="constrained")
+    figure.suptitle(title)
+    for head, axes in enumerate(figure.subplots(rows, columns, squeeze=False).flat):
+        if head >= n_heads:
+            axes.axis("off")
+            continue
+        image = draw_map(axes, weights[head], query_tokens, key_tokens, cell)
+        axes.set_title(f"head {head + 1}", fontsize=9)
+        axes.set_xlabel("is attended to", fontsize=8)
+        axes.set_ylabel("attends", fontsize=8)
+    figure.colorbar(image, ax=figure.axes, shrink=0.8, aspect=40, label="weight")
+    return figure
+
+
+def plot_page(
+    maps: Sequence[Sequence[Tensor]],
+    row_names: list[str],
+    column_names: list[str],
+    query_tokens: list[str],
+    key_tokens: list[str],
+    title: str,
+) -> Figure:
+    """Draws many small maps on one page, for example a row per layer and a column per head.
+
+    Args:
+        maps: by row and column, each (q, k).
+        row_names: stand on the left.
+        column_names: stand on top.
+        query_tokens: q labels, once per row.
+        key_tokens: k labels, once per column.
+        title: of the whole page.
+    """
+    n_rows, n_columns = len(row_names), len(column_names)
+    cell = min(0.75 * CELL, LONGEST_SIDE / max(n_columns * len(key_tokens), n_rows * len(query_tokens)))
+    width, height = cell * len(key_tokens) + 0.3, cell * len(query_tokens) + 0.3
+    figure = Figure(figsize=(n_columns * width + 2.2, n_rows * height + 1.8), layout="constrained")
+    figure.suptitle(title)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True)
+    for row, all_axes in enumerate(grid):
+        for column, axes in enumerate(all_axes):
+            image = draw_map(axes, maps[row][column], query_tokens, key_tokens, cell)
+            if row == 0:
+                axes.set_title(column_names[column], fontsize=9)
+        all_axes[0].set_ylabel(row_names[row], fontsize=9)
+    figure.colorbar(image, ax=figure.axes, shrink=0.8, aspect=40, label="weight")
+    return figure
+
+
+def draw_map(axes: Axes, weights: Tensor, query_tokens: list[str], key_tokens: list[str], cell: float) -> AxesImage:
+    """Draws one map.
+
+    Args:
+        axes: to draw into.
+        weights: (q, k).
+        query_tokens: q labels.
+        key_tokens: k labels.
+        cell: inches per weight, which limits the size of the letters.
+    """
+    image = axes.imshow(weights.float().cpu().numpy(), vmin=0.0, vmax=1.0, cmap="Blues")
+    axes.set_xticks(range(len(key_tokens)), key_tokens, rotation=90)
+    axes.set_yticks(range(len(query_tokens)), query_tokens)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set(fontsize=min(8, 36 * cell), parse_math=False)  # `$` is an ordinary token
+    return image
+
+
+MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
+PICTURES_A_SECOND = 2
+
+
+def plot_through_time(
+    weights: list[Tensor], times: list[str], query_tokens: list[str], key_tokens: list[str], title: str
+) -> Figure:
+    """Draws a row of maps per head, from the first report to the last.
+
+    Args:
+        weights: those of one layer at each report, (h, q, k).
+        times: a name for each report.
+        query_tokens: q labels.
+        key_tokens: k labels.
+        title: of the whole figure.
+    """
+    shown = choose_evenly(len(weights), MOST_COLUMNS)
+    n_heads = weights[0].size(0)
+    maps = [[weights[report][head] for report in shown] for head in range(n_heads)]
+    heads = [f"head {head + 1}" for head in range(n_heads)]
+    return plot_page(maps, heads, [times[report] for report in shown], query_tokens, key_tokens, title)
+
+
+def animate(
+    weights: list[Tensor], times: list[str], query_tokens: list[str], key_tokens: list[str], title: str, path: Path
+) -> None:
+    """Writes an animated GIF with a picture per report; arguments as for `plot_through_time`."""
+    figure = plot_attention(weights[0], query_tokens, key_tokens, f"{title}: {times[0]}")
+    for _ in range(3):  # the layout settles
+        figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # the places of the first picture hold for all
+    images = [axes.images[0] for axes in figure.axes[: weights[0].size(0)]]
+
+    def show(report: int) -> list[Artist]:
+        for head, image in enumerate(images):
+            image.set_data(weights[report][head].float().numpy())
+        figure.suptitle(f"{title}: {times[report]}")
+        return []
+
+    frames = [*range(len(weights)), len(weights) - 1, len(weights) - 1]  # the last one stays for a while
+    with in_one_piece(path) as unfinished:
+        writer = PillowWriter(fps=PICTURES_A_SECOND)
+        FuncAnimation(figure, show, frames=frames, cache_frame_data=False).save(unfinished, writer=writer)
+
+
+def choose_evenly(count: int, most: int) -> list[int]:
+    """Returns at most `most` of `count` indices, evenly spaced, with the first and the last."""
+    if count <= most:
+        return list(range(count))
+    return [round(number * (count - 1) / (most - 1)) for number in range(most)]
+
+
+GOLD = "tab:orange"
+
+
+def plot_alignments(
+    error_rates: list[list[float]],
+    weights: Tensor,
+    links: set[tuple[int, int]],
+    source: list[str],
+    target: list[str],
+    title: str,
+) -> Figure:
+    """Draws a table of error rates, and a map on which the gold links are outlined.
+
+    Args:
+        error_rates: AER by layer and head; the last column is the mean of the heads.
+        weights: of one sentence and one head, (target tokens, source tokens).
+        links: gold links of the sentence, (source, target).
+        source: its tokens.
+        target: its tokens.
+        title: says which head the map shows.
+    """
+    n_layers, n_columns = len(error_rates), len(error_rates[0])
+    cell = min(1.2 * CELL, LONGEST_SIDE / max(len(source), len(target)))
+    sizes = [0.75 * n_columns + 0.8, cell * len(source) + 1.2]
+    height = max(0.6 * n_layers + 1.5, cell * len(target) + 2.4, 3.2)
+    figure = Figure(figsize=(sum(sizes) + 1, height), layout="constrained")
+    table, map_axes = figure.subplots(1, 2, width_ratios=sizes)
+    table.imshow(error_rates, vmin=0, vmax=1, cmap="Greens_r")
+    for layer, rates in enumerate(error_rates):
+        for head, rate in enumerate(rates):
+            table.text(head, layer, f"{rate:.2f}", ha="center", va="center", color="white" if rate < 0.5 else "black")
+    table.set_xticks(range(n_columns), [*(str(head + 1) for head in range(n_columns - 1)), "mean"])
+    table.set_yticks(range(n_layers), [str(layer + 1) for layer in range(n_layers)])
+    table.set(xlabel="head", ylabel="layer", title="alignment error rate")
+    draw_map(map_axes, weights, target, source, cell)
+    for source_place, target_place in links:
+        map_axes.add_patch(
+            Rectangle((source_place - 0.44, target_place - 0.44), 0.88, 0.88, fill=False, edgecolor=GOLD, linewidth=2)
+        )
+    map_axes.set(title=title, xlabel="source; gold links are outlined", ylabel="target")
+    return figure
+
+
+def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] | None = None) -> Figure:
+    """Draws loss and dev BLEU by epoch.
+
+    Args:
+        history: a line for each report, as in a run's `history.jsonl`.
+        thresholds: BLEU between 0 and 1 by name; each is a dashed line.
+    """
+    epochs = [line["epoch"] for line in history]
+    figure = Figure(figsize=(9, 3.5), layout="constrained")
+    loss_axes, bleu_axes = figure.subplots(1, 2)
+    for name in ("train_loss", "dev_loss"):
+        loss_axes.plot(epochs, [line[name] for line in history], marker=".", label=name.replace("_", " "))
+    loss_axes.set(xlabel="epoch", ylabel="loss (nats per token)")
+    loss_axes.legend(loc="upper right")
+    bleu_axes.plot(epochs, [line["dev_bleu"] for line in history], marker=".", color="tab:green")
+    bleu_axes.set(xlabel="epoch", ylabel="dev BLEU", ylim=(0, 1))
+    for name, value in (thresholds or {}).items():
+        bleu_axes.axhline(value, color="tab:gray", linestyle="--", linewidth=1)
+        place = {"xy": (1, value), "xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        bleu_axes.annotate(f"{name} {value:.2f}", xytext=(-4, 3), ha="right", fontsize=8, color="dimgray", **place)
+    for axes in (loss_axes, bleu_axes):
+        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+        axes.grid(alpha=0.3)
+    return figure

@@ -1,0 +1,3 @@
+"""What students are given beside their package."""
+
+SIZE = 3
