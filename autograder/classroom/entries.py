@@ -17,6 +17,7 @@ from foundation.whole_files import OutputError
 from ..intake import LooseFiles, name_of
 from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
 from .downloads.matching import plain
+from .downloads.platforms import CANVAS_FILE
 from .records import RECORDS, record_names
 from .roll import LeftOut, Member, Roll
 
@@ -121,8 +122,11 @@ def ids_in(one: HandedIn, student: Student) -> Mapping[str, str]:
 
 
 def file_of(source: Path | LooseFiles) -> str:
-    """The name of a submission in the download, or of one of its loose files."""
-    return source.members[0][1] if isinstance(source, LooseFiles) else source.name
+    """The name of a submission in the download, or of one of its loose files: on Canvas, of the last upload."""
+    if not isinstance(source, LooseFiles):
+        return source.name
+    uploads = {entry: CANVAS_FILE.fullmatch(entry) for _, entry in source.members}
+    return max(uploads, key=lambda entry: int(found["upload"]) if (found := uploads[entry]) else 0)
 
 
 def left_out(download: Download, matched: Matched) -> list[LeftOut]:

@@ -190,7 +190,7 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
             ["Berg, Bob", "12", "u2", "bb", "Lecture", "6"],
         ], "Carl's mark, given by hand, would be removed by an empty cell"
         assert list(table[0])[5] == "A small regression by hand (7)"
-        assert names == ["bergbob_LATE_12_73_feedback.html", "smithanna_11_70_feedback.html"]
+        assert names == ["bergbob_LATE_12_73_feedback.html", "smithanna_11_72_feedback.html"]
     elif platform == "moodle":
         assert [row["Grade"] for row in table] == ["10", "6", "5.00"], "Carl's line stays as it was"
         assert (
