@@ -7,7 +7,7 @@
 
     skeleton/     reference/*.py -> student/*.py        notebooks/    prose and reference -> an nbgrader course
     archives/     student, instructor, Gradescope zips  update/       a corrected release into a student's folder
-    gates/        what a release has to prove           leaks/        the search for solutions in what leaves
+    gates/        what a release has to prove           leaks.py      the search for solutions in what leaves
 
 Every pass is a function from text to text (or from files to files) and knows nothing of the others. Nothing
 is written before all gates have passed. This package is not part of what students get.

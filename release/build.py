@@ -10,14 +10,13 @@ from .archives.audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, NOTEBOOKS_FOLDER,
 from .archives.gradescope import PROGRAMS, collect_gradescope
 from .archives.handout import make_handout
 from .archives.instructor import collect_instructor
-from .archives.packing import make_manifest, make_zip
+from .archives.packing import HANDED_OUT, make_manifest, make_zip, remember
 from .archives.pictures import named_pictures
 from .archives.student import HANDOUT, collect_kit, read_given, read_requirements, versions_of
 from .notebooks.nbgrader_course import Course, has_notebooks, make_course, read_efforts
 from .preflight import check_inputs
 from .problems import ReleaseError
 from .skeleton.build import Skeleton, make_skeleton, read_folder
-from .update.plan import HANDED_OUT, remember
 
 MANIFEST = "MANIFEST.json"
 

@@ -10,7 +10,6 @@ from foundation.places import ROOT
 PACKAGES = [
     "autograder",
     "autograder/assignment",
-    "autograder/assignment/proof/conditions",
     "autograder/assignment/understanding",
     "autograder/classroom",
     "autograder/classroom/store",

@@ -14,9 +14,9 @@ from foundation.counting import counted
 from foundation.late_policy import LatePolicy
 
 from ..grading.grader_version import weighting_of
-from ..grading.marks import partial
+from ..grading.marks import mark_items
 from ..grading.record import Bleu, Judgement, Part
-from ..grading.recording import with_parts
+from ..grading.recording import items_of, with_parts
 from ..grading.states import State
 from ..scoring import Measured, explain, judge
 from .store.by_hand import WHOLE, Decision, Decisions
@@ -183,11 +183,8 @@ def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> 
         [verdict] = judge(measured, {task.threshold: assignment.thresholds[task.threshold]})
         state = State.PASSED if verdict.is_reached else State.FAILED
         part = part.in_state(state, message=explain(verdict, measured))
-    if part.state is State.PASSED:
-        return part.in_state(part.state, task.points)
     if not part.tests or part.state is State.REFUSED:
-        return part
-    missed = [test for test in part.tests if test.state is not State.PASSED]
-    misses_core = any(test.core for test in missed)
-    score = partial(task.points, assignment.credit, len(missed), len(part.tests), misses_core)
-    return part.in_state(part.state, score)
+        return part.in_state(part.state, task.points) if part.state is State.PASSED else part
+    marks = mark_items(task, part.tests, assignment.credit)
+    score = task.points if part.state is State.PASSED else round(sum(mark.score for mark in marks), 2)
+    return part.changed(items=items_of(marks)).in_state(part.state, score)

@@ -7,6 +7,7 @@
     assignment_folder.py  which folder of a submission holds the assignment's files
     modules.py            which Python files count
     python_source.py      from bytes to text, syntax trees and imports
+    grading_python.py     what an older Python that grades could not read
     notebooks/            from cells to modules
     files/                folders, .zip and .tar.gz, read within bounds
     size_limits.py        how much is read

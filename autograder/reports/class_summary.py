@@ -181,8 +181,6 @@ def sections_of(roll: Roll, records: Mapping[str, Record]) -> Iterator[tuple[str
             yield state.value, [names[key] for key in having]
     using = [names[key] for key, record in records.items() if record.judgement.internals]
     yield "uses of PyTorch's or Python's internals, to be read by a person", using
-    hiding = [names[key] for key, record in records.items() if record.judgement.hiding_places]
-    yield "code that passes although no test reached it, to be read by a person", hiding
     noted = [names[key] for key, record in records.items() if record.run.notes]
     yield f"{len(noted)} with notes on the grading itself", noted
     yield "late", [member.name for member in roll.members if member.is_late]

@@ -16,29 +16,24 @@ built from constants, `exec` of such strings. Better hidden short-cuts are caugh
     scopes.py        names in functions and classes       uses.py      which component uses what
     evaluation.py    possible values of an expression     syntax.py    questions about single nodes
     messages.py      the text that students read    internals.py  what is allowed, but worth a look
-    judged_code.py   branches of judged code, and those that no test has reached
 
-Why this is not a library: `docs/decisions/static-evaluator.md`.
+Why this is not a library: `docs/explanation/decisions/static-evaluator.md`.
 """
 
 from .evaluation import Evaluator
 from .forbidden import ForbiddenNames
 from .internals import find_internals
-from .judged_code import Branch, JudgedCode, find_judged_code
 from .messages import explain_short_cuts, tell_short_cuts
 from .uses import ShortCut, find_short_cuts
 from .values import Binding
 
 __all__ = [
     "Binding",
-    "Branch",
     "Evaluator",
     "ForbiddenNames",
-    "JudgedCode",
     "ShortCut",
     "explain_short_cuts",
     "find_internals",
-    "find_judged_code",
     "find_short_cuts",
     "tell_short_cuts",
 ]

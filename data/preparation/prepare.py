@@ -63,9 +63,10 @@ def prepare(
         raise CorpusError(_nothing_left(dropped))
     if choices.arrow:
         from given import package
+
+        package.use("reference")  # before the next import, which asks for its types
         from given.extras.arrow_corpus import write_arrow  # here, since it takes a second to load
 
-        package.use("reference")
         lines = folder / f"train.{choices.encoding}"
         write_arrow(lines, folder / "train.arrow")
         lines.unlink()

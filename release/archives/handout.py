@@ -9,7 +9,6 @@ from foundation.counting import as_threshold
 
 from ..instructor_texts import fill_in, read_text
 from ..notebooks.prose import TaskHead
-from ..notebooks.source_notebook import stars
 from ..skeleton.build import Skeleton, coded_tasks
 from .student import Requirements
 
@@ -17,7 +16,7 @@ TEMPLATE = "handout.md"
 
 
 CREDITS = {
-    "share": "A task earns points in proportion to the tests that pass, but none if a test marked `core` fails.",
+    "items": "A task's points are split among the items of its rubric, below; all tests of an item must pass.",
     "all": "A task earns its points if all of its tests pass, otherwise none.",
 }
 
@@ -46,6 +45,7 @@ def make_handout(
         "effort_note": _effort_note(regular, efforts),
         "tasks": "\n".join(_row(task, assignment, skeleton, efforts) for task in regular),
         "credit": CREDITS[assignment.credit],
+        "rubric": "\n".join(_rubric(task) for task in assignment.tasks if task.items),
         "bleu": _bleu(assignment),
         "extensions": _extensions(extensions, efforts),
     }
@@ -68,8 +68,17 @@ def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mappin
     cells = [task.number, task.title.replace("|", "\\|"), f"{task.points:g}"]
     if efforts:
         effort = efforts.get(task.number)
-        cells += [stars(effort.difficulty), str(effort.minutes)] if effort else ["", ""]
+        cells += [effort.stars, str(effort.minutes)] if effort else ["", ""]
     return f"| {' | '.join([*cells, where])} |"
+
+
+def _rubric(task: Task) -> str:
+    """A row of the table of rubrics; with its points, where the task has any."""
+    total = sum(item.weight for item in task.items)
+    items = [
+        f"{item.name} ({task.points * item.weight / total:.2g})" if task.points else item.name for item in task.items
+    ]
+    return f"| {task.number} | {' · '.join(items).replace('|', chr(92) + '|')} |"
 
 
 def _effort_note(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:

@@ -49,6 +49,11 @@ def make_tar_xz(files: Mapping[str, bytes]) -> bytes:
     return lzma.compress(buffer.getvalue(), preset=9)
 
 
+HANDED_OUT = ".handed_out.zip"
+"""In every students' folder: the files that are merged as they were handed out, and the checksums of all others."""
+
+CHECKSUMS = "checksums.json"
+
 OPENED = (".zip", ".tar.xz")
 """The archives that `members_of` opens, by the ends of their names."""
 
@@ -72,6 +77,23 @@ def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 def checksum(content: bytes) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
+
+
+def remember(files: Mapping[str, bytes], package: str) -> bytes:
+    """The archive from which a later update learns what was handed out.
+
+    Args:
+        files: by path in the student's folder.
+        package: the folder with what students fill in; empty: the files at the top are that.
+    """
+    kept = {}
+    for path, content in files.items():
+        is_inside = path.startswith(f"{package}/") if package else "/" not in path
+        if path.endswith(".ipynb") or (is_inside and path.endswith(".py")):
+            kept[path] = content
+    sums = {path: checksum(content) for path, content in sorted(files.items())}
+    kept[CHECKSUMS] = (json.dumps(sums, indent=1) + "\n").encode()
+    return make_zip(kept, is_packed_again=True)
 
 
 def make_manifest(

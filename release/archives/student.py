@@ -18,8 +18,8 @@ from foundation.assignment_file import Assignment
 
 from ..problems import Problem, ReleaseError
 from ..skeleton.build import read_folder
-from ..update.plan import HANDED_OUT, remember
 from .needed_modules import needed_modules
+from .packing import HANDED_OUT, remember
 from .pictures import named_pictures
 
 CORPUS = "data/corpus"

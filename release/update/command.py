@@ -12,11 +12,11 @@ from pathlib import Path
 from foundation.command_line import Parser
 
 from ..archives.audience import NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
-from ..archives.packing import ZIP_DAMAGE
+from ..archives.packing import HANDED_OUT, ZIP_DAMAGE, remember
 from ..archives.student import ARCHIVE_FOLDER, REQUIREMENTS
 from ..build import Project, Release, make_release
 from ..problems import ReleaseError
-from .plan import HANDED_OUT, Plan, apply, make_plan, remember
+from .plan import Plan, apply, make_plan
 
 CONFLICTS = 1
 

@@ -16,8 +16,7 @@ from .verdicts import APART, Verdict
 
 Table = tuple[Sequence[str], list[Sequence[object]]]
 TESTS = {
-    "own": "the tests of the component's tasks (all tests on one fault in thirty)",
-    "reached": "the tests that the fault can reach (all tests on one fault in ten)",
+    "own": "the tests of the component's tasks (all tests on one fault in ten)",
     "all": "all tests",
 }
 """Which tests a fault gets with the first seed."""
@@ -81,7 +80,8 @@ def as_text(proof: Proof, show_all: bool) -> str:
     if proof.verdicts:
         parts.append(columns(*blame_table(proof.verdicts, proof.assignment)))
         parts.append(
-            f"{len(proof.verdicts)} faults, {n_killed(proof)} found; seeds: {proof.seeds}; {TESTS[proof.tests]}"
+            f"{len(proof.verdicts)} faults, {n_killed(proof)} found; of those under a condition "
+            f"{proof.conditional_share:.1%}; seeds: {proof.seeds}; {TESTS[proof.tests]}"
         )
     lines = [f"REJECTED {name} ({len(found)} times): {found[0]}" for name, found in proof.wrong.items()]
     if proof.variants:

@@ -52,9 +52,15 @@ class Verdict:
             if self.fault.component not in judged[number] or (is_extension and number != self.fault.task)
         ]
 
-    def is_good(self, assignment: Assignment) -> bool:
-        """Whether it is found and blamed on the right component, and no test broke."""
-        return self.is_killed and not self.wrongly_blamed(assignment) and not self.grader_errors
+    @property
+    def is_conditional(self) -> bool:
+        """Whether the fault shows only under a condition."""
+        return self.fault.severity == "conditional"
+
+    def is_good(self, assignment: Assignment, may_escape: bool = False) -> bool:
+        """Whether it is found, unless it may escape, and blamed on the right component, and no test broke."""
+        is_blameless = not self.wrongly_blamed(assignment) and not self.grader_errors
+        return is_blameless and (self.is_killed or may_escape)
 
 
 def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Verdict:

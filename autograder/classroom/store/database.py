@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 
 FILE = "class.db"
 """The database's file in the output folder, where no other is named."""
-SCHEMA = "1"
+SCHEMA = "2"
 """Counts changes of the tables; tables that are only added need none."""
 OURS = {Setting.__tablename__, HandedIn.__tablename__}
 """Tables by which a database is known as ours."""
@@ -194,12 +194,12 @@ def _make_tables(connection: Connection, url: URL, owner: str) -> None:
         raise StoreError(f"store {shown(url)}: has tables of another program; name an empty database")
     Table.metadata.create_all(connection)
     kept = {row.name: row.value for row in connection.execute(select(Setting.name, Setting.value))}
+    if tables and (found := kept.get("schema", "1")) != SCHEMA:
+        what = f"of another version, {found}; this kit knows {SCHEMA}"
+        raise StoreError(f"store {shown(url)}: {what}: use the kit that has written it, or a new folder")
     for name, value in (("schema", SCHEMA), ("assignment", owner)):
         if name not in kept:
             connection.execute(insert(Setting).values(name=name, value=value))
-    if kept.get("schema", SCHEMA) != SCHEMA:
-        what = f"of another version, {kept['schema']}; this kit knows {SCHEMA}"
-        raise StoreError(f"store {shown(url)}: {what}: use the kit that has written it")
     if kept.get("assignment", owner) != owner:
         what = f"has the marks of {kept['assignment']!r}, not of {owner!r}"
         raise StoreError(f"store {shown(url)}: {what}; name its --assignment, or another database")

@@ -266,7 +266,7 @@ def rows_of_tests(result: int, record: Record) -> list[dict[str, object]]:
     tests = [(part.number, test) for part in record.judgement.parts for test in part.tests]
     return [
         {"result_id": result, "position": position, "part": part}
-        | {"test": test.nodeid, "is_core": test.core, "state": test.state.value}
+        | {"test": test.nodeid, "item": test.item, "state": test.state.value}
         for position, (part, test) in enumerate(tests)
     ]
 

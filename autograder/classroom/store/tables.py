@@ -180,7 +180,7 @@ class TestResult(Table):
     position: Mapped[int] = mapped_column(primary_key=True)
     part: Mapped[str]
     test: Mapped[str]
-    is_core: Mapped[bool]
+    item: Mapped[str] = mapped_column(server_default="")
     state: Mapped[str]
 
 

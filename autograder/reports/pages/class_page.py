@@ -21,7 +21,6 @@ from ..class_summary import scores_of, tasks_of
 from .pictures import highest_bleu, histogram, intervals, spacing
 
 BORDERLINE = 3
-MOST_BRANCHES = 5
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def cases(
     for key, record in records.items():
         own = marks[key]
         reasons = [*_undecided(record, own), *_late(own), *_internals(record)]
-        reasons += [*_unjudged(record), *_noted(record)]
+        reasons += _noted(record)
         reasons += _borderline(record, thresholds)
         if reasons:
             found.append(Case(key, min(urgency for urgency, _ in reasons), tuple(text for _, text in reasons)))
@@ -74,13 +73,6 @@ def _late(marks: Sequence[Mark]) -> list[tuple[int, str]]:
 
 def _internals(record: Record) -> list[tuple[int, str]]:
     return [(1, f"internals: {use}") for use in record.judgement.internals]
-
-
-def _unjudged(record: Record) -> list[tuple[int, str]]:
-    found = record.judgement.hiding_places
-    more = [f"… and {len(found) - MOST_BRANCHES} more"] if len(found) > MOST_BRANCHES else []
-    places = [f"{branch.place}: {branch.what}" for branch in found[:MOST_BRANCHES]]
-    return [(1, f"no test reached: {text}") for text in places + more]
 
 
 def _noted(record: Record) -> list[tuple[int, str]]:

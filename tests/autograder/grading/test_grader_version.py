@@ -105,7 +105,7 @@ def changed_file(tmp_path, old: str, new: str):
     [
         ("points = 14", "points = 15", True),
         ("beginner = 0.30", "beginner = 0.31", True),
-        ('credit = "share"', 'credit = "all"', True),
+        ('credit = "items"', 'credit = "all"', True),
         ('title = "Layer normalisation"', 'title = "LayerNorm"', True),
         ('due = ""', 'due = "on Monday"', False),
         ("# The assignment", "# Our assignment", False),

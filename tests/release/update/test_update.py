@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from release.archives.packing import make_zip
+from release.archives.packing import HANDED_OUT, make_zip
 from release.build import Project, make_release
-from release.update.plan import HANDED_OUT, apply, make_plan
+from release.update.plan import apply, make_plan
 
 ANSWER = "    return sum(values) / len(values)  # my first try\n"
 

@@ -33,7 +33,7 @@ def test_a_newer_database_or_one_of_another_assignment_is_refused(tmp_path):
         Database(url_of(None, tmp_path), "regression")
     with sqlite3.connect(tmp_path / "class.db") as file:
         file.execute("UPDATE settings SET value = '99' WHERE name = 'schema'")
-    with pytest.raises(StoreError, match="of another version, 99; this kit knows 1"):
+    with pytest.raises(StoreError, match="of another version, 99; this kit knows 2"):
         Database(url_of(None, tmp_path), "transformer")
 
 
