@@ -32,6 +32,8 @@ WHOLE ?=
 
 # One thread a process: two on a busy machine are much slower.
 export OMP_NUM_THREADS := 1
+# Byte code is kept, or each test process compiles everything anew.
+export PYTHONDONTWRITEBYTECODE :=
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help

@@ -89,13 +89,6 @@ def test_points_by_hand_count_and_are_shown(grade, decide, output, log, capsys):
     assert grade()["score"] == 100
 
 
-def test_points_by_hand_survive_a_new_submission(grade, decide, folder):
-    grade()
-    decide("override", "anna", "--task", "1.3", "--points", "4", "--why", "a slip")
-    (folder / "anna" / "layers.py").write_text("# handed in again\n")
-    assert grade()["score"] == 90
-
-
 def test_comments_are_shown_where_they_belong(grade, decide, output, capsys):
     grade()
     assert decide("comment", "anna", "Come and see me.") == decide("comment", "anna", "Neat!", "--task", "1.4") == 0

@@ -8,7 +8,7 @@ from autograder.classroom.roll import Member, Roll
 from autograder.grading.events import Finished, InternalsFound
 from autograder.grading.recording import Recorder
 from autograder.reports.class_summary import as_class_table
-from autograder.reports.pages.needs_a_person import cases
+from autograder.reports.pages.class_page import cases
 from autograder.reports.terminal import as_table
 from autograder.rules import ShortCut, find_internals
 from autograder.testing.in_process import read_sources

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from autograder.classroom.marks import change_of, weighed
+from autograder.classroom.marks import weighed
+from autograder.classroom.regrading import change_of
 from autograder.grading.states import State
 from foundation.assignment_file import read_assignment
 

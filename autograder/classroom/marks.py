@@ -1,6 +1,7 @@
 """A student's mark: what the grader found out, what people decided, and what lateness costs.
 
-Only the first is stored with a result. The other two are applied here, whenever marks are shown.
+Only the first is stored with a result, and can be weighed anew without a run. The other two are applied here, whenever
+marks are shown.
 """
 
 from __future__ import annotations
@@ -8,12 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from foundation.assignment_file import Assignment, Task
 from foundation.counting import counted
 from foundation.late_policy import LatePolicy
 
-from ...grading.record import Judgement, Part
-from ...grading.states import State
-from ..store.by_hand import WHOLE, Decision, Decisions
+from ..grading.grader_version import weighting_of
+from ..grading.marks import mark_items
+from ..grading.record import Bleu, Judgement, Part
+from ..grading.recording import items_of, with_parts
+from ..grading.states import State
+from ..scoring import Measured, explain, judge
+from .store.by_hand import WHOLE, Decision, Decisions
 
 LATE = "late, but nobody knows by how much"
 
@@ -152,3 +158,33 @@ def lateness_of(policy: LatePolicy | None, submitted: datetime | None, unknown: 
         return Lateness(waiver=waiver, unknown=unknown if waiver is None or waiver.value is not None else "")
     waived = 0 if waiver is None else days if waiver.value is None else min(days, int(waiver.value))
     return Lateness(days, waived, policy.percent(days - waived), by_hand, waiver)
+
+
+def weighed(judgement: Judgement, assignment: Assignment) -> Judgement:
+    """The judgement with the points, thresholds and titles of the assignment.
+
+    Args:
+        judgement: whose tasks and components are those of the assignment: of its `grader_version`.
+        assignment: as it is now.
+    """
+    known = {part.number: part for part in judgement.parts}
+    parts = [_part(known[task.number], task, judgement.bleu, assignment) for task in assignment.tasks]
+    return with_parts(judgement, parts).changed(
+        assignment=assignment.title, weighting=weighting_of(assignment), max_score=assignment.max_score
+    )
+
+
+def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> Part:
+    part = part.changed(
+        title=task.title, points=task.points, extension=task.extension, visibility=task.visibility
+    ).in_state(part.state)
+    if task.threshold and bleu and part.state in (State.PASSED, State.FAILED):
+        measured = Measured(bleu.value, bleu.low, bleu.high, bleu.sentences)
+        [verdict] = judge(measured, {task.threshold: assignment.thresholds[task.threshold]})
+        state = State.PASSED if verdict.is_reached else State.FAILED
+        part = part.in_state(state, message=explain(verdict, measured))
+    if not part.tests or part.state is State.REFUSED:
+        return part.in_state(part.state, task.points) if part.state is State.PASSED else part
+    marks = mark_items(task, part.tests, assignment.credit)
+    score = task.points if part.state is State.PASSED else round(sum(mark.score for mark in marks), 2)
+    return part.changed(items=items_of(marks)).in_state(part.state, score)
