@@ -28,7 +28,7 @@ REPEATS = 3  # of the fast ways in each round
 EPOCHS = 3  # of the model that is trained first
 
 
-def one_at_a_time(search: Search[list[int]]) -> Search[list[int]]:
+def one_at_a_time(search: Search) -> Search:
     """The search, with one sentence a time and without its padding."""
 
     def found(
@@ -47,7 +47,7 @@ def one_at_a_time(search: Search[list[int]]) -> Search[list[int]]:
 
 PLAIN = "one sentence at a time"
 BEAM = partial(beam_decode, beam_size=BEAM_SIZE, length_penalty=LENGTH_PENALTY)
-WAYS: dict[tuple[int, str], Search[list[int]] | None] = {
+WAYS: dict[tuple[int, str], Search | None] = {
     (beam_size, name): found
     for beam_size, search in ((1, greedy_decode), (BEAM_SIZE, BEAM))
     for name, found in ((PLAIN, one_at_a_time(search)), ("batched", search), ("batched, cache", None))

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from .contract import Contract, Forbidden
-from .damaged_text import line_of
 from .late_policy import LatePolicy
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
+from .printable_text import line_of
 from .submission_limits import Limits
 
 DEFAULT_PATH = ASSIGNMENT_FILE

@@ -15,6 +15,7 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from .drawing import check_format
 
 Links = set[tuple[int, int]]
 BATCH_SIZE = 128
+CORPUS = Path("data/corpus")
 
 
 @dataclass(frozen=True)
@@ -55,47 +57,36 @@ class Tally:
         self.found_sure += len(links & gold.sure)
         self.found_possible += len(links & gold.possible)
 
-    @property
-    def precision(self) -> float:
-        """Share of the model's links that are possible."""
-        return self.found_possible / max(1, self.found)
-
-    @property
-    def recall(self) -> float:
-        """Share of the sure links that the model found."""
-        return self.found_sure / max(1, self.sure)
-
-    @property
-    def error_rate(self) -> float:
-        """AER, between 0 and 1; lower is better."""
-        return 1 - (self.found_sure + self.found_possible) / max(1, self.found + self.sure)
+    def figures(self) -> dict[str, float]:
+        """Returns AER, between 0 and 1 (lower is better), precision and recall."""
+        aer = 1 - (self.found_sure + self.found_possible) / max(1, self.found + self.sure)
+        precision, recall = self.found_possible / max(1, self.found), self.found_sure / max(1, self.sure)
+        return {"aer": round(aer, 4), "precision": round(precision, 4), "recall": round(recall, 4)}
 
 
 def read_alignments(path: Path, pairs: list[package.data.Pair]) -> list[Gold]:
     """Reads a line of links for each of the first pairs, over the same tokens: `3-4` is sure, `3?4` is possible.
 
-    Raises:
-        DataError: if there are no lines or more than pairs, or a link is malformed or outside its sentence.
+    Raises: DataError if there are no lines or more than pairs, or a link is malformed or outside its sentence.
     """
     lines = package.data.read_lines(path)
     if not 1 <= len(lines) <= len(pairs):
         raise package.data.DataError(f"{path}: {len(lines)} lines of links for {len(pairs)} pairs")
     gold = []
     for number, (line, (source, target)) in enumerate(zip(lines, pairs, strict=False), start=1):
-        sure, possible = set(), set()
+        one = Gold(set(), set())
         for word in line.split():
             match = re.fullmatch(r"(\d+)([-?])(\d+)", word)
             if not match:
                 raise package.data.DataError(f"{path}:{number}: {word!r}: expected source-target, such as 3-4")
             link = int(match[1]), int(match[3])
             if link[0] >= len(source) or link[1] >= len(target):
-                raise package.data.DataError(
-                    f"{path}:{number}: {word}: this pair has {len(source)} and {len(target)} tokens"
-                )
-            possible.add(link)
+                sizes = f"this pair has {len(source)} and {len(target)} tokens"
+                raise package.data.DataError(f"{path}:{number}: {word}: {sizes}")
+            one.possible.add(link)
             if match[2] == "-":
-                sure.add(link)
-        gold.append(Gold(sure, possible))
+                one.sure.add(link)
+        gold.append(one)
     return gold
 
 
@@ -108,19 +99,10 @@ def words_of(tokens: list[str]) -> list[int]:
     return numbers
 
 
-def join_links(links: Links, source: list[str], target: list[str]) -> Links:
+def join_links(links: Iterable[tuple[int, int]], source: list[str], target: list[str]) -> Links:
     """Turns links between subwords into links between words: two words are linked if any of their pieces are."""
     source_words, target_words = words_of(source), words_of(target)
     return {(source_words[i], target_words[j]) for i, j in links}
-
-
-def strongest_links(weights: Tensor) -> Links:
-    """Links each target token to the source token with the highest weight.
-
-    Args:
-        weights: (target tokens, source tokens).
-    """
-    return {(i, j) for j, i in enumerate(weights.argmax(dim=1).tolist())}
 
 
 @torch.no_grad()
@@ -136,17 +118,8 @@ def token_attention(
 ) -> list[Tensor]:
     """Computes the cross-attention of each target token, with the true target given to the decoder.
 
-    Args:
-        model: in eval mode from here on.
-        pairs: sources and targets.
-        src_vocab: of the model.
-        tgt_vocab: of the model.
-        diagonal: the mask that the model was trained with, or None.
-        when_read: take the weights of the step that reads the token, not of the one that predicts it.
-        progress: show a progress bar.
-
-    Returns:
-        For each pair (layers, heads + 1, target tokens, source tokens); the last head is the mean of the others.
+    With `when_read`, it is that of the step that reads the token, not of the one that predicts it. Returns (layers,
+    heads + 1, target tokens, source tokens) for each pair; the last head is the mean of the others.
     """
     device = next(model.parameters()).device
     found = []
@@ -165,44 +138,31 @@ def token_attention(
 
 def score_heads(
     attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Gold], progress: bool = False
-) -> list[list[Tally]]:
-    """Compares the links of each head with the gold ones, over words.
+) -> list[dict[str, Any]]:
+    """Compares the links of each head with the gold ones, over words; `attention` is what `token_attention` returns.
 
-    Args:
-        attention: for each pair (layers, heads, target tokens, source tokens).
-        pairs: sources and targets in subwords.
-        gold: links over subwords.
-        progress: show a progress bar.
-
-    Returns:
-        By layer and head.
+    Returns a row for each layer and head, both from 1; the head after the last is called "mean".
     """
     n_layers, n_heads = attention[0].shape[:2]
-    tallies = [[Tally() for _ in range(n_heads)] for _ in range(n_layers)]
+    tallies = {(layer, head): Tally() for layer in range(n_layers) for head in range(n_heads)}
     both = zip(attention, pairs, gold, strict=True)
-    bar = tqdm(both, "alignments", len(pairs), unit="pair", leave=False, disable=not progress)
-    for weights, (source, target), links in bar:
-        true = Gold(join_links(links.sure, source, target), join_links(links.possible, source, target))
-        for layer in range(n_layers):
-            for head in range(n_heads):
-                guessed = join_links(strongest_links(weights[layer, head]), source, target)
-                tallies[layer][head].add(guessed, true)
-    return tallies
-
-
-CORPUS = Path("data/corpus")
+    for weights, pair, links in tqdm(both, "alignments", len(pairs), unit="pair", leave=False, disable=not progress):
+        true = Gold(join_links(links.sure, *pair), join_links(links.possible, *pair))
+        for place, tally in tallies.items():
+            strongest = weights[place].argmax(dim=1).tolist()  # a source token for each target token
+            tally.add(join_links(((i, j) for j, i in enumerate(strongest)), *pair), true)
+    return [
+        {"layer": layer + 1, "head": head + 1 if head + 1 < n_heads else "mean", **tally.figures()}
+        for (layer, head), tally in tallies.items()
+    ]
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     add_checkpoint_flag(parser)
     parser.add_argument("--pairs", type=Path, default=CORPUS / "fren.dev.bpe", help="`source|||target` lines")
-    parser.add_argument(
-        "--alignments",
-        type=Path,
-        default=CORPUS / "fren.dev.align",
-        help="gold links of all pairs or the first ones, a line each: `0-0 1-2`",
-    )
+    text = "gold links of all pairs or the first ones, a line each: `0-0 1-2`"
+    parser.add_argument("--alignments", type=Path, default=CORPUS / "fren.dev.align", help=text)
     text = (
         "whose row counts as a token's: that of the step that writes it, or of the one that reads it (default: write)"
     )
@@ -218,38 +178,30 @@ def run(options: argparse.Namespace) -> int:
         check_format(options.output, "--output")
     elif options.line is not None:
         raise package.data.DataError(f"--line {options.line} has no effect without --output, which names the picture")
-    options.line = 1 if options.line is None else options.line
+    line = 1 if options.line is None else options.line
     pairs = package.data.read_pairs(options.pairs)
     gold = read_alignments(options.alignments, pairs)
     pairs = pairs[: len(gold)]
-    if not 1 <= options.line <= len(pairs):
-        raise package.data.DataError(f"--line {options.line}: {options.alignments} has {len(pairs)} lines")
+    if not 1 <= line <= len(pairs):
+        raise package.data.DataError(f"--line {line}: {options.alignments} has {len(pairs)} lines")
     saved, model = load_model(options)
     note_unknown(options.pairs, [source for source, _ in pairs], saved.src_vocab)
-    vocabularies = saved.src_vocab, saved.tgt_vocab
-    when_read = options.step == "read"
-    attention = token_attention(model, pairs, *vocabularies, saved.diagonal, when_read=when_read, progress=True)
-    tallies = score_heads(attention, pairs, gold, progress=True)
-    rows = as_rows(tallies)
+    known, when_read = (saved.src_vocab, saved.tgt_vocab, saved.diagonal), options.step == "read"
+    attention = token_attention(model, pairs, *known, when_read=when_read, progress=True)
+    rows = score_heads(attention, pairs, gold, progress=True)
     print(json.dumps({"step": options.step, "heads": rows}, indent=2) if options.json else as_table(rows))
     if options.output:
-        draw(options, tallies, attention[options.line - 1], pairs[options.line - 1], gold[options.line - 1])
+        from .pictures import plot_alignments, save_figure
+
+        n_heads = attention[0].size(1)
+        best = min(range(len(rows)), key=lambda index: rows[index]["aer"])
+        layer, head = divmod(best, n_heads)
+        name = f"layer {layer + 1}, {'mean of the heads' if head + 1 == n_heads else f'head {head + 1}'}"
+        rates = [[row["aer"] for row in rows[first : first + n_heads]] for first in range(0, len(rows), n_heads)]
+        weights, links = attention[line - 1][layer, head], gold[line - 1].possible
+        save_figure(plot_alignments(rates, weights, links, *pairs[line - 1], name), options.output)
+        print(f"line {line}, {name}, AER {rows[best]['aer']:.3f}: {options.output}", file=sys.stderr)
     return 0
-
-
-def as_rows(tallies: list[list[Tally]]) -> list[dict[str, Any]]:
-    """Returns a row for each layer and head; the head after the last is called "mean"."""
-    return [
-        {
-            "layer": layer,
-            "head": head if head < len(heads) else "mean",
-            "aer": round(tally.error_rate, 4),
-            "precision": round(tally.precision, 4),
-            "recall": round(tally.recall, 4),
-        }
-        for layer, heads in enumerate(tallies, start=1)
-        for head, tally in enumerate(heads, start=1)
-    ]
 
 
 def as_table(rows: list[dict[str, Any]]) -> str:
@@ -261,17 +213,3 @@ def as_table(rows: list[dict[str, Any]]) -> str:
         figures = f"{row['aer']:.3f}  {row['precision']:.3f}      {row['recall']:.3f}{star}"
         lines.append(f"{row['layer']:<5}  {row['head']:<5}  {figures}")
     return "\n".join(lines)
-
-
-def draw(
-    options: argparse.Namespace, tallies: list[list[Tally]], weights: Tensor, pair: package.data.Pair, gold: Gold
-) -> None:
-    """Draws the error rates, and one sentence in the head with the lowest."""
-    from .pictures import plot_alignments, save_figure
-
-    rates = [[tally.error_rate for tally in heads] for heads in tallies]
-    rate, layer, head = min((rate, layer, head) for layer, row in enumerate(rates) for head, rate in enumerate(row))
-    name = f"head {head + 1}" if head + 1 < len(rates[0]) else "mean of the heads"
-    title = f"layer {layer + 1}, {name}"
-    save_figure(plot_alignments(rates, weights[layer, head], gold.possible, *pair, title), options.output)
-    print(f"line {options.line}, {title}, AER {rate:.3f}: {options.output}", file=sys.stderr)

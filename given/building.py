@@ -1,4 +1,4 @@
-"""A fresh model from the settings, and its optimizer with the learning rate's schedule."""
+"""A fresh model from the settings, its optimizer, and how the learning rate changes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from . import package
-from .config import SCHEDULES, Config, ConfigError
+from .config import Config, ConfigError
 
 
 def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> package.model.Transformer:
@@ -20,16 +19,8 @@ def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> pac
 
     All modules except `nn.Linear` and embeddings keep their default initialisation.
     """
-    model = package.model.Transformer(
-        src_vocab_size,
-        tgt_vocab_size,
-        config.d_model,
-        config.n_heads,
-        config.d_ff,
-        config.n_layers,
-        config.dropout,
-        config.norm_first,
-    )
+    sizes = config.d_model, config.n_heads, config.d_ff, config.n_layers
+    model = package.model.Transformer(src_vocab_size, tgt_vocab_size, *sizes, config.dropout, config.norm_first)
     if config.initialisation != "default":
         for module in model.modules():
             if isinstance(module, (nn.Linear, nn.Embedding)):
@@ -52,40 +43,18 @@ def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> pac
 
 
 def extra(module: str, setting: str) -> Any:
-    """Imports a module of `extras/`, which students do not have.
-
-    Raises:
-        ConfigError: naming the setting that needs it.
-    """
+    """Imports a module of `extras/`, which students do not have. Raises: ConfigError naming who needs it."""
     try:
         return import_module(f"given.extras.{module}")
     except ModuleNotFoundError:
         raise ConfigError(f"{setting}: it needs given/extras/{module}.py, which only instructors have") from None
 
 
-def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Adam:
-    """Creates Adam (Kingma and Ba 2015), or AdamW if there is a `weight_decay`; it decays matrices, not biases.
-
-    Both take their step in one function (`fused`), three times as fast as a loop over the parameters.
-    """
-    betas = 0.9, config.adam_beta2
-    if config.weight_decay == 0:
-        return torch.optim.Adam(model.parameters(), config.learning_rate, betas, config.adam_epsilon, fused=True)
-    matrices = [parameter for parameter in model.parameters() if parameter.dim() > 1]
-    others = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
-    groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, config.learning_rate, betas, config.adam_epsilon, fused=True)
-
-
 def embedding_tables(model: package.model.Transformer) -> list[nn.Parameter]:
     """Returns the learned tables of source and target, the target's last."""
+    embeddings = [part for part in model.modules() if isinstance(part, package.embedding.InputEmbedding)]
+    tables = [table for embedding in embeddings for table in embedding.parameters()]
     named = dict(model.named_children())
-    tables = [
-        table
-        for part in model.modules()
-        if isinstance(part, package.embedding.InputEmbedding)
-        for table in part.parameters()
-    ]
     if "tgt_embedding" in named:  # a model may create its parts in any order
         target = next(named["tgt_embedding"].parameters())
         tables = [table for table in tables if table is not target] + [target]
@@ -95,8 +64,7 @@ def embedding_tables(model: package.model.Transformer) -> list[nn.Parameter]:
 def tie_output(model: package.model.Transformer) -> None:
     """Makes the target's table the matrix of the output projection, too.
 
-    Raises:
-        ConfigError: if either is laid out otherwise than here.
+    Raises: ConfigError if either is laid out otherwise than here.
     """
     projection, table = getattr(model, "output_projection", None), embedding_tables(model)[-1]
     if not isinstance(projection, nn.Linear) or projection.weight.shape != table.shape:
@@ -118,14 +86,32 @@ def draw_diagonal(config: Config) -> Tensor | None:
     """Draws the encoder's diagonal mask at its greatest length; None if `diagonal_width` is 0."""
     if config.diagonal_width == 0:
         return None
-    generator = torch.Generator().manual_seed(config.seed)
-    return package.masks.diagonal_mask(
-        package.data.LONGEST["source"], config.diagonal_width, config.diagonal_random, generator
-    )
+    length, generator = package.data.LONGEST["source"], torch.Generator().manual_seed(config.seed)
+    return package.masks.diagonal_mask(length, config.diagonal_width, config.diagonal_random, generator)
+
+
+def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Adam:
+    """Creates Adam (Kingma and Ba 2015), or AdamW if there is a `weight_decay`; it decays matrices, not biases.
+
+    Both take their step in one function (`fused`), three times as fast as a loop over the parameters.
+    """
+    betas = 0.9, config.adam_beta2
+    if config.weight_decay == 0:
+        return torch.optim.Adam(model.parameters(), config.learning_rate, betas, config.adam_epsilon, fused=True)
+    matrices = [parameter for parameter in model.parameters() if parameter.dim() > 1]
+    others = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
+    groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, config.learning_rate, betas, config.adam_epsilon, fused=True)
+
+
+def make_scheduler(optimizer: torch.optim.Optimizer, config: Config, total_steps: int) -> LambdaLR:
+    """Creates the scheduler; its `step()` is called after each step of the optimizer."""
+    schedule, warmup_steps = config.schedule, config.warmup_steps
+    return LambdaLR(optimizer, lambda step: learning_rate_factor(schedule, step, warmup_steps, total_steps))
 
 
 def learning_rate_factor(schedule: str, step: int, warmup_steps: int, total_steps: int) -> float:
-    """Computes the factor at optimizer step `step` (0 is the first).
+    """Computes the factor on `learning_rate`, the highest rate, at optimizer step `step` (0 is the first).
 
     constant      warm-up, then 1
     inverse_sqrt  warm-up, then sqrt(warmup_steps / step), the shape of Vaswani et al. 2017, equation 3
@@ -133,25 +119,14 @@ def learning_rate_factor(schedule: str, step: int, warmup_steps: int, total_step
     linear        warm-up, then down to 0 along a straight line
 
     The warm-up rises linearly over `warmup_steps` steps; 0 = no warm-up.
-
-    Raises:
-        ValueError: if there is no such schedule.
     """
     step += 1
     if step <= warmup_steps:
         return step / warmup_steps
-    if schedule == "constant":
-        return 1.0
-    if schedule == "inverse_sqrt":
-        return math.sqrt(max(warmup_steps, 1) / step)
     progress = min(1.0, (step - warmup_steps) / max(1, total_steps - warmup_steps))
-    if schedule == "cosine":
-        return 0.5 * (1.0 + math.cos(math.pi * progress))
-    if schedule == "linear":
-        return 1.0 - progress
-    raise ValueError(f"unknown schedule {schedule!r}; expected one of {', '.join(SCHEDULES)}")
-
-
-def make_scheduler(optimizer: Optimizer, schedule: str, warmup_steps: int, total_steps: int) -> LambdaLR:
-    """Creates the scheduler; its `step()` is called after each step of the optimizer."""
-    return LambdaLR(optimizer, lambda step: learning_rate_factor(schedule, step, warmup_steps, total_steps))
+    return {
+        "constant": 1.0,
+        "inverse_sqrt": math.sqrt(max(warmup_steps, 1) / step),
+        "cosine": 0.5 * (1.0 + math.cos(math.pi * progress)),
+        "linear": 1.0 - progress,
+    }[schedule]

@@ -23,43 +23,6 @@ from .run_folder import CheckpointError
 MOST_THREADS = 1024
 
 
-def choose_device(name: str) -> str:
-    """Returns the name of a device that works.
-
-    Args:
-        name: such as "cpu", "cuda" or "cuda:1"; "auto" = CUDA if there is a GPU, else Apple's MPS, else the CPU.
-
-    Raises:
-        ConfigError: if PyTorch cannot compute on the device.
-    """
-    if name == "auto":
-        return next((kind for kind in ("cuda", "mps") if getattr(torch, kind).is_available()), "cpu")
-    try:
-        torch.zeros(1, device=name).item()
-    except Exception as error:  # each kind of device raises its own
-        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
-        raise ConfigError(f"--device {name}: it cannot be used here: {reason}") from None
-    return name
-
-
-def describe_device(name: str) -> str:
-    """Names a device for people: "cuda (NVIDIA H200)"."""
-    return f"{name} ({torch.cuda.get_device_name(name)})" if name.startswith("cuda") else name
-
-
-def set_threads(number: int) -> None:
-    """Sets the number of PyTorch's threads.
-
-    On a busy machine several threads are much slower than one for models as small as these.
-
-    Raises:
-        ConfigError: if it is out of range.
-    """
-    if not 1 <= number <= MOST_THREADS:
-        raise ConfigError(f"--threads {number}: expected 1 to {MOST_THREADS}")
-    torch.set_num_threads(number)
-
-
 class Parser(argparse.ArgumentParser):
     """An argparse parser that answers a wrong command line with a single line."""
 
@@ -69,14 +32,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(name: str, arguments: list[str] | None = None) -> int:
-    """Runs one command.
+    """Runs one command for the package of that name; `arguments` are the words after the program's name.
 
-    Args:
-        name: of the package whose model it is about.
-        arguments: the words after the program's name; None = those of this process.
-
-    Returns:
-        The exit status: 0, 1 if a part is not written yet, 2 for bad input, 130 after Ctrl-C.
+    Returns the exit status: 0, 1 if a part is not written yet, 2 for bad input, 130 after Ctrl-C.
     """
     package.use(name)
     for stream in (sys.stdout, sys.stderr):
@@ -88,52 +46,45 @@ def main(name: str, arguments: list[str] | None = None) -> int:
         asked, options.device = options.device, choose_device(options.device)
         if asked == "auto":
             print(f"device: {describe_device(options.device)}", file=sys.stderr)
-        status: int = options.run(options)
+        done: int = options.run(options)
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where a full disk can be reported
+        return done
     except (package.data.DataError, TextError, ConfigError, CheckpointError) as error:
-        print(f"{package.name()}: {error}", file=sys.stderr)
-        return 2
+        message, status = str(error), 2
     except BrokenPipeError:  # the reader has gone away, as `| head` does: it has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        prefix = f"{error.filename}: " if error.filename else ""
-        print(f"{package.name()}: {prefix}{error.strerror or error}", file=sys.stderr)
-        return 2
+        message, status = f"{error.filename}: " * bool(error.filename) + str(error.strerror or error), 2
     except NotImplementedError as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}, line {place.lineno}"
-        print(f"{package.name()}: this part is not written yet: {error} ({where})", file=sys.stderr)
-        return 1
+        message, status = f"this part is not written yet: {error} ({where})", 1
     except RuntimeError as error:
         if "allocate memory" not in str(error) and not isinstance(error, torch.OutOfMemoryError):
             raise
-        print(f"{package.name()}: out of memory; a smaller model or --batch-size takes less", file=sys.stderr)
-        return 2
+        message, status = "out of memory; a smaller model or --batch-size takes less", 2
     except KeyboardInterrupt as stop:
-        print(f"\n{package.name()}: stopped{stop}", file=sys.stderr)
-        return 130
+        print(file=sys.stderr)
+        message, status = f"stopped{stop}", 130
+    print(f"{name}: {message}", file=sys.stderr)
     return status
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Creates the parser, with all commands and their flags."""
-    parser = Parser(
-        prog=f"python -m {package.name()}", description="Train and use a Transformer for machine translation."
-    )
+    program = f"python -m {package.name()}"
+    parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
     names = "train | average | compare | translate | attention | align"
     commands = parser.add_subparsers(required=True, metavar=names)
 
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, example: str, computes: bool = True
     ) -> argparse.ArgumentParser:
+        example = f"example: {program} {name} {example}"
         sub = commands.add_parser(
-            name,
-            help=text,
-            description=text,
-            epilog=f"example: python -m {package.name()} {name} {example}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            name, help=text, description=text, epilog=example, formatter_class=argparse.RawDescriptionHelpFormatter
         )
         sub.set_defaults(run=run, parser=sub, threads=1, device="cpu")
         if computes:
@@ -155,3 +106,34 @@ def make_parser() -> argparse.ArgumentParser:
     text = "Measure how well cross-attention aligns words, by layer and head: the alignment error rate (AER)."
     alignment.add_flags(command("align", alignment.run, text, "--output align.png --line 12"))
     return parser
+
+
+def choose_device(name: str) -> str:
+    """Returns the name of a device that works, such as "cuda:1"; "auto" = CUDA if there is a GPU, else MPS, else CPU.
+
+    Raises: ConfigError if PyTorch cannot compute on the device.
+    """
+    if name == "auto":
+        return next((kind for kind in ("cuda", "mps") if getattr(torch, kind).is_available()), "cpu")
+    try:
+        torch.zeros(1, device=name).item()
+    except Exception as error:  # each kind of device raises its own
+        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
+        raise ConfigError(f"--device {name}: it cannot be used here: {reason}") from None
+    return name
+
+
+def describe_device(name: str) -> str:
+    """Names a device for people: "cuda (NVIDIA H200)"."""
+    return f"{name} ({torch.cuda.get_device_name(name)})" if name.startswith("cuda") else name
+
+
+def set_threads(number: int) -> None:
+    """Sets the number of PyTorch's threads.
+
+    On a busy machine several threads are much slower than one for models as small as these. Raises: ConfigError if it
+    is out of range.
+    """
+    if not 1 <= number <= MOST_THREADS:
+        raise ConfigError(f"--threads {number}: expected 1 to {MOST_THREADS}")
+    torch.set_num_threads(number)

@@ -12,11 +12,10 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-SCHEDULES = ("constant", "inverse_sqrt", "cosine", "linear")
-
-
 INITIALISATIONS = ("default", "xavier", "kaiming")
+SCHEDULES = ("constant", "inverse_sqrt", "cosine", "linear")
 PRECISIONS = ("float32", "fast-float32", "bf16")
+ASSIGNMENT = Path("autograder/assignment/assignment.toml")  # has the thresholds
 
 
 class ConfigError(ValueError):
@@ -92,27 +91,13 @@ class Config:
     length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score", low=-10.0, high=10.0)
 
     def __post_init__(self) -> None:
-        """Checks types and limits.
-
-        Raises:
-            ConfigError: naming the setting, its value, and what would be right.
-        """
+        """Checks types and limits. Raises: ConfigError naming the setting, its value, and what would be right."""
         for item in fields(self):
             value, kind = getattr(self, item.name), item.type
             if kind is float and type(value) is int:
                 object.__setattr__(self, item.name, value := float(value))
-            if type(value) is not kind:
-                raise ConfigError(f"{item.name} = {value!r}: expected {getattr(kind, '__name__', kind)}")
-            choices, low, high, below = map(item.metadata.get, ("choices", "low", "high", "below"))
-            if choices and value not in choices:
-                raise ConfigError(f"{item.name} = {value!r}: expected one of {', '.join(choices)}")
-            if (low is not None and not value >= low) or (high is not None and not value <= high):
-                limits = f"at least {low}" if high is None else f"between {low} and {high}"
-                raise ConfigError(f"{item.name} = {value!r}: expected {limits}")
-            if below is not None and not value < below:
-                raise ConfigError(f"{item.name} = {value!r}: expected a number below {below}")
-            if kind is float and not math.isfinite(value):
-                raise ConfigError(f"{item.name} = {value!r}: expected a finite number")
+            if wrong := what_is_wrong(value, kind, **item.metadata):
+                raise ConfigError(f"{item.name} = {value!r}: expected {wrong}")
         if self.d_model % self.n_heads:
             raise ConfigError(f"d_model = {self.d_model} is not a multiple of n_heads = {self.n_heads}")
         if self.diagonal_random and not self.diagonal_width:
@@ -124,38 +109,14 @@ class Config:
     def from_dict(cls, settings: dict[str, Any]) -> "Config":
         """Takes settings by name; the others keep their defaults.
 
-        Raises:
-            ConfigError: if a name is unknown, with the nearest valid one.
+        Raises: ConfigError if a name is unknown, with the nearest valid one.
         """
-        cls._check_names(settings)
+        check_names(settings)
         return cls(**settings)
 
-    @classmethod
-    def _check_names(cls, settings: dict[str, Any]) -> None:
-        valid = [item.name for item in fields(cls)]
-        for name in settings:
-            if name not in valid:
-                nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
-                raise ConfigError(f"unknown setting {name!r}; did you mean {nearest!r}?")
-
-    @classmethod
-    def settings_in(cls, path: Path) -> dict[str, Any]:
-        """Reads a settings file, in TOML: `d_model = 256`.
-
-        Raises:
-            ConfigError: if it cannot be read, or a setting in it is unknown or impossible by itself.
-        """
-        try:
-            settings = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ConfigError(f"{path}: {error.strerror or error}") from None
-        except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
-            raise ConfigError(f"{path}: {error}") from None
-        try:
-            cls._check_names(settings)
-        except ConfigError as error:
-            raise ConfigError(f"{path}: {error}") from None
-        return settings
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all settings by name, for checkpoints and logs."""
+        return asdict(self)
 
     def to_toml(self) -> str:
         """Writes all settings as a settings file, with what each one means."""
@@ -164,80 +125,73 @@ class Config:
             lines += [f"# {item.metadata['help']}", f"{item.name} = {json.dumps(getattr(self, item.name))}"]
         return "\n".join(lines) + "\n"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Returns all settings by name, for checkpoints and logs."""
-        return asdict(self)
+
+def what_is_wrong(value: Any, kind: Any, choices: Any = (), low: Any = None, high: Any = None, **more: Any) -> str:
+    """Says what a value should be; nothing where it is right."""
+    if type(value) is not kind:
+        return str(getattr(kind, "__name__", kind))
+    if choices and value not in choices:
+        return f"one of {', '.join(choices)}"
+    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        return f"at least {low}" if high is None else f"between {low} and {high}"
+    if "below" in more and not value < more["below"]:
+        return f"a number below {more['below']}"
+    return "" if kind is not float or math.isfinite(value) else "a finite number"
+
+
+def check_names(settings: dict[str, Any]) -> None:
+    """Raises a ConfigError for the first name that no setting has."""
+    valid = [item.name for item in fields(Config)]
+    for name in settings:
+        if name not in valid:
+            nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
+            raise ConfigError(f"unknown setting {name!r}; did you mean {nearest!r}?")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Reads a TOML file. Raises: ConfigError if it cannot be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def read_thresholds(path: Path | str | None = None) -> dict[str, float]:
+    """Reads the table `[thresholds]`, BLEU between 0 and 1 by name, from a TOML file.
+
+    None = the assignment's, or no thresholds where there is none. Raises: ConfigError if the file cannot be read, or
+    its table is missing or wrong.
+    """
+    if path is None and not ASSIGNMENT.is_file():
+        return {}
+    path = Path(path or ASSIGNMENT)
+    table = read_toml(path).get("thresholds")
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: expected a table [thresholds], such as `beginner = 0.30`")
+    for name, value in table.items():
+        if type(value) not in (int, float) or not 0 <= value <= 1:
+            raise ConfigError(f"{path}: thresholds.{name} = {value!r}: expected a number between 0 and 1")
+    return {name: float(value) for name, value in table.items()}
 
 
 COURSE = Config()
-
-
-def quick() -> Config:
-    """Makes the preset with the least CPU time to dev BLEU 0.45 on a corpus of some 9,000 short pairs.
-
-    Three passes instead of nine, each at little more than half the cost of one of `course`. What the tricks bring, in
-    dev BLEU at the end (Tatoeba, seed 0) or in time (`python -m benchmarks quick --ablation` takes each back in turn):
-
-        no tied output              0.457, tied 0.428 and 0.433: in so few steps two tables learn faster
-        learning rate 2.5e-3        3e-3 does as well; at 5e-3 even four epochs end at 0.335
-        linear to 0                 each epoch counts: 0.14, 0.39, 0.46 as the rate falls to nothing
-        label smoothing 0.1         with 0.05: 0.409 in place of 0.433 (with tied output)
-        two layers                  one: 0.373 at 60% of the time; three: 0.416 at 140%
-        no dropout                  nothing is seen often enough to be learned by heart; and its random numbers cost 9%
-        pre-norm, warm-up           let the rate be high
-        bucketing                   29% fewer positions: 11% of them padding in place of 37%
-        fused, fast-float32         1.4 times as many tokens a second as `fast` (benchmarks/speed.py)
-        cached, one report          dev is translated once, with the cache
-    """
-    return replace(
-        COURSE,
-        dropout=0.0,
-        norm_first=True,
-        bucketing=True,
-        epochs=3,
-        report_epochs=3,
-        learning_rate=2.5e-3,
-        schedule="linear",
-        warmup_steps=100,
-        max_grad_norm=1.0,
-        fused=True,
-        precision="fast-float32",
-        cached=True,
-    )
-
+BASE = replace(COURSE, d_model=512, n_heads=8, d_ff=2048, n_layers=6, dropout=0.1)  # the size of Vaswani et al. 2017
+PRE_NORM: dict[str, Any] = {"norm_first": True, "max_grad_norm": 1.0}  # lets the learning rate be high
+FAST = replace(COURSE, bucketing=True, learning_rate=2e-3, schedule="cosine", **PRE_NORM)
+OPTIMISED = replace(FAST, fused=True, precision="fast-float32")
 
 PRESETS = {
     "course": COURSE,
-    "fast": replace(
-        COURSE,
-        dropout=0.1,
-        norm_first=True,
-        tie_output=True,
-        bucketing=True,
-        learning_rate=2e-3,
-        schedule="cosine",
-        warmup_steps=400,
-        max_grad_norm=1.0,
+    "fast": replace(FAST, dropout=0.1, tie_output=True, warmup_steps=400),
+    # The least CPU time to dev BLEU 0.45 on a corpus of some 9,000 short pairs; docs/training.md has the reasons.
+    "quick": replace(
+        OPTIMISED, dropout=0.0, epochs=3, report_epochs=3, learning_rate=2.5e-3, schedule="linear", warmup_steps=100
     ),
-    "quick": quick(),
     # As good as an hour of CPU makes a model of a small corpus.
     "best": replace(
-        COURSE,
-        d_model=192,
-        d_ff=512,
-        dropout=0.3,
-        norm_first=True,
-        bucketing=True,
-        batch_size=64,
-        epochs=60,
-        learning_rate=2e-3,
-        schedule="cosine",
-        warmup_steps=300,
-        max_grad_norm=1.0,
-        ema=0.998,
-        fused=True,
-        precision="fast-float32",
-        cached=True,
+        OPTIMISED, d_model=192, d_ff=512, dropout=0.3, batch_size=64, epochs=60, warmup_steps=300, ema=0.998
     ),
     "tiny": replace(COURSE, d_model=32, d_ff=64, n_layers=1, epochs=1, batch_size=64),
     # The best setting of the course's report.
@@ -255,29 +209,13 @@ PRESETS = {
         most_tokens=100,
         max_length=100,
     ),
-    # The size of Vaswani et al. 2017 ("base") with LayerNorm before each sublayer.
+    # Vaswani et al.'s "base", with LayerNorm before each sublayer.
     "pre-norm": replace(
-        COURSE,
-        d_model=512,
-        n_heads=8,
-        d_ff=2048,
-        n_layers=6,
-        dropout=0.1,
-        norm_first=True,
-        learning_rate=3e-4,
-        schedule="inverse_sqrt",
-        warmup_steps=1_000,
-        weight_decay=0.01,
-        max_grad_norm=1.0,
+        BASE, learning_rate=3e-4, schedule="inverse_sqrt", warmup_steps=1_000, weight_decay=0.01, **PRE_NORM
     ),
     # Whole words and long sentences; `data prepare --encoding words` makes its corpus.
     "opus-books-en-it": replace(
-        COURSE,
-        d_model=512,
-        n_heads=8,
-        d_ff=2048,
-        n_layers=6,
-        dropout=0.1,
+        BASE,
         inner_dropout=0.1,
         epochs=20,
         batch_size=8,
@@ -290,42 +228,10 @@ PRESETS = {
 }
 
 
-ASSIGNMENT = Path("autograder/assignment/assignment.toml")
-
-
-def read_thresholds(path: Path | str | None = None) -> dict[str, float]:
-    """Reads the table `[thresholds]`: BLEU between 0 and 1 by name.
-
-    Args:
-        path: of a TOML file; None = the assignment's, or no thresholds where there is none.
-
-    Raises:
-        ConfigError: if the file cannot be read, or its table is missing or wrong.
-    """
-    if path is None and not ASSIGNMENT.is_file():
-        return {}
-    path = path or ASSIGNMENT
-    try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("thresholds")
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
-        raise ConfigError(f"{path}: {error}") from None
-    if not isinstance(table, dict):
-        raise ConfigError(f"{path}: expected a table [thresholds], such as `beginner = 0.30`")
-    for name, value in table.items():
-        if type(value) not in (int, float) or not 0 <= value <= 1:
-            raise ConfigError(f"{path}: thresholds.{name} = {value!r}: expected a number between 0 and 1")
-    return {name: float(value) for name, value in table.items()}
-
-
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
     """Adds `--preset`, `--settings` and a flag for each setting (`d_model` -> `--d-model`)."""
-    parser.add_argument(
-        "--preset",
-        choices=PRESETS,
-        help="settings to start from; `quick` and `best` need the reference (default: course)",
-    )
+    text = "settings to start from; `quick` and `best` need the reference (default: course)"
+    parser.add_argument("--preset", choices=PRESETS, help=text)
     text = "more settings, in TOML; a run writes its own to settings.toml in its folder"
     parser.add_argument("--settings", type=Path, metavar="FILE", help=text)
     group = parser.add_argument_group("settings that differ from the preset and the file")
@@ -340,20 +246,25 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
 
 def in_presets(name: str) -> str:
     """Shows the values of a setting: "default: 10; tiny 1", with the presets that have another one."""
+    default = getattr(COURSE, name)
     values = {preset: getattr(config, name) for preset, config in PRESETS.items()}
-    others = [f"{preset} {value}" for preset, value in values.items() if value != values["course"]]
-    return f"default: {values['course']}" + (f"; {', '.join(others)}" if others else "")
+    others = [f"{preset} {value}" for preset, value in values.items() if value != default]
+    return f"default: {default}" + (f"; {', '.join(others)}" if others else "")
 
 
 def config_from_flags(arguments: argparse.Namespace) -> Config:
     """Returns the preset with the changes of the settings file, and then those of the flags.
 
-    Raises:
-        ConfigError: if a setting is unknown or out of its limits.
+    Raises: ConfigError if a setting is unknown or out of its limits.
     """
     settings = PRESETS[arguments.preset or "course"].to_dict()
     if arguments.settings:
-        settings |= Config.settings_in(arguments.settings)
+        in_file = read_toml(arguments.settings)
+        try:
+            check_names(in_file)
+        except ConfigError as error:
+            raise ConfigError(f"{arguments.settings}: {error}") from None
+        settings |= in_file
     given = {item.name: getattr(arguments, item.name) for item in fields(Config)}
     return Config.from_dict(settings | {name: value for name, value in given.items() if value is not None})
 

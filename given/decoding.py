@@ -1,18 +1,18 @@
 """Translation of tokens with a trained model, greedily or with a beam, and its BLEU.
 
-With the key/value cache of `extras/` decoding is many times as fast; it is used wherever it gives the same result.
+The key/value cache of `extras/` makes decoding many times as fast; it is used wherever it gives the same result.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -23,25 +23,13 @@ from .building import build_model
 from .config import Config
 from .run_folder import Checkpoint
 
-Found = TypeVar("Found")
+MOST_SENTENCES = 256  # that are decoded together; more do not fit the processor's cache
+MOST_ROWS = 512  # hypotheses of theirs, likewise
+MOST_TOKENS = 8192  # tokens of their sources, with padding; memory for attention grows with their length, too
+MOST_UNKNOWN = 0.3  # share of the tokens; more are worth a note
 
-
-class Search(Protocol[Found]):
-    """A way to decode: `greedy_decode`, or any function with its arguments and a result for each sentence."""
-
-    def __call__(
-        self,
-        model: package.model.Transformer,
-        src: Tensor,
-        src_mask: Tensor,
-        encoder_mask: Tensor | None = None,
-        *,
-        bos_id: int,
-        eos_id: int,
-        pad_id: int,
-        max_length: int,
-    ) -> list[Found]:
-        """Decodes one batch."""
+Search = Callable[..., list[Any]]
+"""A way to decode: `greedy_decode`, or any function with its arguments and a result for each sentence."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +43,10 @@ class Hypothesis:
 
 def choose_search(
     model: package.model.Transformer, beam_size: int = 1, length_penalty: float = 0.6, is_cached: bool = True
-) -> Search[list[int]]:
-    """Chooses a search for the model as it is now; its result is that of `greedy_decode` or `beam_decode`.
+) -> Search:
+    """Chooses a search for the model as it is now; its result is that of `greedy_decode` (size 1) or `beam_decode`.
 
-    Args:
-        model: offers `encode`, `decode` and `get_predictions`.
-        beam_size: 1 = greedy search.
-        length_penalty: of beam search.
-        is_cached: use the key/value cache if this package has it and the model's layers are the reference's.
+    With `is_cached`, the key/value cache is used if there is one and the model's layers are the reference's.
     """
     if is_cached and (cached := find_cached_search(model, beam_size, length_penalty)) is not None:
         return cached
@@ -77,40 +61,27 @@ def has_cache() -> bool:
 
 
 def find_cached_search(
-    model: package.model.Transformer, beam_size: int, length_penalty: float
-) -> Search[list[int]] | None:
-    """Returns the search with the cache; None if there is none, or the layers are not the reference's."""
+    model: package.model.Transformer, beam_size: int, length_penalty: float, n_best: int = 0
+) -> Search | None:
+    """Returns the search with the cache; None if there is none, or the layers are not the reference's.
+
+    It finds the ids of each sentence, or with `n_best` so many hypotheses, the best one first.
+    """
     if not has_cache():
         return None
     from .extras.cached_model import find_fused
-    from .extras.cached_search import cached_beam_decode, cached_greedy_decode
+    from .extras.cached_search import cached_beam_decode, cached_beam_search, cached_greedy_decode
 
     fused = find_fused(model)
     if fused is None:
         return None
+    if n_best:
+        return partial(
+            cached_beam_search, fused=fused, beam_size=beam_size, length_penalty=length_penalty, n_best=n_best
+        )
     if beam_size == 1:
         return partial(cached_greedy_decode, fused=fused)
     return partial(cached_beam_decode, fused=fused, beam_size=beam_size, length_penalty=length_penalty)
-
-
-def find_n_best_search(
-    model: package.model.Transformer, n_best: int, beam_size: int, length_penalty: float
-) -> Search[list[Hypothesis]] | None:
-    """Returns the search for several hypotheses of each sentence; None where `find_cached_search` returns that."""
-    if not has_cache():
-        return None
-    from .extras.cached_model import find_fused
-    from .extras.cached_search import cached_beam_search
-
-    fused = find_fused(model)
-    if fused is None:
-        return None
-    return partial(cached_beam_search, beam_size=beam_size, length_penalty=length_penalty, n_best=n_best, fused=fused)
-
-
-MOST_SENTENCES = 256  # that are decoded together; more do not fit the processor's cache
-MOST_ROWS = 512  # hypotheses of theirs, likewise
-MOST_TOKENS = 8192  # tokens of their sources, with padding; memory for attention grows with their length, too
 
 
 def translate(
@@ -121,7 +92,7 @@ def translate(
     config: Config,
     *,
     diagonal: Tensor | None = None,
-    search: Search[list[int]] | None = None,
+    search: Search | None = None,
     subwords: bool = False,
     progress: bool = False,
 ) -> list[str]:
@@ -137,17 +108,12 @@ def translate(
         search: None = what the settings say.
         subwords: keep the byte-pair marks.
         progress: show a progress bar.
-
-    Returns:
-        One line per sentence, in the given order.
     """
     if search is None:
         search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
-    lines = []
-    for ids in decode_all(model, sentences, src_vocab, config, search, diagonal=diagonal, progress=progress):
-        tokens = tgt_vocab.decode(ids or [])
-        lines.append(" ".join(tokens) if subwords else package.vocab.join_subwords(tokens))
-    return lines
+    all_ids = decode_all(model, sentences, src_vocab, config, search, diagonal=diagonal, progress=progress)
+    all_tokens = [tgt_vocab.decode(ids or []) for ids in all_ids]
+    return [" ".join(tokens) if subwords else package.vocab.join_subwords(tokens) for tokens in all_tokens]
 
 
 def decode_all(
@@ -155,23 +121,19 @@ def decode_all(
     sentences: list[list[str]],
     src_vocab: package.vocab.Vocabulary,
     config: Config,
-    search: Search[Found],
+    search: Search,
     *,
     diagonal: Tensor | None = None,
     progress: bool = False,
-) -> list[Found | None]:
-    """Decodes sentences in batches; arguments as in `translate`.
-
-    Returns:
-        What the search finds for each sentence, in the given order; None for an empty one.
-    """
-    device = next(model.parameters()).device
-    special = {"bos_id": package.vocab.BOS_ID, "eos_id": package.vocab.EOS_ID, "pad_id": package.vocab.PAD_ID}
-    found: list[Found | None] = [None] * len(sentences)
+) -> list[Any]:
+    """Decodes sentences in batches: what the search finds for each, None for an empty one; arguments of `translate`."""
+    device, vocab = next(model.parameters()).device, package.vocab
+    special = {"bos_id": vocab.BOS_ID, "eos_id": vocab.EOS_ID, "pad_id": vocab.PAD_ID}
+    found: list[Any] = [None] * len(sentences)
     with tqdm(total=len(sentences), unit="sentence", disable=None if progress else True, leave=False, delay=1) as bar:
         for indices in batches_by_length(sentences, config.beam_size):
             src = package.data.pad_ids([src_vocab.encode(sentences[index]) for index in indices]).to(device)
-            src_mask = package.masks.padding_mask(src, package.vocab.PAD_ID)
+            src_mask = package.masks.padding_mask(src, vocab.PAD_ID)
             encoder_mask = package.data.restrict_to_diagonal(src_mask, diagonal)
             results = search(model, src, src_mask, encoder_mask=encoder_mask, **special, max_length=config.max_length)
             for index, result in zip(indices, results, strict=True):
@@ -194,16 +156,6 @@ def batches_by_length(sentences: list[list[str]], beam_size: int = 1) -> Iterato
         yield batch
 
 
-def bleu(translations: list[str], references: list[str]) -> float:
-    """Computes corpus BLEU, between 0 and 1, of lines that are already tokenized (Papineni et al. 2002).
-
-    `grade.py` computes the same BLEU and adds its interval and the thresholds.
-    """
-    import sacrebleu  # here, because only this function needs it and it is slow to load
-
-    return sacrebleu.corpus_bleu(translations, [references], tokenize="none", force=True).score / 100
-
-
 @torch.no_grad()
 def forced_decode(
     model: package.model.Transformer, batch: package.data.Batch
@@ -220,21 +172,26 @@ def forced_decode(
     return model.get_predictions(output), {"encoder": encoder, "decoder": decoder, "cross": cross}
 
 
-MOST_UNKNOWN = 0.3  # share of the tokens; more are worth a note
+def bleu(translations: list[str], references: list[str]) -> float:
+    """Computes corpus BLEU, between 0 and 1, of lines that are already tokenized (Papineni et al. 2002).
+
+    `grade.py` computes the same BLEU and adds its interval and the thresholds.
+    """
+    import sacrebleu  # here, because only this function needs it and it is slow to load
+
+    return sacrebleu.corpus_bleu(translations, [references], tokenize="none", force=True).score / 100
 
 
 def add_checkpoint_flag(parser: argparse.ArgumentParser) -> None:
     """Adds `--checkpoint`."""
-    parser.add_argument(
-        "--checkpoint", type=Path, default=Path("runs/latest/best.pt"), help="a file that `train` saved"
-    )
+    default = Path("runs/latest/best.pt")
+    parser.add_argument("--checkpoint", type=Path, default=default, help="a file that `train` saved")
 
 
 def load_model(options: argparse.Namespace) -> tuple[Checkpoint, package.model.Transformer]:
     """Loads the checkpoint and its model, ready to translate.
 
-    Raises:
-        CheckpointError: if the file is missing, or does not fit the model.
+    Raises: CheckpointError if the file is missing, or does not fit the model.
     """
     saved = Checkpoint.load(options.checkpoint)
     model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).to(options.device)
@@ -249,4 +206,9 @@ def note_unknown(place: Path | str, sentences: list[list[str]], vocabulary: pack
     if n_unknown > MOST_UNKNOWN * len(ids):
         why = "is the text from another corpus, or not split into the subwords of this one?"
         share = f"{n_unknown / len(ids):.0%} of the tokens are not in the checkpoint's vocabulary"
-        print(f"{package.name()}: note: {place}: {share}; {why}", file=sys.stderr)
+        note(f"{place}: {share}; {why}")
+
+
+def note(text: str) -> None:
+    """Prints a note for the user."""
+    print(f"{package.name()}: note: {text}", file=sys.stderr)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .matrices import Matrices
-
 
 KINDS = ("encoder", "decoder", "cross")
 
@@ -38,19 +36,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--head", type=int, help="for --matrices (default: 1)")
     text = "draw Q, K, V, scores, weights and context of one head instead of the maps of all"
     parser.add_argument("--matrices", action="store_true", help=text)
-    parser.add_argument(
-        "--output", type=Path, help=".png, .svg or .pdf; with --through-time .gif too (default: attention.png)"
-    )
-
-
-@dataclass
-class Maps:
-    """The weights of one sentence in all layers, with their labels."""
-
-    weights: list[Tensor]  # (h, q, k) for each layer
-    caught: list[Matrices]  # of each layer
-    queries: list[str]
-    keys: list[str]
+    text = ".png, .svg or .pdf; with --through-time .gif too (default: attention.png)"
+    parser.add_argument("--output", type=Path, help=text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -65,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     if options.head is not None and not options.matrices:
         raise ConfigError(f"--head {options.head} has no effect without --matrices: maps show all heads")
     if options.through_time:
-        return draw_through_time(options, output)
+        print(f"{draw_through_time(options, output)}: {output}")
+        return 0
     from .pictures import save_figure
 
     figure = draw_sentence(options)
@@ -87,40 +75,34 @@ def check_format(output: Path, needed_for: str, is_animated: bool = False) -> No
 
 
 def draw_sentence(options: argparse.Namespace) -> Figure:
-    """Draws the maps of one sentence, in one layer or in all."""
+    """Draws the maps of one sentence in one layer or in all, or what one head computes."""
     from .pictures import plot_attention, plot_page
 
-    maps = attend(options)
-    if options.matrices:
-        return draw_matrices(options, maps)
+    weights, caught, labels = attend(options)
+    n_layers, n_heads = len(weights), weights[0].size(0)
     if options.layer == "all":
-        rows = [f"layer {layer + 1}" for layer in range(len(maps.weights))]
-        columns = [f"head {head + 1}" for head in range(maps.weights[0].size(0))]
-        all_maps = [list(layer) for layer in maps.weights]
-        return plot_page(all_maps, rows, columns, maps.queries, maps.keys, f"{options.kind} attention, all layers")
-    layer = find_layer(options.layer, len(maps.weights))
+        rows = [f"layer {layer + 1}" for layer in range(n_layers)]
+        columns = [f"head {head + 1}" for head in range(n_heads)]
+        maps = [list(layer) for layer in weights]
+        return plot_page(maps, rows, columns, *labels, f"{options.kind} attention, all layers")
+    layer = find_layer(options.layer, n_layers)
     title = f"{options.kind} attention, layer {layer}"
-    return plot_attention(maps.weights[layer - 1], maps.queries, maps.keys, title)
-
-
-def draw_matrices(options: argparse.Namespace, maps: Maps) -> Figure:
-    """Draws what one head of one layer computes."""
+    if not options.matrices:
+        return plot_attention(weights[layer - 1], *labels, title)
     from .matrices import plot_matrices
 
-    layer = find_layer(options.layer, len(maps.weights))
     head = 1 if options.head is None else options.head
-    if not 1 <= head <= (n_heads := maps.weights[0].size(0)):
+    if not 1 <= head <= n_heads:
         raise ConfigError(f"--head {head}: expected 1 to {n_heads}")
-    if not maps.caught or maps.caught[layer - 1].weights.shape[1:] != maps.weights[layer - 1].shape:
+    if not caught or caught[layer - 1].weights.shape[1:] != weights[layer - 1].shape:
         raise ConfigError(
             "--matrices: this works only if MultiHeadedAttention calls scaled_dot_product_attention with each head"
         )
-    title = f"{options.kind} attention, layer {layer}, head {head}"
-    return plot_matrices(maps.caught[layer - 1].of_head(head - 1), maps.queries, maps.keys, title)
+    return plot_matrices(caught[layer - 1].of_head(head - 1), *labels, f"{title}, head {head}")
 
 
-def draw_through_time(options: argparse.Namespace, output: Path) -> int:
-    """Draws the maps of one layer at each report; returns the exit status."""
+def draw_through_time(options: argparse.Namespace, output: Path) -> str:
+    """Draws the maps of one layer at each report; returns what is in the picture."""
     from .pictures import animate, plot_through_time, save_figure
 
     place = options.through_time / "last.pt"
@@ -131,21 +113,23 @@ def draw_through_time(options: argparse.Namespace, output: Path) -> int:
     watched = Watched(**recorded)
     layer = find_layer(options.layer, watched.weights[0][options.kind].size(0))
     weights = [report[options.kind][layer - 1] for report in watched.weights]
-    times = ["before training", *(f"epoch {epoch:g}" for epoch in watched.epochs[1:])]
-    if watched.epochs[0]:
-        times[0] = f"epoch {watched.epochs[0]:g}"
+    times = [f"epoch {epoch:g}" if epoch else "before training" for epoch in watched.epochs]
     labels = label(options.kind, watched.source, watched.target)
     title = f"{options.kind} attention, layer {layer}"
     if output.suffix.lower() == ".gif":
         animate(weights, times, *labels, title, output)
     else:
         save_figure(plot_through_time(weights, times, *labels, title), output)
-    print(f"{title}, {len(times)} times: {output}")
-    return 0
+    return f"{title}, {len(times)} times"
 
 
-def attend(options: argparse.Namespace) -> Maps:
-    """Runs the model on the sentence of `--sentence` and the target, and returns all weights of `--kind`."""
+def attend(options: argparse.Namespace) -> tuple[list[Tensor], list[Matrices], tuple[list[str], list[str]]]:
+    """Runs the model on the sentence of `--sentence` and the target.
+
+    Returns the weights of `--kind`, (h, q, k), and all matrices, of each layer; and the labels of queries and keys.
+    """
+    from .matrices import catching, join_heads
+
     source = options.sentence.split()
     if not source:
         raise package.data.DataError("--sentence: it has no tokens")
@@ -153,25 +137,20 @@ def attend(options: argparse.Namespace) -> Maps:
     saved, model = load_model(options)
     note_unknown("--sentence", [source], saved.src_vocab)
     if options.target is None:
-        found = translate(
-            model, [source], saved.src_vocab, saved.tgt_vocab, saved.config, diagonal=saved.diagonal, subwords=True
-        )
-        target = found[0].split()
+        known = saved.src_vocab, saved.tgt_vocab, saved.config
+        target = translate(model, [source], *known, diagonal=saved.diagonal, subwords=True)[0].split()
     else:
         target = options.target.split()
         package.data.check_length("--target", "target", target)
         note_unknown("--target", [target], saved.tgt_vocab)
-    batch = package.data.Batch.from_ids(
-        [saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)], saved.diagonal
-    )
-    from .matrices import catching, join_heads
-
+    ids = [saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)]
+    batch = package.data.Batch.from_ids(*ids, saved.diagonal).to(options.device)
     with catching() as caught:
-        weights = forced_decode(model, batch.to(options.device))[1][options.kind]
+        weights = forced_decode(model, batch)[1][options.kind]
     n_layers = len(weights)
     of_kind = {"encoder": slice(n_layers), "decoder": slice(n_layers, None, 2), "cross": slice(n_layers + 1, None, 2)}
     matrices = join_heads(caught, 3 * n_layers)[of_kind[options.kind]]
-    return Maps([layer[0] for layer in weights], matrices, *label(options.kind, source, target))
+    return [layer[0] for layer in weights], matrices, label(options.kind, source, target)
 
 
 def label(kind: str, source: list[str], target: list[str]) -> tuple[list[str], list[str]]:

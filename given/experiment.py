@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # students do not have them
     from .extras.several_processes import NoFolder, ProcessGroup
     from .extras.weight_average import WeightAverage
 
+NOTHING = {"loss": 0.0, "batches": 0, "seconds": 0.0}
+
 
 class Experiment:
     """A model in training, with its complete state.
@@ -46,14 +48,9 @@ class Experiment:
         device: str = "cpu",
         group: ProcessGroup | None = None,
     ) -> None:
-        """Builds the vocabularies from `train_pairs` alone, and a fresh model.
+        """Builds the vocabularies from `train_pairs` alone, and a fresh model on `device`.
 
-        Args:
-            config: the settings.
-            train_pairs: to learn from.
-            dev_pairs: to measure on.
-            device: to compute on.
-            group: the processes that train the model together; None = this one alone.
+        `group` are the processes that train the model together; None = this one alone.
         """
         torch.manual_seed(config.seed)
         self.config, self.dev_pairs, self.device, self.group = config, dev_pairs, device, group
@@ -62,51 +59,37 @@ class Experiment:
         self.longest = tuple(map(max, census.longest, dev_census.longest))
         src_counts, tgt_counts = census.counts
         if config.share_embeddings:
-            self.src_vocab = self.tgt_vocab = package.vocab.Vocabulary.from_counts(
-                src_counts + tgt_counts, config.min_count
-            )
-        else:
-            self.src_vocab = package.vocab.Vocabulary.from_counts(src_counts, config.min_count)
-            self.tgt_vocab = package.vocab.Vocabulary.from_counts(tgt_counts, config.min_count)
+            src_counts = tgt_counts = src_counts + tgt_counts
+        self.src_vocab = package.vocab.Vocabulary.from_counts(src_counts, config.min_count)
+        self.tgt_vocab = package.vocab.Vocabulary.from_counts(tgt_counts, config.min_count)
         self.diagonal = draw_diagonal(config)
         self.model = build_model(config, len(self.src_vocab), len(self.tgt_vocab)).to(device)
-        self.criterion = nn.CrossEntropyLoss(ignore_index=package.vocab.PAD_ID, label_smoothing=config.label_smoothing)
+        ignored, smoothing = package.vocab.PAD_ID, config.label_smoothing
+        self.criterion = nn.CrossEntropyLoss(ignore_index=ignored, label_smoothing=smoothing)
         self.optimizer = make_optimizer(config, self.model)
         self._make_loaders(train_pairs)
-        self.scheduler = make_scheduler(self.optimizer, config.schedule, config.warmup_steps, self.total_steps)
+        self.scheduler = make_scheduler(self.optimizer, config, self.total_steps)
         self.step = 0
         self.history: list[dict[str, float]] = []
         self.watched: Watched | None = None
-        self._since_report = {"loss": 0.0, "batches": 0, "seconds": 0.0}
+        self._since_report = {**NOTHING}
         self._losses: list[tuple[int, float]] = []  # step and loss, since the last report
         self.stop = Interruption()
         self._is_between_steps = True
         self.average: WeightAverage | None = None
         if config.ema:
-            self.average = extra("weight_average", "ema").WeightAverage(self.model, config.ema)
-        self.optimizer.register_step_pre_hook(self._before_step)
-        self.optimizer.register_step_post_hook(self._after_step)
+            self.average = average = extra("weight_average", "ema").WeightAverage(self.model, config.ema)
+            self.optimizer.register_step_post_hook(lambda *_: average.update())
         if group:
+            parameters, max_norm = list(self.model.parameters()), config.max_grad_norm or None
+            self.optimizer.register_step_pre_hook(lambda *_: group.average_gradients(parameters, max_norm))
             torch.manual_seed(config.seed + group.rank)  # each process drops other features
-
-    def _before_step(self, *arguments: Any) -> None:
-        if self.group:
-            self.group.average_gradients(self.model.parameters(), self.config.max_grad_norm or None)
-
-    def _after_step(self, *arguments: Any) -> None:
-        if self.average:
-            self.average.update()
 
     def _make_loaders(self, train_pairs: Sequence[package.data.Pair]) -> None:
         config, vocabularies = self.config, (self.src_vocab, self.tgt_vocab)
-        self.loader = package.data.BatchLoader(
-            train_pairs,
-            *vocabularies,
-            config.batch_size * (self.group.size if self.group else 1),
-            bucketing=config.bucketing,
-            diagonal=self.diagonal,
-            seed=config.seed,
-        )
+        size = config.batch_size * (self.group.size if self.group else 1)
+        options: dict[str, Any] = {"bucketing": config.bucketing, "diagonal": self.diagonal, "seed": config.seed}
+        self.loader = package.data.BatchLoader(train_pairs, *vocabularies, size, **options)
         self.development = Development(self.dev_pairs, vocabularies, config, self.diagonal)
 
     @property
@@ -140,26 +123,17 @@ class Experiment:
         longer: dict[str, int] | None = None,
         group: ProcessGroup | None = None,
     ) -> Experiment:
-        """Continues from a checkpoint as if there had been no interruption.
+        """Continues from a checkpoint as if there had been no interruption, with the pairs that the run began with.
 
-        Args:
-            path: of the checkpoint.
-            train_pairs: those that the run began with.
-            dev_pairs: likewise.
-            device: to compute on.
-            longer: new values of `epochs`, `max_steps` or `patience`, to prolong the run. A run whose learning rate
-                does not depend on the length (constant, inverse_sqrt) goes on as if it had been that long all along.
-            group: as in the constructor; a run of so many processes is resumed by as many.
-
-        Raises:
-            CheckpointError: if the pairs differ from those that the run began with.
-            ConfigError: if the run is already longer than that, or was trained by another number of processes.
+        `longer` has new values of `epochs`, `max_steps` or `patience`, to prolong the run. A run whose learning rate
+        does not depend on the length (constant, inverse_sqrt) goes on as if it had been that long all along. A run of
+        several processes is resumed by as many. Raises: CheckpointError if the pairs differ; ConfigError if the run is
+        already longer than that, or was trained by another number of processes.
         """
         saved = Checkpoint.load(path)
-        config = Config.from_dict(saved.config.to_dict() | (longer or {}))
-        run = cls(config, train_pairs, dev_pairs, device, group)
-        for kind, mark in (saved.corpus or {}).items():
-            if mark != run.corpus.get(kind):
+        run = cls(Config.from_dict(saved.config.to_dict() | (longer or {})), train_pairs, dev_pairs, device, group)
+        for kind, mark in run.corpus.items():
+            if mark != saved.corpus.get(kind):
                 raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
         n_processes = sum(name.partition("/")[0] == "cpu" for name in saved.rng_states)
         if n_processes != (group.size if group else 1):
@@ -173,10 +147,8 @@ class Experiment:
         run._make_loaders(train_pairs)
         run.optimizer.load_state_dict(saved.optimizer)
         run.scheduler.load_state_dict(saved.scheduler)
-        run.step = saved.epoch * run.steps_per_epoch if saved.step is None else saved.step
-        run.history = saved.history
+        run.step, run.history, run._since_report = saved.step, saved.history, saved.since_report
         run.watched = Watched(**saved.watched) if saved.watched else None
-        run._since_report |= saved.since_report or {}
         if run.step > run.total_steps:
             raise ConfigError(f"{path}: has {run.step} steps already, more than the {run.total_steps} that you ask for")
         states = group.own_states(saved.rng_states) if group else saved.rng_states
@@ -210,15 +182,8 @@ class Experiment:
     def run_epoch(self, progress: bool = True, folder: RunFolder | NoFolder | None = None) -> list[str]:
         """Trains to the end of the epoch (or to the next report within it), and measures the model on dev.
 
-        Args:
-            progress: show a progress bar.
-            folder: where to save the run after every `save_every` steps.
-
-        Returns:
-            The translations of the dev sources, in subwords.
-
-        Raises:
-            KeyboardInterrupt: after Ctrl-C; the run can be saved as it stands.
+        Returns the translations of the dev sources, in subwords. `folder` takes the run after every `save_every` steps.
+        Raises: KeyboardInterrupt after Ctrl-C; the run can be saved as it stands.
         """
         while (n_steps := self._steps_to_report()) > 0:
             n_to_save = n_steps
@@ -261,54 +226,40 @@ class Experiment:
         else:
             line, translations = self.group.from_first(None if self.group.rank else self._measure_here())
         self.history.append(line)
-        self._since_report = {"loss": 0.0, "batches": 0, "seconds": 0.0}
+        self._since_report = {**NOTHING}
         self._look(line["epoch"])
         return translations
-
-    def _look(self, epoch: float) -> None:
-        if self.watched:
-            with self._average_in_model():
-                self.watched.look(self.model, self.src_vocab, self.tgt_vocab, self.diagonal, epoch)
 
     def _measure_here(self) -> tuple[dict[str, float], list[str]]:
         start, since = time.perf_counter(), self._since_report
         with self._average_in_model():
             translations = self.development.translate(self.model)
-            texts = [package.vocab.join_subwords(line.split()) for line in translations]
             epoch, is_within = divmod(self.step, self.steps_per_epoch)
             line: dict[str, float] = {"epoch": round(self.step / self.steps_per_epoch, 3) if is_within else epoch}
             if self.config.max_steps or self.config.report_every:
                 line["step"] = self.step
             line["train_loss"] = round(since["loss"], 4)
-            line["dev_loss"] = round(self.dev_loss(), 4)
+            line["dev_loss"] = round(self.development.loss(self.model, self.criterion), 4)
+        texts = [package.vocab.join_subwords(line.split()) for line in translations]
         line["dev_bleu"] = round(bleu(texts, self.development.references), 4)
         line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
         return line, translations
 
+    def _look(self, epoch: float) -> None:
+        if self.watched:
+            ids = [self.src_vocab.encode(self.watched.source)], [self.tgt_vocab.encode(self.watched.target)]
+            batch = package.data.Batch.from_ids(*ids, self.diagonal).to(self.device)
+            with self._average_in_model():
+                self.watched.look(self.model, batch, epoch)
+
     def _average_in_model(self) -> AbstractContextManager[None]:
         return self.average.in_model() if self.average else nullcontext()
 
-    def translate_dev(self, count: int | None = None) -> list[str]:
-        """Translates the dev sources, or the first `count` of them, into text."""
-        return [package.vocab.join_subwords(line.split()) for line in self.development.translate(self.model, count)]
-
-    def dev_loss(self) -> float:
-        """Computes the mean loss of the dev batches, in eval mode."""
-        return self.development.loss(self.model, self.criterion)
-
     def run(self, path: Path, progress: bool = True, *, samples: int = 3, marks: bool = False, **kept: Any) -> None:
-        """Trains what is left of the run; saves after each report and shows it.
+        """Trains what is left of the run; after each report it is saved to a folder and shown, with so many samples.
 
-        Args:
-            path: of the run's folder.
-            progress: show a progress bar.
-            samples: dev sentences to show at each report, drawn at random.
-            marks: show them with their byte-pair marks.
-            kept: what the folder keeps besides the checkpoints: the options of `RunFolder`.
-
-        Raises:
-            ConfigError: if TensorBoard is asked for but not installed.
-            KeyboardInterrupt: after Ctrl-C; all finished steps are saved.
+        With `marks`, these keep their byte-pair marks; `kept` are the options of `RunFolder`. Raises: ConfigError if
+        TensorBoard is asked for but not installed; KeyboardInterrupt after Ctrl-C, when all finished steps are saved.
         """
         folder: RunFolder | NoFolder
         start = self.checkpoint()
@@ -317,7 +268,8 @@ class Experiment:
         else:
             folder = RunFolder(path, start, **kept)
         if not self.is_finished:
-            bleu(self.translate_dev(1), [""])  # whatever is missing or unwritten fails here, not after a trained epoch
+            # Whatever is missing or unwritten fails here, not after a trained epoch.
+            bleu(self.development.translate(self.model, 1), [""])
         if self.watched and not self.watched.epochs:
             self._look(self.step / self.steps_per_epoch)
         self._saved_step = self.step

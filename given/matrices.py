@@ -26,6 +26,9 @@ from . import package
 Attend = Callable[..., tuple[Tensor, Tensor]]
 
 SOFTMAXES = (torch.softmax, torch.nn.functional.softmax, Tensor.softmax, torch.special.softmax)
+FORBIDDEN = -1e4  # scores below are those that the mask excludes
+MOST_NUMBERS = 8  # columns of a matrix in whose cells numbers are written
+CELL, SMALL_CELL = 0.5, 0.22  # inches, with and without numbers
 
 
 @dataclass
@@ -64,16 +67,7 @@ class SoftmaxInputs(TorchFunctionMode):
 
 
 def catch(attend: Attend, query: Tensor, key: Tensor, value: Tensor, *others: Any, **named: Any) -> Matrices:
-    """Calls a `scaled_dot_product_attention` and keeps what goes in, comes out and happens between.
-
-    Args:
-        attend: the function.
-        query: (b, h, q, d_k).
-        key: (b, h, k, d_k).
-        value: (b, h, k, d_k).
-        others: the mask, and what else the function takes.
-        named: likewise.
-    """
+    """Calls a `scaled_dot_product_attention` and keeps what goes in, comes out and happens between."""
     with SoftmaxInputs() as softmax:
         context, weights = attend(query, key, value, *others, **named)
     scores = softmax.inputs[-1] if softmax.inputs and softmax.inputs[-1].shape == weights.shape else None
@@ -102,8 +96,7 @@ def catching() -> Iterator[list[Matrices]]:
 def join_heads(caught: list[Matrices], n_attentions: int) -> list[Matrices]:
     """Joins the calls for single heads, (b, rows, columns) or (b, 1, rows, columns), to one for each attention.
 
-    Returns:
-        As many as there are attentions, in order; none if the calls cannot be shared out among them.
+    The result is empty if the calls cannot be shared out among them.
     """
     n_calls = len(caught) // n_attentions
     if len(caught) != n_calls * n_attentions or any(x.weights.dim() not in (3, 4) for x in caught):
@@ -117,45 +110,21 @@ def _join(parts: list[Tensor | None]) -> Any:
     return torch.cat(known, dim=1) if len(known) == len(parts) else None
 
 
-FORBIDDEN = -1e4  # scores below are those that the mask excludes
-MOST_NUMBERS = 8  # columns of a matrix in whose cells numbers are written
-CELL, SMALL_CELL = 0.5, 0.22  # inches, with and without numbers
-
-
-@dataclass(frozen=True)
-class Panel:
-    """How a matrix is drawn."""
-
-    name: str
-    shape: str
-    matrix: Tensor | None
-    rows: list[str]
-    columns: list[str]
-    across: str
-    colours: str = "RdBu"
-
-
 def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[str], title: str = "") -> Figure:
-    """Draws the matrices of one head: above what goes in, below what comes of it.
+    """Draws the matrices of one head, (rows, columns): above what goes in, below what comes of it.
 
     Blue is positive and red negative; weights are between 0 (white) and 1; what the mask excludes is grey.
-
-    Args:
-        matrices: of one head, (rows, columns).
-        query_tokens: labels of the queries.
-        key_tokens: labels of the keys and values.
-        title: of the whole figure.
     """
-    features = [str(number + 1) for number in range(matrices.query.size(1))]
-    panels = [
-        Panel("Q", "(q, d_k)", matrices.query, query_tokens, features, "feature"),
-        Panel("K", "(k, d_k)", matrices.key, key_tokens, features, "feature"),
-        Panel("V", "(k, d_k)", matrices.value, key_tokens, features, "feature"),
-        Panel("scores", "(q, k)", matrices.scores, query_tokens, key_tokens, "key"),
-        Panel("weights", "(q, k)", matrices.weights, query_tokens, key_tokens, "key", "Blues"),
-        Panel("context", "(q, d_k)", matrices.context, query_tokens, features, "feature"),
-    ]
-    n_features, n_queries, n_keys = len(features), len(query_tokens), len(key_tokens)
+    labels = {"q": query_tokens, "k": key_tokens, "d_k": [str(n + 1) for n in range(matrices.query.size(1))]}
+    panels = {
+        "Q": (matrices.query, ("q", "d_k")),
+        "K": (matrices.key, ("k", "d_k")),
+        "V": (matrices.value, ("k", "d_k")),
+        "scores": (matrices.scores, ("q", "k")),
+        "weights": (matrices.weights, ("q", "k")),
+        "context": (matrices.context, ("q", "d_k")),
+    }
+    n_queries, n_keys, n_features = (len(labels[axis]) for axis in ("q", "k", "d_k"))
     places: list[HashableList[str]]
     if is_small := max(n_features, n_queries, n_keys) <= MOST_NUMBERS:
         places = [["Q", "K", "V"], ["scores", "weights", "context"]]
@@ -167,38 +136,38 @@ def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[
         width, height = sum(ratios), 4 * (SMALL_CELL * max(n_queries, n_keys) + 0.9)
     figure = Figure(figsize=(width, height + 0.4), layout="constrained")
     figure.suptitle(title)
-    axes = figure.subplot_mosaic(places, width_ratios=ratios)
-    for panel in panels:
-        draw_panel(axes[panel.name], panel, with_numbers=is_small)
+    all_axes = figure.subplot_mosaic(places, width_ratios=ratios)
+    for name, (matrix, shape) in panels.items():
+        axes = all_axes[name]
+        if matrix is None:
+            axes.set_title(f"{name}: not known")
+            axes.axis("off")
+            continue
+        axes.set_title(f"{name}: ({', '.join(shape)}) = {tuple(matrix.shape)}", fontsize=10)
+        draw_matrix(axes, matrix, "Blues" if name == "weights" else "RdBu", with_numbers=is_small)
+        axes.set_ylabel("key" if shape[0] == "k" else "query", fontsize=8)
+        axes.set_xlabel("key" if shape[1] == "k" else "feature", fontsize=8)
+        step = 1 if is_small or shape[1] == "k" else 4
+        axes.set_xticks(range(0, matrix.size(1), step), labels[shape[1]][::step])
+        axes.set_yticks(range(matrix.size(0)), labels[shape[0]])
+        for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+            label.set(fontsize=8, parse_math=False)  # `$` is an ordinary token
+        if shape[1] == "k":
+            axes.tick_params(axis="x", rotation=0 if is_small else 90)
     return figure
 
 
-def draw_panel(axes: Axes, panel: Panel, with_numbers: bool) -> None:
-    """Draws one matrix with its name and shape."""
-    if panel.matrix is None:
-        axes.set_title(f"{panel.name}: not known")
-        axes.axis("off")
-        return
-    values = panel.matrix.detach().float().cpu()
+def draw_matrix(axes: Axes, matrix: Tensor, colours: str, with_numbers: bool) -> None:
+    """Draws the numbers of one matrix as colours, and where there is room as numbers, too."""
+    values = matrix.detach().float().cpu()
     excluded = values < FORBIDDEN
     limit = max(values[~excluded].abs().max().item(), 1e-9) if (~excluded).any() else 1.0
-    lowest, highest = (0.0, 1.0) if panel.colours == "Blues" else (-limit, limit)
-    colours = colormaps[panel.colours].with_extremes(bad="lightgrey")
-    axes.imshow(values.masked_fill(excluded, float("nan")).numpy(), cmap=colours, vmin=lowest, vmax=highest)
-    axes.set_title(f"{panel.name}: {panel.shape} = {tuple(values.shape)}", fontsize=10)
-    axes.set_xlabel(panel.across, fontsize=8)
-    axes.set_ylabel("key" if panel.shape.startswith("(k") else "query", fontsize=8)
-    step = 1 if with_numbers or panel.across == "key" else 4
-    axes.set_xticks(range(0, len(panel.columns), step), panel.columns[::step])
-    axes.set_yticks(range(len(panel.rows)), panel.rows)
-    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set(fontsize=8, parse_math=False)  # `$` is an ordinary token
-    if panel.across == "key":
-        axes.tick_params(axis="x", rotation=0 if with_numbers else 90)
+    lowest, highest = (0.0, 1.0) if colours == "Blues" else (-limit, limit)
+    shown = values.masked_fill(excluded, float("nan")).numpy()
+    axes.imshow(shown, cmap=colormaps[colours].with_extremes(bad="lightgrey"), vmin=lowest, vmax=highest)
     if with_numbers:
-        for row, line in enumerate(values.tolist()):
-            for column, value in enumerate(line):
-                if not excluded[row, column]:
-                    is_dark = abs(value) > 0.6 * highest
-                    text = f"{round(value, 2) + 0:g}".replace("-", "−")
-                    axes.text(column, row, text, ha="center", va="center", color="white" if is_dark else "black")
+        for row, column in (~excluded).nonzero().tolist():
+            value = values[row, column].item()
+            text = f"{round(value, 2) + 0:g}".replace("-", "−")
+            colour = "white" if abs(value) > 0.6 * highest else "black"
+            axes.text(column, row, text, ha="center", va="center", color=colour)

@@ -51,16 +51,9 @@ class Development:
         return torch.stack(losses).mean().item()
 
     def samples(self, translations: list[str], count: int, seed: str, marks: bool = False) -> list[str]:
-        """Picks sentences at random and shows what became of them.
+        """Picks sentences at random, by the seed, and shows what became of them: source, translation, reference.
 
-        Args:
-            translations: of all sources, in subwords.
-            count: how many to show.
-            seed: decides which.
-            marks: keep the byte-pair marks.
-
-        Returns:
-            Three lines a sentence: source, translation, reference.
+        With `marks`, they are shown in subwords.
         """
         generator = random.Random(seed)  # noqa: S311  # draws samples
         lines = []
@@ -84,29 +77,18 @@ class Watched:
     epochs: list[float] = field(default_factory=list)  # when: 0 = before the first step
     weights: list[dict[str, Tensor]] = field(default_factory=list)  # then: (n_layers, h, q, k) by kind of attention
 
-    def look(
-        self,
-        model: package.model.Transformer,
-        src_vocab: package.vocab.Vocabulary,
-        tgt_vocab: package.vocab.Vocabulary,
-        diagonal: Tensor | None,
-        epoch: float,
-    ) -> None:
-        """Records the weights of the model as it is now, in eval mode; draws no random numbers."""
-        batch = package.data.Batch.from_ids([src_vocab.encode(self.source)], [tgt_vocab.encode(self.target)], diagonal)
-        _, weights = forced_decode(model, batch.to(next(model.parameters()).device))
+    def look(self, model: package.model.Transformer, batch: package.data.Batch, epoch: float) -> None:
+        """Records the weights for the pair, as a batch, in the model as it is now; draws no random numbers."""
         self.epochs.append(epoch)
-        self.weights.append({kind: torch.cat(layers).cpu() for kind, layers in weights.items()})
+        self.weights.append({kind: torch.cat(layers).cpu() for kind, layers in forced_decode(model, batch)[1].items()})
 
 
 def find_pair(sentence: str, pairs: Iterable[package.data.Pair]) -> Watched:
     """Makes the pair to watch from `source|||target`, or from the source of one of `pairs`.
 
-    Raises:
-        ConfigError: if there is no target, or more than one.
-        DataError: if a side is too long.
+    Raises: ConfigError if there is no target, or more than one; DataError if a side is too long.
     """
-    source, *targets = (side.split() for side in sentence.split("|||"))
+    source, *targets = (side.split() for side in sentence.split(package.data.SEPARATOR))
     if not targets:
         targets = list(islice((target for other, target in pairs if other == source), 1))
         if not targets:

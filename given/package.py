@@ -31,11 +31,7 @@ def use(name: str) -> None:
 
 
 def name() -> str:
-    """Returns the name of the package.
-
-    Raises:
-        RuntimeError: if `use` was not called.
-    """
+    """Returns the name of the package. Raises: RuntimeError if `use` was not called."""
     if not _names:
         raise RuntimeError("whose model? Call `given.package.use` with the name of its package first")
     return _names[0]

@@ -6,19 +6,24 @@ Training works without matplotlib; only what draws imports this module.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import matplotlib
 from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from foundation.whole_files import in_one_piece
 
 FORMATS = (".png", ".svg", ".pdf")
+CELL = 0.3  # inches per weight in a map
+LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
+MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
+PICTURES_A_SECOND = 2
 
 
 def save_figure(figure: Figure, path: Path) -> None:
@@ -27,19 +32,8 @@ def save_figure(figure: Figure, path: Path) -> None:
         figure.savefig(unfinished, dpi=120)
 
 
-CELL = 0.3  # inches per weight in a map
-LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
-
-
 def plot_attention(weights: Tensor, query_tokens: list[str], key_tokens: list[str], title: str) -> Figure:
-    """Draws one map per head, as large as a screen allows.
-
-    Args:
-        weights: those of one sentence and one layer, (h, q, k).
-        query_tokens: q labels.
-        key_tokens: k labels.
-        title: of the whole figure.
-    """
+    """Draws one map per head of one sentence and layer, weights (h, q, k), as large as a screen allows."""
     n_heads = weights.size(0)
     cell = min(CELL, LONGEST_SIDE / max(len(query_tokens), len(key_tokens)))
     width, height = 1.5 + cell * len(key_tokens), 1.5 + cell * len(query_tokens)
@@ -67,15 +61,9 @@ def plot_page(
     key_tokens: list[str],
     title: str,
 ) -> Figure:
-    """Draws many small maps on one page, for example a row per layer and a column per head.
+    """Draws many small maps, each (q, k), on one page: for example a row per layer and a column per head.
 
-    Args:
-        maps: by row and column, each (q, k).
-        row_names: stand on the left.
-        column_names: stand on top.
-        query_tokens: q labels, once per row.
-        key_tokens: k labels, once per column.
-        title: of the whole page.
+    The names of rows and columns stand on the left and on top; the tokens once per row and column.
     """
     n_rows, n_columns = len(row_names), len(column_names)
     cell = min(0.75 * CELL, LONGEST_SIDE / max(n_columns * len(key_tokens), n_rows * len(query_tokens)))
@@ -94,15 +82,7 @@ def plot_page(
 
 
 def draw_map(axes: Axes, weights: Tensor, query_tokens: list[str], key_tokens: list[str], cell: float) -> AxesImage:
-    """Draws one map.
-
-    Args:
-        axes: to draw into.
-        weights: (q, k).
-        query_tokens: q labels.
-        key_tokens: k labels.
-        cell: inches per weight, which limits the size of the letters.
-    """
+    """Draws one map, (q, k), with its labels; `cell`, the inches per weight, limits the size of the letters."""
     image = axes.imshow(weights.float().cpu().numpy(), vmin=0.0, vmax=1.0, cmap="Blues")
     axes.set_xticks(range(len(key_tokens)), key_tokens, rotation=90)
     axes.set_yticks(range(len(query_tokens)), query_tokens)
@@ -111,21 +91,12 @@ def draw_map(axes: Axes, weights: Tensor, query_tokens: list[str], key_tokens: l
     return image
 
 
-MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
-PICTURES_A_SECOND = 2
-
-
 def plot_through_time(
     weights: list[Tensor], times: list[str], query_tokens: list[str], key_tokens: list[str], title: str
 ) -> Figure:
     """Draws a row of maps per head, from the first report to the last.
 
-    Args:
-        weights: those of one layer at each report, (h, q, k).
-        times: a name for each report.
-        query_tokens: q labels.
-        key_tokens: k labels.
-        title: of the whole figure.
+    `weights` are those of one layer at each report, (h, q, k), and `times` names the reports.
     """
     shown = choose_evenly(len(weights), MOST_COLUMNS)
     n_heads = weights[0].size(0)
@@ -163,9 +134,6 @@ def choose_evenly(count: int, most: int) -> list[int]:
     return [round(number * (count - 1) / (most - 1)) for number in range(most)]
 
 
-GOLD = "tab:orange"
-
-
 def plot_alignments(
     error_rates: list[list[float]],
     weights: Tensor,
@@ -174,15 +142,9 @@ def plot_alignments(
     target: list[str],
     title: str,
 ) -> Figure:
-    """Draws a table of error rates, and a map on which the gold links are outlined.
+    """Draws a table of error rates by layer and head, the mean last, and a map on which the gold links are outlined.
 
-    Args:
-        error_rates: AER by layer and head; the last column is the mean of the heads.
-        weights: of one sentence and one head, (target tokens, source tokens).
-        links: gold links of the sentence, (source, target).
-        source: its tokens.
-        target: its tokens.
-        title: says which head the map shows.
+    The map is that of one sentence and one head, weights (target tokens, source tokens); links are (source, target).
     """
     n_layers, n_columns = len(error_rates), len(error_rates[0])
     cell = min(1.2 * CELL, LONGEST_SIDE / max(len(source), len(target)))
@@ -198,20 +160,17 @@ def plot_alignments(
     table.set_yticks(range(n_layers), [str(layer + 1) for layer in range(n_layers)])
     table.set(xlabel="head", ylabel="layer", title="alignment error rate")
     draw_map(map_axes, weights, target, source, cell)
+    outline: dict[str, Any] = {"width": 0.88, "height": 0.88, "fill": False, "edgecolor": "tab:orange", "linewidth": 2}
     for source_place, target_place in links:
-        map_axes.add_patch(
-            Rectangle((source_place - 0.44, target_place - 0.44), 0.88, 0.88, fill=False, edgecolor=GOLD, linewidth=2)
-        )
+        map_axes.add_patch(Rectangle((source_place - 0.44, target_place - 0.44), **outline))
     map_axes.set(title=title, xlabel="source; gold links are outlined", ylabel="target")
     return figure
 
 
 def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] | None = None) -> Figure:
-    """Draws loss and dev BLEU by epoch.
+    """Draws loss and dev BLEU by epoch, from the lines of a run's `history.jsonl`.
 
-    Args:
-        history: a line for each report, as in a run's `history.jsonl`.
-        thresholds: BLEU between 0 and 1 by name; each is a dashed line.
+    Thresholds, BLEU between 0 and 1 by name, are dashed lines.
     """
     epochs = [line["epoch"] for line in history]
     figure = Figure(figsize=(9, 3.5), layout="constrained")
@@ -227,6 +186,6 @@ def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] |
         place = {"xy": (1, value), "xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
         bleu_axes.annotate(f"{name} {value:.2f}", xytext=(-4, 3), ha="right", fontsize=8, color="dimgray", **place)
     for axes in (loss_axes, bleu_axes):
-        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
     return figure

@@ -52,11 +52,7 @@ class TextTokenizer:
 
     @classmethod
     def load(cls, folder: Path) -> TextTokenizer:
-        """Loads the tokenizers that `folder` keeps.
-
-        Raises:
-            TextError: if it keeps none, or a library is missing.
-        """
+        """Loads the tokenizers that `folder` keeps. Raises: TextError if it keeps none, or a library is missing."""
         try:
             from tokenizers import Tokenizer
         except ImportError:
@@ -93,8 +89,7 @@ class TextTokenizer:
 def tokenizer_files(folder: Path) -> dict[str, bytes]:
     """Reads `languages.json` and the tokenizers that it names; a folder without it has none.
 
-    Raises:
-        TextError: if one cannot be read.
+    Raises: TextError if one cannot be read.
     """
     path = folder / LANGUAGES
     if not path.is_file():

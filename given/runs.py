@@ -20,6 +20,7 @@ from torch import Tensor
 from . import package
 from .config import ConfigError
 from .run_folder import Checkpoint, CheckpointError, kept_checkpoints
+from .training import LENGTHS
 
 
 class NoReportError(CheckpointError):
@@ -27,7 +28,7 @@ class NoReportError(CheckpointError):
 
 
 def add_compare_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's flags."""
+    """Adds the flags of `compare`."""
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="a run's folder, written by `train`")
     parser.add_argument("--json", action="store_true", help="print all settings and figures, for programs")
 
@@ -51,9 +52,8 @@ def compare(options: argparse.Namespace) -> int:
 def read_run(folder: Path) -> dict[str, Any]:
     """Reads one run as a row: its name, all its settings, and the figures of its best epoch.
 
-    Raises:
-        NoReportError: if the folder holds no run, or one that has not been measured yet.
-        CheckpointError: if the run cannot be read.
+    Raises: NoReportError if the folder holds no run, or one that has not been measured yet; CheckpointError if the run
+    cannot be read.
     """
     if not (folder / "last.pt").is_file():
         raise NoReportError(f"{folder}: no last.pt, so there is no run to compare")
@@ -86,7 +86,7 @@ def as_table(runs: list[dict[str, Any]]) -> str:
 
 
 def add_average_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's flags."""
+    """Adds the flags of `average`."""
     parser.add_argument("run_folder", type=Path, metavar="RUN", help="a run's folder, made with `train --keep-epochs`")
     parser.add_argument("--last", type=int, default=5, metavar="N", help="checkpoints to average (default: 5)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: average.pt in the run's folder")
@@ -112,14 +112,13 @@ def average(options: argparse.Namespace) -> int:
 def average_checkpoints(paths: list[Path]) -> Checkpoint:
     """Returns the last of these checkpoints with the mean of all their weights, for translating.
 
-    Raises:
-        CheckpointError: if one cannot be read, or belongs to another run.
+    Raises: CheckpointError if one cannot be read, or belongs to another run.
     """
     total: dict[str, Tensor] = {}
-    first = Checkpoint.load(paths[0])
+    first = run_of(Checkpoint.load(paths[0]))
     for path in paths:
         saved = Checkpoint.load(path)
-        if not is_same_run(first, saved):
+        if run_of(saved) != first:
             raise CheckpointError(f"{path}: is of another run than {paths[0].name}")
         weights = saved.weights if saved.average is None else saved.average
         for name, tensor in weights.items():
@@ -128,13 +127,7 @@ def average_checkpoints(paths: list[Path]) -> Checkpoint:
     return replace(saved, weights=mean, average=None, optimizer={}, scheduler={})
 
 
-def is_same_run(one: Checkpoint, other: Checkpoint) -> bool:
-    """Whether two checkpoints have the same model, data and settings; a run may have been prolonged between them."""
-    length = {"epochs", "max_steps", "patience"}
-    settings = [{name: value for name, value in vars(run.config).items() if name not in length} for run in (one, other)]
-    return (
-        settings[0] == settings[1]
-        and one.corpus == other.corpus
-        and one.src_vocab.tokens == other.src_vocab.tokens
-        and one.tgt_vocab.tokens == other.tgt_vocab.tokens
-    )
+def run_of(saved: Checkpoint) -> tuple[object, ...]:
+    """Returns what checkpoints of one run have in common: settings but its length, which may grow, and data."""
+    settings = {name: value for name, value in saved.config.to_dict().items() if name not in LENGTHS}
+    return settings, saved.corpus, saved.src_vocab.tokens, saved.tgt_vocab.tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,20 +23,10 @@ from .run_folder import Checkpoint, find_kept, rewind
 if TYPE_CHECKING:  # students do not have it
     from .extras.several_processes import ProcessGroup
 
-
 FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")}
 LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
-RESUMED = [
-    "keep_epochs",
-    "tensorboard",
-    "thresholds",
-    "samples",
-    "sample_marks",
-    "test_file",
-    "out_file",
-    "device",
-    "threads",
-]
+AGAIN = "keep_epochs tensorboard thresholds samples sample_marks test_file out_file device threads"
+"""What a command that resumes the run names again."""
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -48,31 +38,19 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", type=Path, help=text)
     parser.add_argument("--dev", type=Path, help=f"likewise (default: {FILES['dev']})")
     parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="resume from last.pt in the run's folder; --epochs, --max-steps or --patience prolong the run",
-    )
-    parser.add_argument(
-        "--from",
-        dest="start",
-        metavar="NAME",
-        help="with --resume: from a checkpoint that --keep-epochs kept, such as epoch-02; later ones are removed",
-    )
+    text = "resume from last.pt in the run's folder; --epochs, --max-steps or --patience prolong the run"
+    parser.add_argument("--resume", action="store_true", help=text)
+    text = "with --resume: from a checkpoint that --keep-epochs kept, such as epoch-02; later ones are removed"
+    parser.add_argument("--from", dest="start", metavar="NAME", help=text)
     parser.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
     parser.add_argument("--tensorboard", action="store_true", help="also write curves for `tensorboard --logdir DIR`")
-    parser.add_argument(
-        "--attention-through-time",
-        metavar="SENTENCE",
-        help="record the attention in this sentence, before the first step and at each report, for `attention "
-        "--through-time`; a source of the corpus, in subwords, or `source|||target`",
+    text = (
+        "record the attention in this sentence, before the first step and at each report, for `attention "
+        "--through-time`; a source of the corpus, in subwords, or `source|||target`"
     )
-    parser.add_argument(
-        "--thresholds",
-        type=Path,
-        metavar="FILE",
-        help="draw the table [thresholds] of this file into curves.png (default: the assignment's, if it is there)",
-    )
+    parser.add_argument("--attention-through-time", metavar="SENTENCE", help=text)
+    text = "draw the table [thresholds] of this file into curves.png (default: the assignment's, if it is there)"
+    parser.add_argument("--thresholds", type=Path, metavar="FILE", help=text)
     text = "dev sentences to show at each report, drawn at random (default: 3)"
     parser.add_argument("--samples", type=int, default=3, metavar="N", help=text)
     parser.add_argument("--sample-marks", action="store_true", help="show them with their byte-pair marks")
@@ -103,22 +81,8 @@ def train(options: argparse.Namespace, group: ProcessGroup | None) -> int:
     """Trains; returns the exit status."""
     thresholds = read_thresholds(options.thresholds)
     files = corpus_files(options)
-    if options.start and not options.resume:
-        raise ConfigError("--from goes on with an earlier run: add --resume")
-    if options.resume:
-        for flag in config_flags_in(options):
-            if flag.removeprefix("--").replace("-", "_") not in LENGTHS:
-                raise ConfigError(f"--resume keeps the settings of the run but its length; leave out {flag}")
-        start = options.output / "last.pt"
-        if options.start:
-            start = find_kept(options.output, options.start)
-        saved = Checkpoint.load(start)
-        if options.start and not saved.history:
-            where = f"--from {options.start}: {start} has no report yet"
-            raise ConfigError(f"{where}; --resume alone goes on from last.pt")
-        config = saved.config
-    else:
-        config = config_from_flags(options)
+    start = find_start(options)
+    config = Checkpoint.load(start).config if start else config_from_flags(options)
     longer = {name: getattr(options, name) for name in LENGTHS if getattr(options, name) is not None}
     if "epochs" in longer and (max_steps := longer.get("max_steps", config.max_steps)):
         raise ConfigError(f"--epochs {options.epochs} has no effect: max_steps = {max_steps} counts in its place")
@@ -126,29 +90,23 @@ def train(options: argparse.Namespace, group: ProcessGroup | None) -> int:
     for folder in (options.output, options.out_file and options.out_file.parent):
         if folder:
             make_folder(folder)  # where that fails, it should not show after the training
-    if options.resume:
+    if start:
         experiment = Experiment.resume(start, train_pairs, dev_pairs, options.device, longer, group)
     else:
         experiment = Experiment(config, train_pairs, dev_pairs, options.device, group)
     if options.attention_through_time is not None:
-        watched = find_pair(options.attention_through_time, chain(dev_pairs, train_pairs))
-        before = experiment.watched
-        if before and (before.source, before.target) != (watched.source, watched.target):
-            raise ConfigError(f"--resume: this run records the attention in {' '.join(before.source)!r} already")
-        if not before and experiment.is_finished:
-            raise ConfigError(f"--attention-through-time records during training; {how_to_prolong(experiment)}")
-        experiment.watched = before or watched
-    if options.start and (not group or group.rank == 0):
+        watch(experiment, options.attention_through_time, chain(dev_pairs, train_pairs))
+    is_first = not group or group.rank == 0
+    if start and options.start and is_first:
         rewind(options.output, start)
-    longest = experiment.longest
+    longest, vocabularies = experiment.longest, (len(experiment.src_vocab), len(experiment.tgt_vocab))
     n_parameters = sum(parameter.numel() for parameter in experiment.model.parameters())
     print(
         f"{len(train_pairs)} training and {len(dev_pairs)} dev pairs of up to {longest[0]} and {longest[1]} tokens, "
-        f"vocabularies {len(experiment.src_vocab)} and {len(experiment.tgt_vocab)}, {n_parameters:,} parameters"
+        f"vocabularies {vocabularies[0]} and {vocabularies[1]}, {n_parameters:,} parameters"
     )
     if experiment.is_finished:
         print(how_to_prolong(experiment))
-    tokenizers = tokenizer_files(files[0].parent)
     try:
         experiment.run(
             options.output,
@@ -156,7 +114,7 @@ def train(options: argparse.Namespace, group: ProcessGroup | None) -> int:
             marks=options.sample_marks,
             keep_epochs=options.keep_epochs,
             tensorboard=options.tensorboard,
-            tokenizers=tokenizers,
+            tokenizers=tokenizer_files(files[0].parent),
             thresholds=thresholds,
         )
     except KeyboardInterrupt:
@@ -164,10 +122,44 @@ def train(options: argparse.Namespace, group: ProcessGroup | None) -> int:
         raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
     if options.test_file:
-        return translate_test(options) if not group or group.rank == 0 else 0
+        return translate_test(options) if is_first else 0
     places = ["--checkpoint", str(options.output / "best.pt"), "--output", f"{package.name()}/translations.txt"]
     print(f"next: {shlex.join(['python', '-m', package.name(), 'translate', *places])}")
     return 0
+
+
+def find_start(options: argparse.Namespace) -> Path | None:
+    """Returns the checkpoint to resume from; None for a new run.
+
+    Raises: ConfigError if flags contradict it, or nothing can be resumed from there.
+    """
+    if not options.resume:
+        if options.start:
+            raise ConfigError("--from goes on with an earlier run: add --resume")
+        return None
+    for flag in config_flags_in(options):
+        if flag.removeprefix("--").replace("-", "_") not in LENGTHS:
+            raise ConfigError(f"--resume keeps the settings of the run but its length; leave out {flag}")
+    if not options.start:
+        return Path(options.output / "last.pt")
+    start = find_kept(options.output, options.start)
+    if not Checkpoint.load(start).history:
+        where = f"--from {options.start}: {start} has no report yet"
+        raise ConfigError(f"{where}; --resume alone goes on from last.pt")
+    return start
+
+
+def watch(experiment: Experiment, sentence: str, pairs: Iterable[package.data.Pair]) -> None:
+    """Lets a run record the attention in a sentence.
+
+    Raises: ConfigError if it records another one already, or is finished.
+    """
+    watched, before = find_pair(sentence, pairs), experiment.watched
+    if before and (before.source, before.target) != (watched.source, watched.target):
+        raise ConfigError(f"--resume: this run records the attention in {' '.join(before.source)!r} already")
+    if not before and experiment.is_finished:
+        raise ConfigError(f"--attention-through-time records during training; {how_to_prolong(experiment)}")
+    experiment.watched = before or watched
 
 
 def translate_test(options: argparse.Namespace) -> int:
@@ -188,38 +180,30 @@ def how_to_prolong(experiment: Experiment) -> str:
 
 
 def corpus_files(options: argparse.Namespace) -> list[Path]:
-    """Returns the files of the training and the dev pairs.
+    """Returns the files of the training and the dev pairs, whatever their encoding.
 
-    Raises:
-        ConfigError: if they are named twice.
-        DataError: if the folder of `--corpus` lacks one.
+    Raises: ConfigError if they are named twice; DataError if the folder of `--corpus` lacks one, or has two.
     """
     given = {split: getattr(options, split) for split in FILES if getattr(options, split)}
-    if options.corpus and given:
+    if not options.corpus:
+        return [given.get(split, FILES[split]) for split in FILES]
+    if given:
         raise ConfigError(f"--corpus has both splits; leave it out, or {' and '.join(f'--{split}' for split in given)}")
-    if options.corpus:
-        return [find_split(options.corpus, split) for split in FILES]
-    return [given.get(split, FILES[split]) for split in FILES]
-
-
-def find_split(corpus: Path, split: str) -> Path:
-    """Returns the file of a split, whatever its encoding.
-
-    Raises:
-        DataError: if there is none, or more than one.
-    """
-    found = sorted(corpus.glob(f"{split}.*"))
-    if len(found) != 1:
-        names = " and ".join(path.name for path in found) or "no such file"
-        raise package.data.DataError(f"{corpus}: expected one file {split}.bpe, .words or .arrow; found {names}")
-    return found[0]
+    files = []
+    for split in FILES:
+        found = sorted(options.corpus.glob(f"{split}.*"))
+        if len(found) != 1:
+            names = " and ".join(path.name for path in found) or "no such file"
+            wanted = f"expected one file {split}.bpe, .words or .arrow"
+            raise package.data.DataError(f"{options.corpus}: {wanted}; found {names}")
+        files += found
+    return files
 
 
 def read_split(path: Path, config: Config) -> Sequence[package.data.Pair]:
     """Reads pairs, without those that are longer than the configuration allows."""
     if path.suffix == ".arrow":
-        arrow_corpus = extra("arrow_corpus", str(path))
-        pairs: Sequence[package.data.Pair] = arrow_corpus.ArrowPairs(path, config.most_tokens or None)
+        pairs: Sequence[package.data.Pair] = extra("arrow_corpus", str(path)).ArrowPairs(path, config.most_tokens)
         return pairs
     return package.data.read_pairs(path, config.most_tokens or None)
 
@@ -230,7 +214,7 @@ def how_to_resume(options: argparse.Namespace) -> str:
     program = ["python"] if n_processes == "1" else ["torchrun", "--standalone", "--nproc-per-node", n_processes]
     words = [*program, "-m", package.name(), "train", "--resume", "--output", options.output]
     origin = ["corpus"] if options.corpus else ["train", "dev"]
-    for name in origin + RESUMED:
+    for name in [*origin, *AGAIN.split()]:
         if (value := getattr(options, name)) != options.parser.get_default(name):
             words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
     return f"; resume with: {shlex.join(map(str, words))}"

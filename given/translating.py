@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from foundation.whole_files import in_one_piece, is_stream
 
@@ -19,76 +18,23 @@ from . import package
 from .config import Config, ConfigError
 from .decoding import (
     Hypothesis,
-    Search,
     add_checkpoint_flag,
     choose_search,
     decode_all,
     find_cached_search,
-    find_n_best_search,
     forced_decode,
     has_cache,
     load_model,
+    note,
     note_unknown,
 )
 from .raw_text import LANGUAGES, TextTokenizer
 from .run_folder import Checkpoint
 
-
-def replace_unknown(
-    model: package.model.Transformer,
-    source: list[str],
-    translations: list[list[int]],
-    src_vocab: package.vocab.Vocabulary,
-    tgt_vocab: package.vocab.Vocabulary,
-    diagonal: Tensor | None = None,
-) -> list[list[str]]:
-    """Puts the source word with the highest cross-attention in the place of each unknown token.
-
-    The weights are averaged over all heads of all layers.
-
-    Args:
-        model: that made the translations.
-        source: tokens of one sentence.
-        translations: of this sentence, as ids without bos and eos.
-        src_vocab: the source vocabulary of the model.
-        tgt_vocab: the target vocabulary of the model.
-        diagonal: the mask that the model was trained with, or None.
-
-    Returns:
-        The tokens of each translation.
-    """
-    all_tokens = [tgt_vocab.decode(ids) for ids in translations]
-    if not any(package.vocab.UNK_ID in ids for ids in translations):
-        return all_tokens
-    batch = package.data.Batch.from_ids([src_vocab.encode(source)] * len(translations), translations, diagonal)
-    _, weights = forced_decode(model, batch.to(next(model.parameters()).device))
-    best = torch.stack(weights["cross"]).mean(dim=(0, 2)).argmax(dim=-1)  # (b, t): a source position for each token
-    return [
-        [
-            word_at(source, position) if token == package.vocab.UNK else token
-            for token, position in zip(tokens, positions, strict=False)
-        ]
-        for tokens, positions in zip(all_tokens, best.tolist(), strict=True)
-    ]
-
-
-def word_at(tokens: list[str], position: int) -> str:
-    """Returns the whole word that the token at `position` is a piece of."""
-    first, last = position, position
-    while first > 0 and tokens[first - 1].endswith(package.vocab.CONTINUES):
-        first -= 1
-    while last + 1 < len(tokens) and tokens[last].endswith(package.vocab.CONTINUES):
-        last += 1
-    return package.vocab.join_subwords(tokens[first : last + 1])
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One translation of a line."""
-
-    text: str
-    score: float | None  # log p / length ** length_penalty; only beam search with the cache tells both
-    log_p: float | None
+SOURCES = Path("data/corpus/fren.test.src.bpe")
+TRANSLATIONS = Path("translations.txt")
+STANDARD = Path("-")  # standard input or output
+OF_TOKENS = (".bpe", ".words")  # endings of a corpus' files
 
 
 @dataclass(frozen=True)
@@ -97,26 +43,24 @@ class Translation:
 
     line: str
     tokens: list[str]
-    candidates: list[Candidate]
+    texts: list[str]
+    hypotheses: list[Hypothesis]
     is_cut: bool = False  # whether the best one ends only because it may not be longer
-
-    def as_text(self) -> str:
-        """The best translation alone."""
-        return self.candidates[0].text
 
     def as_n_best(self, number: int) -> str:
         """A line for each translation, as Moses writes them: number of the source ||| text ||| log p ||| score."""
+        both = zip(self.texts, self.hypotheses, strict=True)
         return "\n".join(
-            f"{number} ||| {one.text} ||| logp= {one.log_p or 0:.4f} ||| {one.score or 0:.4f}"
-            for one in self.candidates
+            f"{number} ||| {text} ||| logp= {one.log_p or 0:.4f} ||| {one.score or 0:.4f}" for text, one in both
         )
 
     def as_json(self, number: int) -> str:
         """A line of JSON; scores where they are known."""
-        found = {"number": number, "source": self.line, "translation": self.candidates[0].text}
-        if self.candidates[0].score is None:
+        found = {"number": number, "source": self.line, "translation": self.texts[0]}
+        if self.hypotheses[0].score is None:
             return json.dumps(found, ensure_ascii=False)
-        best = [{"translation": one.text, "score": one.score, "log_p": one.log_p} for one in self.candidates]
+        both = zip(self.texts, self.hypotheses, strict=True)
+        best = [{"translation": text, "score": one.score, "log_p": one.log_p} for text, one in both]
         return json.dumps({**found, "n_best": best}, ensure_ascii=False)
 
 
@@ -142,22 +86,18 @@ class LineTranslator:
             tokenizer: for raw text; None = lines are tokens, or `source|||target`.
             n_best: so many translations of each line, with scores; 0 = one, without.
             replaces_unknown: put source words in the place of unknown tokens.
-
-        Raises:
-            ConfigError: if there are no scores, since the model's layers are not the reference's.
         """
         self.model, self.saved, self.config, self.tokenizer = model, saved, config, tokenizer
-        self.replaces_unknown = replaces_unknown
-        search = None
+        self.n_best, self.replaces_unknown = n_best, replaces_unknown
         if n_best:
-            search = find_n_best_search(model, n_best, config.beam_size, config.length_penalty)
+            search = find_cached_search(model, config.beam_size, config.length_penalty, n_best)
             if search is None:
                 raise ConfigError(
                     "--n-best needs the key/value cache, which only the reference has, for its own layers"
                 )
-        self._search = search or without_scores(
-            choose_search(model, config.beam_size, config.length_penalty, config.cached)
-        )
+        else:
+            search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
+        self._search = search
 
     def split(self, line: str) -> list[str]:
         """Cuts a line into tokens."""
@@ -165,47 +105,55 @@ class LineTranslator:
 
     def translate(self, lines: list[str], progress: bool = False) -> list[Translation]:
         """Translates lines; of one that the model cannot read as a whole, the first tokens."""
-        model, saved = self.model, self.saved
+        vocab, diagonal = self.saved.src_vocab, self.saved.diagonal
         all_tokens = [self.split(line) for line in lines]
         sources = [tokens[: package.data.LONGEST["source"]] for tokens in all_tokens]
-        found = decode_all(
-            model, sources, saved.src_vocab, self.config, self._search, diagonal=saved.diagonal, progress=progress
-        )
-        translations = []
-        for line, tokens, source, hypotheses in zip(lines, all_tokens, sources, found, strict=True):
-            if hypotheses is None:
-                translations.append(Translation(line, tokens, [Candidate("", None, None)]))
-                continue
-            is_cut = len(hypotheses[0].ids) == self.config.max_length
-            translations.append(Translation(line, tokens, self._candidates(source, hypotheses), is_cut))
-        return translations
+        found = decode_all(self.model, sources, vocab, self.config, self._search, diagonal=diagonal, progress=progress)
+        return list(map(self._translation, lines, all_tokens, sources, found))
 
-    def _candidates(self, source: list[str], hypotheses: list[Hypothesis]) -> list[Candidate]:
-        saved, all_ids = self.saved, [hypothesis.ids for hypothesis in hypotheses]
+    def _translation(self, line: str, tokens: list[str], source: list[str], found: list[Any] | None) -> Translation:
+        if found is None:
+            return Translation(line, tokens, [""], [Hypothesis([])])
+        hypotheses: list[Hypothesis] = found if self.n_best else [Hypothesis(found)]
+        all_ids = [one.ids for one in hypotheses]
         if self.replaces_unknown:
-            all_tokens = replace_unknown(self.model, source, all_ids, saved.src_vocab, saved.tgt_vocab, saved.diagonal)
+            written = replace_unknown(self.model, self.saved, source, all_ids)
         else:
-            all_tokens = [saved.tgt_vocab.decode(ids) for ids in all_ids]
+            written = [self.saved.tgt_vocab.decode(ids) for ids in all_ids]
         join = self.tokenizer.join if self.tokenizer else package.vocab.join_subwords
-        return [
-            Candidate(join(tokens), hypothesis.score, hypothesis.log_p)
-            for tokens, hypothesis in zip(all_tokens, hypotheses, strict=True)
-        ]
+        is_cut = len(all_ids[0]) == self.config.max_length
+        return Translation(line, tokens, [join(one) for one in written], hypotheses, is_cut)
 
 
-def without_scores(search: Search[list[int]]) -> Search[list[Hypothesis]]:
-    """Makes a search for one hypothesis of each sentence."""
+def replace_unknown(
+    model: package.model.Transformer, saved: Checkpoint, source: list[str], translations: list[list[int]]
+) -> list[list[str]]:
+    """Puts the source word with the highest cross-attention in the place of each unknown token of some translations.
 
-    def search_one(*arguments: Any, **options: Any) -> list[list[Hypothesis]]:
-        return [[Hypothesis(ids)] for ids in search(*arguments, **options)]
+    It is often a name, and right as it is. The method is that of Jean et al. 2015, "On Using Very Large Target
+    Vocabulary", without a dictionary; the weights are averaged over all heads of all layers.
+    """
+    all_tokens = [saved.tgt_vocab.decode(ids) for ids in translations]
+    if not any(package.vocab.UNK_ID in ids for ids in translations):
+        return all_tokens
+    sources = [saved.src_vocab.encode(source)] * len(translations)
+    batch = package.data.Batch.from_ids(sources, translations, saved.diagonal).to(next(model.parameters()).device)
+    cross = torch.stack(forced_decode(model, batch)[1]["cross"])
+    best = cross.mean(dim=(0, 2)).argmax(dim=-1).tolist()  # (b, t): a source position for each token
+    return [
+        [word_at(source, p) if token == package.vocab.UNK else token for token, p in zip(tokens, row, strict=False)]
+        for tokens, row in zip(all_tokens, best, strict=True)
+    ]
 
-    return search_one
 
-
-SOURCES = Path("data/corpus/fren.test.src.bpe")
-TRANSLATIONS = Path("translations.txt")
-STANDARD = Path("-")  # standard input or output
-OF_TOKENS = (".bpe", ".words")  # endings of a corpus' files
+def word_at(tokens: list[str], position: int) -> str:
+    """Returns the whole word that the token at `position` is a piece of."""
+    first, last = position, position
+    while first > 0 and tokens[first - 1].endswith(package.vocab.CONTINUES):
+        first -= 1
+    while last + 1 < len(tokens) and tokens[last].endswith(package.vocab.CONTINUES):
+        last += 1
+    return package.vocab.join_subwords(tokens[first : last + 1])
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -248,19 +196,17 @@ def run(options: argparse.Namespace) -> int:
                 "--cached: only the reference has a key/value cache, for layers that are written as its own"
             )
         if has_cache():
-            why = "these layers are not the reference's, so decoding takes longer"
-            print(f"{package.name()}: note: {why}", file=sys.stderr)
+            note("these layers are not the reference's, so decoding takes longer")
     is_raw = not options.tokens and options.input.suffix not in OF_TOKENS
     folder = options.checkpoint.parent
     tokenizer = TextTokenizer.load(folder) if is_raw and (folder / LANGUAGES).is_file() else None
-    translator = LineTranslator(
-        model, saved, config, tokenizer, n_best=options.n_best or 0, replaces_unknown=options.replace_unk
-    )
+    n_best = options.n_best or 0
+    translator = LineTranslator(model, saved, config, tokenizer, n_best=n_best, replaces_unknown=options.replace_unk)
 
     def shown(translation: Translation, number: int) -> str:
         if options.json:
             return translation.as_json(number)
-        return translation.as_n_best(number) if options.n_best else translation.as_text()
+        return translation.as_n_best(number) if options.n_best else translation.texts[0]
 
     if options.input == STANDARD == output and sys.stdin and sys.stdin.isatty():
         print(f"{package.name()}: one sentence per line; Ctrl-D ends", file=sys.stderr)
@@ -288,8 +234,7 @@ def run(options: argparse.Namespace) -> int:
 def decoding_settings(config: Config, options: argparse.Namespace) -> Config:
     """Returns the run's settings with the changes of the flags.
 
-    Raises:
-        ConfigError: if they cannot be, or contradict each other.
+    Raises: ConfigError if they cannot be, or contradict each other.
     """
     given = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length")}
     changes = {name: value for name, value in given.items() if value is not None}
@@ -312,8 +257,7 @@ def decoding_settings(config: Config, options: argparse.Namespace) -> Config:
 def typed_lines() -> Iterator[str]:
     r"""Yields the lines of standard input as they come; only "\n" (or "\r\n") ends a line.
 
-    Raises:
-        DataError: if it is closed, or not UTF-8.
+    Raises: DataError if it is closed, or not UTF-8.
     """
     if sys.stdin is None:
         raise package.data.DataError("standard input: it is closed")
@@ -326,19 +270,16 @@ def typed_lines() -> Iterator[str]:
 
 def add_notes(place: Path | str, translations: list[Translation], saved: Checkpoint, config: Config) -> None:
     """Says what a reader of the translations should know: unknown tokens, and lines that are cut."""
-    note_unknown(place, [translation.tokens for translation in translations], saved.src_vocab)
+    note_unknown(place, [one.tokens for one in translations], saved.src_vocab)
     most = package.data.LONGEST["source"]
-    long = [number for number, one in enumerate(translations, start=1) if len(one.tokens) > most]
-    if long:
-        why = f"too long, only the first {most} tokens are translated"
-        print(f"{package.name()}: note: {place}: {numbered(long)}: {why}", file=sys.stderr)
-    cut = [number for number, one in enumerate(translations, start=1) if one.is_cut]
-    if cut:
-        why = f"the translation stops at {config.max_length} tokens; --max-length allows more"
-        print(f"{package.name()}: note: {place}: {numbered(cut)}: {why}", file=sys.stderr)
+    if long := numbered([len(one.tokens) > most for one in translations]):
+        note(f"{place}: {long}: too long, only the first {most} tokens are translated")
+    if cut := numbered([one.is_cut for one in translations]):
+        note(f"{place}: {cut}: the translation stops at {config.max_length} tokens; --max-length allows more")
 
 
-def numbered(lines: list[int], most: int = 3) -> str:
-    """Names lines: "lines 2, 5, 9 and 4 more"."""
+def numbered(chosen: list[bool], most: int = 3) -> str:
+    """Names the chosen lines, "lines 2, 5, 9 and 4 more"; nothing where there are none."""
+    lines = [str(number) for number, is_chosen in enumerate(chosen, start=1) if is_chosen]
     more = f" and {len(lines) - most} more" if len(lines) > most else ""
-    return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:most]))}{more}"
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(lines[:most])}{more}" if lines else ""

@@ -4,7 +4,7 @@ import string
 from collections.abc import Mapping
 from pathlib import Path
 
-from foundation.damaged_text import line_of
+from foundation.printable_text import line_of
 
 from .problems import Problem, ReleaseError
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
 from foundation.counting import first_of
 from foundation.places import ROOT
 from foundation.printable_text import printable
-from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
+from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
 from foundation.counting import counted, first_of
 from foundation.printable_text import printable
-from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder, write_whole
 
 from ..classroom.entries import take_class

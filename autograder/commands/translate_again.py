@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.child_processes import usable_cores
 from foundation.command_line import positive
 from foundation.places import ROOT
 from foundation.printable_text import printable
-from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import take_class

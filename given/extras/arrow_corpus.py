@@ -79,14 +79,11 @@ class ArrowPairs(Sequence[package.data.Pair]):
     """
 
     def __init__(self, path: Path, most_tokens: int | None = None) -> None:
-        """Maps the file into memory.
+        """Maps the file into memory. Raises: DataError if it cannot be read, is something else, or has longer pairs.
 
         Args:
             path: of the file.
             most_tokens: the most on a side that the run takes; None = as many as the model can read.
-
-        Raises:
-            DataError: if it cannot be read, is something else, or has longer pairs.
         """
         try:
             import pyarrow as pa

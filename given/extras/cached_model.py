@@ -61,11 +61,9 @@ class Affine:
 
 
 def join_projections(attention: package.attention.MultiHeadedAttention, names: str) -> Affine:
-    """Makes one map of the projections that read the same input; queries are scaled by 1 / sqrt(d_head) there.
+    """Makes one map of the projections that read the same input, such as "query key value".
 
-    Args:
-        attention: of the model.
-        names: such as "query key value".
+    Queries are scaled by 1 / sqrt(d_head) there.
     """
     weights, biases = [], []
     for name in names.split():
@@ -129,8 +127,7 @@ class FusedModel:
     def __init__(self, model: package.model.Transformer) -> None:
         """Rearranges the weights; this takes about a millisecond.
 
-        Raises:
-            AttributeError: if a layer lacks a part that the reference's has.
+        Raises: AttributeError if a layer lacks a part that the reference's has.
         """
         self.model = model
         encoder_layers = cast("list[package.layers.EncoderLayer]", model.encoder.layers)
@@ -179,13 +176,7 @@ class CachedDecoder:
     """Decodes one position after another; the caller says which rows go on."""
 
     def __init__(self, model: FusedModel, memory: Tensor, src_mask: Tensor) -> None:
-        """Projects the memory once.
-
-        Args:
-            model: the rearranged weights.
-            memory: (n, s, d).
-            src_mask: (n, 1, 1, s).
-        """
+        """Projects the memory (n, s, d), whose mask is (n, 1, 1, s), once."""
         self.model, self.length = model, 0
         n, s, d = memory.shape
         positions = memory.transpose(0, 1).reshape(s * n, d)  # with keys as the first axis, attention is fastest
@@ -201,10 +192,9 @@ class CachedDecoder:
             self.bias = bias.masked_fill_(~src_mask, -torch.inf).permute(3, 0, 1, 2).unsqueeze(-1)
 
     def step(self, tokens: Tensor) -> Tensor:
-        """Reads the next token of each place, int64 (n, p).
+        """Reads the next token of each place, int64 (n, p); returns scores of the tokens after it, (n, p, vocabulary).
 
-        Returns:
-            Scores of the tokens after it (n, p, vocabulary); their log-softmax are the log-probabilities.
+        Their log-softmax are the log-probabilities.
         """
         n, p = tokens.shape
         if self.length == len(self.cache):

@@ -34,18 +34,9 @@ def cached_greedy_decode(
     max_length: int,
     fused: FusedModel | None = None,
 ) -> list[list[int]]:
-    """Does what `decode.greedy_decode` does, faster, for the reference's `Transformer` only.
+    """Does what `decode.greedy_decode` does, faster, for the reference's layers only.
 
-    Args:
-        model: made of the reference's layers; see `find_fused`.
-        src: as in `greedy_decode`.
-        src_mask: likewise.
-        encoder_mask: likewise.
-        bos_id: likewise.
-        eos_id: likewise.
-        pad_id: likewise.
-        max_length: likewise.
-        fused: made from the model; None = that is done here, for each batch.
+    `fused` is made from the model; None = that is done here, for each batch.
     """
     fused = fused or FusedModel(model)
     decoder = CachedDecoder(fused, fused.encode(src, src_mask if encoder_mask is None else encoder_mask), src_mask)
@@ -84,24 +75,10 @@ def cached_beam_search(
     n_best: int = 1,
     fused: FusedModel | None = None,
 ) -> list[list[Hypothesis]]:
-    """Searches as `decode.beam_decode` does, faster, for the reference's `Transformer` only.
+    """Searches as `decode.beam_decode` does, faster, for the reference's layers only.
 
-    Args:
-        model: made of the reference's layers; see `find_fused`.
-        src: as in `beam_decode`.
-        src_mask: likewise.
-        encoder_mask: likewise.
-        bos_id: likewise.
-        eos_id: likewise.
-        pad_id: likewise.
-        max_length: likewise.
-        beam_size: likewise.
-        length_penalty: likewise.
-        n_best: how many hypotheses of each sentence to return.
-        fused: made from the model; None = that is done here, for each batch.
-
-    Returns:
-        For each sentence its best hypotheses, at most `beam_size` of them, the best one first.
+    `fused` is made from the model; None = that is done here, for each batch. Returns for each sentence its `n_best`
+    hypotheses, at most `beam_size` of them, the best one first.
     """
     fused = fused or FusedModel(model)
     decoder = CachedDecoder(fused, fused.encode(src, src_mask if encoder_mask is None else encoder_mask), src_mask)
@@ -137,17 +114,12 @@ def cached_beam_search(
             decoder.keep(kept)
             sentences, n_ended, ids, log_p, rows = (x[kept] for x in (sentences, n_ended, ids, log_p, rows))
         decoder.follow(rows.flatten())
-    return [
-        [
-            Hypothesis(
-                package.decode.cut_sentence(words[1:], eos_id, pad_id),
-                score,
-                score * (len(words) - 1) ** length_penalty,
-            )
-            for score, words in nlargest(n_best, hypotheses)
-        ]
-        for hypotheses in ended
-    ]
+
+    def hypothesis(score: float, words: list[int]) -> Hypothesis:
+        log_p = score * (len(words) - 1) ** length_penalty
+        return Hypothesis(package.decode.cut_sentence(words[1:], eos_id, pad_id), score, log_p)
+
+    return [[hypothesis(*one) for one in nlargest(n_best, hypotheses)] for hypotheses in ended]
 
 
 def cached_beam_decode(*arguments: Any, **options: Any) -> list[list[int]]:

@@ -79,10 +79,8 @@ class DroppingFeedForward(nn.Module):
 def fuse_layers(model: nn.Module) -> None:
     """Lets a model compute faster: LayerNorm, dropout, and in training scores that only the criterion normalises.
 
-    These are the forbidden short-cuts of the assignment, and a way of drawing random numbers.
-
-    Raises:
-        ConfigError: if its layers are not written as the reference's are.
+    These are the forbidden short-cuts of the assignment, and a way of drawing random numbers. Raises: ConfigError if
+    its layers are not written as the reference's are.
     """
 
     class Unnormalised(type(model)):  # type: ignore[misc]  # whatever class the model has
@@ -98,17 +96,11 @@ def fuse_layers(model: nn.Module) -> None:
 
 
 def add_inner_dropout(model: nn.Module, share: float) -> None:
-    """Adds dropout to the attention weights and inside the feed-forward networks of a model.
+    """Adds dropout, of this share, to the attention weights and inside the feed-forward networks of a model.
 
     Vaswani et al. 2017, section 5.4, apply dropout only to the output of each sublayer and to the embeddings; some
-    implementations have these two places, too. In eval mode nothing changes.
-
-    Args:
-        model: made of the reference's layers.
-        share: of weights and of inner features that are dropped in training.
-
-    Raises:
-        ConfigError: if its layers are not written as the reference's are.
+    implementations have these two places, too. In eval mode nothing changes. Raises: ConfigError if its layers are not
+    written as the reference's are.
     """
     for module in model.modules():
         if isinstance(module, package.attention.MultiHeadedAttention):
@@ -123,8 +115,7 @@ Kind = TypeVar("Kind", bound=nn.Module)
 def replace_class(module: nn.Module, kind: type[Kind]) -> Kind:
     """Gives a layer another class, whose annotations name the parts that it needs.
 
-    Raises:
-        ConfigError: if a part is missing.
+    Raises: ConfigError if a part is missing.
     """
     for name in vars(kind).get("__annotations__", {}):
         if name != "share" and not hasattr(module, name):
@@ -136,7 +127,7 @@ def replace_class(module: nn.Module, kind: type[Kind]) -> Kind:
 
 @contextmanager
 def computing_in(precision: str, device: torch.device | str) -> Iterator[None]:
-    """Computes in a precision for the length of a with-block, where that is faster.
+    """Computes in a precision for the length of a with-block, where that is faster on the model's device.
 
     float32        as PyTorch does it
     fast-float32   matrix products may round their factors: to TF32 or bfloat16 on a GPU, to bfloat16 on a processor
@@ -144,10 +135,6 @@ def computing_in(precision: str, device: torch.device | str) -> Iterator[None]:
                    nothing is rounded: with AVX-512 from AMD that is twice as fast (`python -m benchmarks speed`).
     bf16           matrix products and what follows them in bfloat16, weights and sums in float32 (after
                    Micikevicius et al. 2018, who use float16)
-
-    Args:
-        precision: its name.
-        device: of the model.
     """
     if precision == "bf16":
         # The cache of rounded weights would outlive the step that changes them.

@@ -53,12 +53,7 @@ class ProcessGroup:
         return total / n_all
 
     def average_gradients(self, parameters: Iterable[nn.Parameter], max_norm: float | None) -> None:
-        """Gives each parameter the gradient of the whole batch, and clips it.
-
-        Args:
-            parameters: of the model, each once.
-            max_norm: the gradient's norm is clipped to this; None = no clipping.
-        """
+        """Gives each parameter the gradient of the whole batch, and clips its norm to `max_norm`, if there is one."""
         trained = [parameter for parameter in parameters if parameter.requires_grad]
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in trained]
         flat = torch.cat([gradient.flatten() for gradient in gradients])

@@ -16,7 +16,7 @@ from foundation.sources import Sources
 
 from ..run_tests import Run, Version, progress_bar, run_versions
 from .reading_variants import Variant, read_variants
-from .verdicts import Margin, Verdict, add_to_margins, is_clear, verdict_of
+from .verdicts import APART, Margin, Verdict, add_to_margins, is_clear, verdict_of
 
 ENOUGH = 0.85
 """Of the faults that show only under a condition, so many must be found; of all others, all."""
@@ -35,7 +35,7 @@ class Proof:
         verdicts: one per fault.
         variants: the variants that were tried.
         wrong: failures of correct code that was rejected, by the name of the variant, or "reference".
-        margins: by numeric test.
+        margins: how near correct code comes to the tolerance, by numeric test.
         close: faults that were found only narrowly.
         seeds, variant_seeds: with how many seeds each fault and each variant was tried.
         cpu_seconds, wall_seconds: the time that all runs took.
@@ -68,7 +68,7 @@ class Proof:
     @property
     def narrow(self) -> dict[str, Margin]:
         """Tests in which correct code comes near the tolerance."""
-        return {test: margin for test, margin in self.margins.items() if not margin.is_wide}
+        return {test: margin for test, margin in sorted(self.margins.items()) if margin.used * APART > 1}
 
     @property
     def holds(self) -> bool:
@@ -109,12 +109,12 @@ def run_proof(options: argparse.Namespace) -> Proof:
 
         def keep(run: Run) -> None:
             runs[run.version].append(run)
-            is_correct = not run.version.startswith("fault ")
-            add_to_margins(margins, run, is_correct)
-            if is_correct and (messages := rejections(run)):
-                wrong.setdefault(run.version.removeprefix("variant "), []).extend(messages)
-            elif not is_correct and not is_clear(run):
-                close.append(f"{run.version}, seed {run.seed}")
+            if run.version.startswith("fault "):
+                close.extend([] if is_clear(run) else [f"{run.version}, seed {run.seed}"])
+            else:
+                if messages := rejections(run):
+                    wrong.setdefault(run.version.removeprefix("variant "), []).extend(messages)
+                add_to_margins(margins, run)
             run.observations.clear()  # those of many seeds fill the memory
             bar.update()
 
@@ -124,7 +124,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
         verdicts=[verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults],
         variants=variants,
         wrong=wrong,
-        margins=dict(sorted(margins.items())),
+        margins=margins,
         close=close,
         seeds=len(seeds),
         variant_seeds=len(further),

@@ -44,14 +44,15 @@ def draw(case: Case, kind: str, sizes: Sizes, axes: tuple[int, int, int], masks:
     mask[-1] = mask[..., -1, :] = True  # nothing is forbidden in the last sentence, or to the last query
     own: Tensor | None = mask
     cross: Tensor | None = case.padding_mask(b, s)
-    x[0, 0] = 0
+    x[1:, -1] = 0
     if masks == "none":
         own = cross = None
     elif masks == "two axes":
         own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
-    elif masks == "each head":
+    elif masks != "padding":
         mask = case.mask(b, sizes.n_heads, t, s)
-        mask[0, 0, 0] = False  # a query that may attend to nothing in one head
+        if masks == "a query without keys":
+            mask[0, 0, 0] = False  # in one head
         own, cross = case.mask(b, sizes.n_heads, t, t), mask
     if kind == "EncoderLayer":
         return {"x": x, "mask": own}
@@ -86,6 +87,7 @@ CASES = {  # n_heads, d_head and d_ff; b, t and s; masks
     "no masks": ((3, 2, 13), (2, 5, 4), "none"),
     "masks of two axes": ((2, 2, 10), (3, 4, 6), "two axes"),
     "masks for each head": ((3, 3, 12), (2, 3, 4), "each head"),
+    "a query without keys": ((2, 3, 11), (2, 3, 4), "a query without keys"),
     "equal sizes": ((3, 1, 3), (3, 3, 3), "padding"),
     "one position": ((2, 3, 11), (1, 1, 1), "none"),
     "one feature": ((1, 1, 5), (2, 3, 4), "padding"),
@@ -104,7 +106,12 @@ def test_layer(
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     module, _, candidates, sizes = make(submission, case, kind, sizes, 0.3, dtype)
     inputs = draw(case, kind, sizes, axes, masks, next(module.parameters()).dtype)
-    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first])
+    counted: tuple[Tensor | None, ...] = ()
+    if masks == "a query without keys":  # what it gets is free
+        outputs, weights = torch.ones(2, 3, 1), torch.ones(2, sizes.n_heads, 3, 1)
+        outputs[0, 0] = weights[0, 0, 0] = 0
+        counted = outputs, None, weights
+    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], counted=counted)
 
 
 @pytest.mark.item("dropout")

@@ -18,7 +18,7 @@ from foundation.printable_text import printable
 
 from ...intake import UPLOADED_AGAIN, LooseFiles, name_of
 from ...intake.errors import IntakeError, RefusedError
-from ...intake.files.tree import read_file
+from ...intake.tree import read_file
 from .handed_in import HandedIn, Listing, Person, Stray, holds_a_submission, peek
 from .times import read_time
 

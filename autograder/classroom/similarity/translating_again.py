@@ -105,7 +105,7 @@ def draw_sample(references: Path, n_lines: int, seed: int) -> Sample:
         ScoringError: where the references cannot be read, or have no sources.
     """
     total = len(read_references(references))
-    text = read_bounded_text(references, str(references)).removesuffix("\n").split("\n")
+    text = read_bounded_text(references, str(references)).split("\n")[:total]
     if any(SEPARATOR not in line for line in text):
         raise CheckpointUnreadableError(f"{references}: has no sources; expected lines of the form source|||target")
     sources = [line.partition(SEPARATOR)[0].strip() for line in text]

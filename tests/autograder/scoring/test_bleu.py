@@ -1,16 +1,22 @@
-"""BLEU's value: by hand, by NLTK, and by sacreBLEU's own corpus call."""
+"""BLEU: by hand, by NLTK, and with its interval by sacreBLEU's own calls."""
 
+import logging
 import math
+import random
+import sys
 import time
 import unicodedata
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu
 from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import PairedTest
 
-from autograder.scoring import ScoringError, score, undo_bpe
+from autograder.scoring import TOKENIZATIONS, ScoringError, score, undo_bpe
+from autograder.scoring import bleu as module
 
 
 def bleu(hypotheses, references):
@@ -70,13 +76,6 @@ def ordinary_corpora(draw):
 @given(ordinary_corpora())
 def test_ordinary_text_gets_nltks_value(pairs):
     hypotheses, references = zip(*pairs, strict=True)
-    nltk = corpus_bleu([[r.split()] for r in references], [h.split() for h in hypotheses])
-    assert bleu(hypotheses, references) == pytest.approx(nltk, abs=1e-6)
-
-
-@pytest.mark.parametrize("kept", [0.95, 0.8, 0.6])
-def test_a_whole_test_set_gets_nltks_value(corpus, kept):
-    hypotheses, references = corpus(971, kept)
     nltk = corpus_bleu([[r.split()] for r in references], [h.split() for h in hypotheses])
     assert bleu(hypotheses, references) == pytest.approx(nltk, abs=1e-6)
 
@@ -165,3 +164,92 @@ def test_marks_on_either_side_change_nothing(corpus):
 def test_what_cannot_be_scored(hypotheses, references, options, message):
     with pytest.raises(ScoringError, match=message):
         score(hypotheses, references, **options)
+
+
+RAW = [
+    ("He doesn't sleep; she (20,000 miles away) does.", "He doesn't sleep, she (20,000 miles away) does!"),
+    ("«Où est-il?» asked the man.", "“Où est-il?”, asked the old man."),
+    ("It costs $3.50 - or 4€.", "It costs $3.50 – or 4€."),
+    ("你好，世界。 Hello!", "你好世界。 Hello."),
+] * 10
+
+
+@pytest.mark.parametrize("name", ["none", "13a", "intl", "zh", "char"])
+def test_value_interval_and_signature_are_sacrebleus(name, monkeypatch):
+    seed = random.randrange(10**6)
+    monkeypatch.setenv("SACREBLEU_SEED", str(seed))
+    outputs, true = zip(*RAW, strict=True)
+    metric = BLEU(tokenize=name, force=True)
+    theirs = metric.corpus_score(outputs, [true], n_bootstrap=200)
+    ours = score(outputs, true, samples=200, seed=seed, tokenize=name)
+    assert 100 * ours.bleu == pytest.approx(theirs.score, abs=1e-7)
+    assert (ours.hypothesis_length, ours.reference_length) == (theirs.sys_len, theirs.ref_len)
+    assert 50 * (ours.high - ours.low) == pytest.approx(theirs._ci, abs=1e-4)  # theirs are float32 inside
+    assert ours.signature == str(metric.get_signature()) and f"|tok:{name}|" in ours.signature
+
+
+@pytest.mark.parametrize("samples", [100, 333, 1000])
+def test_paired_bootstrap_test_gives_the_same_interval(corpus, monkeypatch, samples):
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)  # its default is ours
+    first, references = corpus(150)
+    second = [" ".join(reversed(line.split())) if i % 3 else line for i, line in enumerate(first)]
+    systems, metrics = [("first", first), ("second", second)], {"BLEU": BLEU(tokenize="none", force=True)}
+    _, results = PairedTest(systems, metrics, [references], test_type="bs", n_samples=samples, n_jobs=1)()
+    for hypotheses, theirs in zip((first, second), results["BLEU"], strict=True):
+        ours = score(hypotheses, references, samples=samples)
+        assert 50 * (ours.high - ours.low) == pytest.approx(theirs.ci, abs=1e-4)
+        assert 100 * ours.low - 1e-6 <= theirs.mean <= 100 * ours.high + 1e-6
+
+
+def test_a_40th_is_cut_off_on_each_side():
+    assert module.interval(np.arange(1000.0)[::-1]) == (25.0, 974.0)
+    assert module.interval(np.arange(100.0)) == (2.0, 97.0)
+
+
+def test_the_seed_decides_and_nothing_else(corpus):
+    hypotheses, references = corpus(60)
+    state = np.random.get_state()[1].copy()
+    first, second = score(hypotheses, references, seed=5), score(hypotheses, references, seed=6)
+    assert score(hypotheses, references, seed=5) == first
+    assert np.array_equal(np.random.get_state()[1], state)
+    assert (first.low, first.high) != (second.low, second.high)
+    assert (first.bleu, first.chrf) == (second.bleu, second.chrf)
+
+
+def test_the_interval_narrows_with_more_sentences(corpus):
+    hypotheses, references = corpus(1600)
+    few, many = score(hypotheses[:100], references[:100]), score(hypotheses, references)
+    assert many.low < many.bleu < many.high
+    assert 2.5 < (few.high - few.low) / (many.high - many.low) < 6.5  # a sixteenth of the sentences: four times as wide
+    same = score(["a b c d x"] * 30, ["a b c d e"] * 30)
+    assert same.low == same.bleu == same.high
+
+
+def test_a_course_test_set_takes_less_than_a_second_of_cpu(corpus):
+    hypotheses, references = corpus(971)
+    start = time.process_time()
+    score(hypotheses, references)
+    assert time.process_time() - start < 1.0
+
+
+@pytest.mark.parametrize("name", sorted({*TOKENIZATIONS} - {"none", "13a", "intl", "zh", "char"}))
+def test_a_lacking_package_is_named(name, monkeypatch, capfd):
+    for package in ("sentencepiece", "MeCab", "mecab_ko"):
+        monkeypatch.setitem(sys.modules, package, None)
+    for one in ("ja_mecab", "ko_mecab", "spm"):
+        monkeypatch.delitem(sys.modules, f"sacrebleu.tokenizers.tokenizer_{one}", raising=False)
+    level, needed = logging.getLogger("sacrebleu").level, r"needs a package that is not installed; pip install \S+"
+    with pytest.raises(ScoringError, match=f"^tokenize {name}: {needed}$"):
+        module.make_metric(name)
+    assert capfd.readouterr() == ("", "")
+    assert logging.getLogger("sacrebleu").level == level
+
+
+@pytest.mark.parametrize("error", [OSError("no\nnetwork"), SystemExit(1)])
+def test_a_model_that_cannot_be_loaded_is_one_line(error, monkeypatch):
+    def fail(**_):
+        raise error
+
+    monkeypatch.setattr(module, "BLEU", fail)
+    with pytest.raises(ScoringError, match=r"^tokenize spm: cannot be used \((no network|1)\)$"):
+        module.make_metric("spm")

@@ -1,0 +1,328 @@
+"""`python -m reference` as its user types it: what it prints, and one line for each mistake."""
+
+import io
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+
+from given.command_line import make_parser
+from given.experiment import Experiment
+from given.run_folder import Checkpoint
+from given.runs import read_run
+from reference.__main__ import main
+from reference.vocab import join_subwords
+
+from .small import DEV, PAIRS, corpus_flags, write_pairs
+
+SIZES = ["--preset", "tiny", "--d-model", "16", "--max-length", "9", "--batch-size", "4"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with `train`, `dev` and a run of two epochs."""
+    folder = tmp_path_factory.mktemp("trained")
+    assert main(["train", *corpus_flags(folder), *SIZES, "--epochs", "2", "--diagonal-width", "2"]) == 0
+    return folder
+
+
+@pytest.fixture
+def train(tmp_path, capsys):
+    """Trains on the small corpus; returns what is printed."""
+
+    def run(*more, status=0):
+        assert main(["train", *corpus_flags(tmp_path), *SIZES, *more]) == status
+        return capsys.readouterr()
+
+    return run
+
+
+def test_vocabularies_and_parameters_are_shown_first_and_the_next_command_last(train, tmp_path, monkeypatch):
+    lines = train("--output", str(tmp_path / "my run")).out.splitlines()
+    assert lines[0].startswith("15 training and 4 dev pairs of up to 4 and 4 tokens, vocabularies 15 and 14, ")
+    weights = Checkpoint.load(tmp_path / "my run/last.pt").weights.values()
+    assert lines[0].endswith(f", {sum(weight.numel() for weight in weights):,} parameters")
+    assert lines[-1].startswith("next: python -m reference translate --checkpoint ")
+    monkeypatch.chdir(tmp_path)
+    assert main([*shlex.split(lines[-1])[4:], "--input", "dev"]) == 0
+    assert (tmp_path / "reference/translations.txt").read_text().count("\n") == 4
+
+
+def test_the_bar_has_the_loss_and_its_average(train):
+    assert "avg_loss=" in train("--epochs", "1").err
+
+
+def test_accumulation_and_smoothing_are_flags(train, tmp_path):
+    train("--epochs", "1", "--batch-size", "2", "--accumulate", "4", "--label-smoothing", "0.3")
+    saved = Checkpoint.load(tmp_path / "run/last.pt")
+    assert saved.step == 2  # eight batches of two, four of them a step
+    assert Experiment(saved.config, PAIRS, DEV).criterion.label_smoothing == 0.3
+
+
+def test_samples_are_drawn_at_random_and_may_keep_their_marks(train):
+    pairs = {join_subwords(source): join_subwords(target) for source, target in PAIRS}
+    shown = []
+    for count, marks in ((5, []), (5, ["--sample-marks"]), (0, [])):
+        lines = train("--epochs", "2", "--samples", str(count), *marks).out.splitlines()
+        shown.append([line.strip() for line in lines if line.startswith("    ")])
+        assert len(shown[-1]) == 2 * 3 * min(count, len(DEV))
+    for source, translation, reference in zip(*(shown[0][n::3] for n in range(3)), strict=True):
+        assert translation.startswith("->") and reference == f"== {pairs[source]}"
+    assert any("man@@ ge" in line for line in shown[1])
+    assert shown[0] == [line.replace("@@ ", "") for line in shown[1]]
+    assert "--samples -1: expected at least 0" in train("--samples", "-1", status=2).err
+
+
+def test_other_samples_are_shown_at_each_report(train):
+    lines = train("--epochs", "6", "--samples", "2").out.splitlines()
+    sources = [line for line in lines if line.startswith("    ") and line[4:6] not in ("->", "==")]
+    assert len(sources) == 12 and len(set(sources)) > 2
+
+
+def test_training_may_end_with_test_translations(train, tmp_path):
+    (tmp_path / "test").write_text("je dors .\nnous man@@ ge .\n")
+    test = ["--test-file", str(tmp_path / "test")]
+    train(*test, "--out-file", str(tmp_path / "out" / "t.txt"))
+    files = ["--checkpoint", str(tmp_path / "run/best.pt"), "--input", str(tmp_path / "test")]
+    assert main(["translate", *files, "--output", str(tmp_path / "t")]) == 0
+    assert (tmp_path / "out" / "t.txt").read_text() == (tmp_path / "t").read_text()
+    train(*test)
+    assert (tmp_path / "run/translations.txt").read_text() == (tmp_path / "t").read_text()
+    assert "none: No such file or directory" in train("--test-file", str(tmp_path / "none"), status=2).err
+    assert "--out-file has no effect without --test-file" in train("--out-file", "x", status=2).err
+
+
+def test_the_command_prolongs_a_run(train, tmp_path):
+    train("--max-steps", "1")
+    files = corpus_flags(tmp_path)
+    assert main(["train", *files, "--resume", "--max-steps", "3"]) == 0
+    assert Checkpoint.load(tmp_path / "run/last.pt").step == 3
+
+
+@pytest.mark.parametrize(
+    "flags, status, message",
+    [
+        ([], 0, "the run is finished; --epochs N or --max-steps N prolong it"),
+        (["--max-steps", "2"], 2, "has 8 steps already, more than the 2"),
+        (["--attention-through-time", "je dors ."], 2, "the run is finished; --epochs N or --max-steps N prolong it"),
+        (["--dropout", "0.3"], 2, "--resume keeps the settings of the run but its length; leave out --dropout"),
+        (["--preset", "fast"], 2, "--resume keeps the settings of the run but its length; leave out --preset"),
+    ],
+)
+def test_what_a_finished_run_answers(trained, tmp_path, capsys, flags, status, message):
+    shutil.copytree(trained / "run", tmp_path / "run")
+    files = ["--train", str(trained / "train"), "--dev", str(trained / "dev"), "--output", str(tmp_path / "run")]
+    assert main(["train", *files, "--resume", *flags]) == status
+    printed = capsys.readouterr()
+    assert message in (printed.err if status else printed.out) and printed.err.count("\n") == bool(status)
+
+
+def test_runs_are_compared_by_what_differs(trained, train, tmp_path, capsys):
+    train("--d-model", "8", "--epochs", "1")
+    begun, unreported = tmp_path / "begun", tmp_path / "unreported"
+    begun.mkdir()
+    shutil.copytree(trained / "run", unreported)
+    replace(Checkpoint.load(unreported / "last.pt"), history=[]).save(unreported / "last.pt")
+    folders = [str(trained / "run"), str(tmp_path / "run")]
+    assert main(["compare", *folders, "--json"]) == 0
+    runs = {run["run"]: run for run in json.loads(capsys.readouterr().out)}
+    assert [runs[folder]["settings"]["d_model"] for folder in folders] == [16, 8]
+    assert main(["compare", *folders, str(begun), str(unreported)]) == 0
+    printed = capsys.readouterr()
+    head, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.out.splitlines()]
+    assert head[:4] == ["run", "d_model", "diagonal_width", "epochs"], "what is the same everywhere is left out"
+    assert {row[0]: row[1:4] for row in rows} == {folders[0]: ["16", "2", "2"], folders[1]: ["8", "0", "1"]}
+    scores = [float(row[head.index("dev_bleu")]) for row in rows]
+    assert scores == sorted(scores, reverse=True) and set(scores) == {runs[folder]["dev_bleu"] for folder in folders}
+    assert printed.err.splitlines() == [
+        f"note: {begun}: no last.pt, so there is no run to compare",
+        f"note: {unreported}: no report yet, so there is nothing to compare",
+    ]
+    assert main(["compare", str(unreported)]) == 2
+    files = ["--train", str(trained / "train"), "--dev", str(trained / "dev"), "--output", str(unreported)]
+    assert main(["train", *files, "--resume", "--from", "last"]) == 2
+    assert "last.pt has no report yet; --resume alone goes on from last.pt" in capsys.readouterr().err
+
+
+def test_medians_are_rounded(trained, monkeypatch):
+    saved = Checkpoint.load(trained / "run/last.pt")
+    for line, seconds in zip(saved.history, (2.3, 2.4), strict=True):
+        line["seconds"] = seconds
+    monkeypatch.setattr(Checkpoint, "load", lambda path: saved)
+    assert read_run(trained / "run")["seconds_per_epoch"] == 2.35
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["train", "--train", "nowhere"], "nowhere: No such file"),
+        (["train", "--d-model", "30"], "d_model = 30 is not a multiple of n_heads = 4"),
+        (["train", "--d-model", "1" + "0" * 12], "out of memory; a smaller model or --batch-size takes less"),
+        (["train", "--dropout", "7"], "dropout = 7.0: expected between 0.0 and 1.0"),
+        (["train", "--corpus", "nowhere"], "--corpus has both splits; leave it out, or --train and --dev"),
+        (["train", "--epochs", "2", "--max-steps", "3"], "--epochs 2 has no effect: max_steps = 3 counts in its place"),
+        (["translate", "--n-best", "2", "--no-cached"], "--n-best needs the key/value cache; leave out --no-cached"),
+        (["translate", "--length-penalty", "1"], "--length-penalty 1.0 has no effect on greedy search: add"),
+        (["translate", "--n-best", "3", "--beam-size", "2"], "--n-best 3: more than --beam-size 2"),
+        (["translate", "--n-best", "0"], "--n-best 0: expected at least 1"),
+        (["translate", "--max-length", "600"], "max_length = 600: expected between 1 and 511"),
+        (["train", "--threads", "0"], "--threads 0: expected 1 to 1024"),
+        (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
+        (["translate", "--device", "meta"], "--device meta: it cannot be used here: "),
+        (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
+        (["train", "--output", "{folder}/dev/run"], "{folder}/dev/run: Not a directory"),
+        (["train", "--dev", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
+        (["translate", "--input", "{folder}/empty"], "{folder}/empty: the file is empty"),
+        (["translate", "--output", "{folder}/dev/t.txt"], "{folder}/dev: Not a directory"),
+        (["translate", "--output", "{folder}"], "{folder}: Is a directory"),
+        (["attention", "--sentence", "je " * 600], "--sentence: a source of 600 tokens, expected at most 512"),
+        (["attention", "--sentence", "je", "--target", "i " * 512], "--target: a target of 512 tokens, expected at"),
+        (["attention", "--sentence", "je", "--output", "a.gif"], "a.gif: expected a name that ends in .png, .svg"),
+        (["attention", "--sentence", "je", "--head", "2"], "--head 2 has no effect without --matrices"),
+        (["attention", "--through-time", "{folder}/run", "--target", "i"], "no effect with --through-time"),
+        (["attention", "--through-time", "{folder}/run"], "recorded no attention; `train --attention-through-time"),
+        (["attention", "--sentence", "je", "--matrices", "--layer", "all"], "--layer all: with --matrices, name one"),
+        (["attention", "--through-time", "{folder}/run", "--layer", "all"], "--layer all: with --through-time, name"),
+        (["attention", "--sentence", "je dors .", "--layer", "2"], "--layer 2: expected 1"),
+        (["attention", "--sentence", "je dors .", "--layer", "first"], "--layer first: expected"),
+        (["attention", "--sentence", "je dors .", "--matrices", "--head", "5"], "--head 5: expected 1 to 4"),
+        (["align", "--line", "3"], "--line 3 has no effect without --output"),
+        (["compare", "nowhere"], "nowhere: no last.pt, so there is no run to compare"),
+        (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file or directory; `train` writes it"),
+    ],
+)
+def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained, monkeypatch):
+    (trained / "empty").touch()
+    (trained / "long").write_text("je dors|||i sleep\n" + "je " * 600 + "|||i sleep\n")
+    files = {"train": ("train", "dev"), "translate": ("checkpoint", "input"), "attention": ("checkpoint",)}
+    ours = {"checkpoint": "run/best.pt", "input": "train"}
+    given = [argument.format(folder=trained) for argument in arguments]
+    for flag in files.get(arguments[0], ()):
+        if f"--{flag}" not in given:
+            given += [f"--{flag}", str(trained / ours.get(flag, flag))]
+    for function in ("reference.train.train_epoch", "given.translating.decode_all"):
+        monkeypatch.setattr(function, lambda *arguments, **options: pytest.fail("the work was begun"))
+    assert main(given) == 2
+    printed = capsys.readouterr().err
+    assert message.format(folder=trained) in printed
+    assert printed.count("\n") == 1
+
+
+def test_a_run_that_cannot_begin_leaves_nothing_behind(trained, tmp_path):
+    place = ["--dev", str(trained / "dev"), "--output", str(tmp_path / "run")]
+    test = ["--test-file", str(trained / "dev"), "--out-file", str(tmp_path / "out" / "t.txt")]
+    assert main(["train", "--train", str(tmp_path / "nowhere"), *place, *test]) == 2
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("stream, status, message", [(None, 0, ""), ("/dev/full", 2, "No space left on device")])
+def test_output_that_nobody_reads_or_nothing_takes(trained, stream, status, message):
+    command = [sys.executable, "-m", "reference", "compare", str(trained / "run")]
+    read, write = os.pipe()
+    os.close(read)
+    target = write if stream is None else os.open(stream, os.O_WRONLY)
+    done = subprocess.run(command, stdout=target, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    for descriptor in {write, target}:
+        os.close(descriptor)
+    assert (done.returncode, done.stderr) == (status, f"reference: {message}\n" if message else "")
+
+
+@pytest.mark.parametrize("command", ["train", "compare", "translate", "attention", "average", "align"])
+def test_help_has_an_example_also_on_a_console_without_the_letters(command, monkeypatch):
+    console = io.TextIOWrapper(io.BytesIO(), encoding="cp437")
+    monkeypatch.setattr(sys, "stdout", console)
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    console.flush()
+    printed = console.buffer.getvalue().decode("cp437")
+    assert f"example: python -m reference {command}" in printed
+    assert ("mps, \\u2026" in printed) == (command not in ("compare", "average"))
+
+
+def test_auto_says_which_device_it_chose(trained, capsys):
+    arguments = ["--checkpoint", str(trained / "run/best.pt"), "--input", str(trained / "dev")]
+    assert main(["translate", *arguments, "--output", "-", "--device", "auto"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("device: ") and "device: " not in printed.out
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_no_damaged_checkpoint(trained, capsys):
+    for command in (["translate", "--checkpoint", str(trained / "run/best.pt")], ["train", "--resume"]):
+        assert main([*command, "--device", "cuda"]) == 2
+        assert capsys.readouterr().err.startswith("reference: --device cuda: it cannot be used here: ")
+
+
+def test_who_stops_training_is_told_how_to_resume(tmp_path, monkeypatch, capsys):
+    run_epoch, n_epochs = Experiment.run_epoch, 0
+
+    def stop(run, *arguments):
+        if len(run.history) == n_epochs:
+            raise KeyboardInterrupt
+        return run_epoch(run, *arguments)
+
+    monkeypatch.setattr(Experiment, "run_epoch", stop)
+    *corpus, _, _ = corpus_flags(tmp_path)
+    output, keep = ["--output", str(tmp_path / "my run")], ["--keep-epochs", "--device", "cpu:0"]
+    train = ["train", *corpus, *output, *keep, *SIZES, "--epochs", "3"]
+    assert main(train) == 130
+    assert capsys.readouterr().err == "\nreference: stopped\n"
+    n_epochs = 1
+    assert main(train) == 130
+    advice = capsys.readouterr().err.partition("stopped; resume with: ")[2]
+    words = shlex.split(advice)
+    assert words == ["python", "-m", "reference", "train", "--resume", *output, *corpus, *keep]
+    assert vars(make_parser().parse_args(words[3:]))["device"] == "cpu:0"
+    n_epochs = 2
+    assert main(words[3:]) == 130
+    assert capsys.readouterr().err.endswith(advice)
+    assert Checkpoint.load(tmp_path / "my run" / "last.pt").epoch == 2
+    n_epochs = 0
+    assert main(train) == 130
+    assert capsys.readouterr().err == "\nreference: stopped\n", "what is there is an older run, not this one"
+
+
+def test_text_that_the_checkpoint_does_not_know_is_noted(trained, tmp_path, capsys):
+    write_pairs(tmp_path / "src", [(["je", "dors", "."], ["."]), (["el@@", "le", "mange", "rien"], ["."])])
+    files = ["--checkpoint", str(trained / "run/best.pt"), "--output", str(tmp_path / "t.png")]
+    note = "of the tokens are not in the checkpoint's vocabulary; is the text from another corpus, or not split into"
+    assert main(["translate", *files, "--input", str(tmp_path / "src"), "--tokens"]) == 0
+    assert f"reference: note: {tmp_path / 'src'}: 43% {note}" in capsys.readouterr().err
+    assert main(["attention", *files, "--sentence", "je dors", "--target", r"$\bad$"]) == 0
+    assert f"reference: note: --target: 100% {note}" in capsys.readouterr().err
+    write_pairs(tmp_path / "src", [(["je", "dors", "bien", "."], ["."])])
+    assert main(["translate", *files, "--input", str(tmp_path / "src"), "--tokens"]) == 0
+    assert "vocabulary" not in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_attention_draws_all_layers_and_matrices(trained, tmp_path, monkeypatch, capsys):
+    from reference import attention, layers
+
+    command = ["attention", "--checkpoint", str(trained / "run/best.pt"), "--sentence", "je dors ."]
+    everything, matrices, picture = ["--layer", "all"], ["--matrices", "--head", "2"], tmp_path / "a.svg"
+    some = [("encoder", everything), ("cross", everything), ("decoder", matrices), ("cross", matrices)]
+    for kind, more in [*some, ("encoder", ["--layer", "1"])]:
+        assert main([*command, "--kind", kind, *more, "--output", str(picture)]) == 0
+        assert picture.stat().st_size > 5000
+        picture.unlink()
+    out = capsys.readouterr().out
+    assert "encoder attention, all layers: " in out and "cross attention, layer 1, head 2: " in out
+
+    class Another(attention.MultiHeadedAttention):
+        def forward(self, query, key, value, mask=None):
+            scores = self.project_query(query) @ self.project_key(key).transpose(-2, -1)
+            weights = scores.softmax(-1).unsqueeze(1).expand(-1, self.n_heads, -1, -1)
+            return self.project_output(weights[:, 0] @ self.project_value(value)), weights
+
+    monkeypatch.setattr(layers, "MultiHeadedAttention", Another)
+    assert main([*command, "--matrices", "--output", str(picture)]) == 2
+    what = "works only if MultiHeadedAttention calls scaled_dot_product_attention with each head"
+    assert what in capsys.readouterr().err
+    assert main([*command, "--output", str(picture)]) == 0

@@ -1,0 +1,142 @@
+"""Settings: presets, flags, files; and the thresholds of the assignment."""
+
+import argparse
+import re
+from dataclasses import asdict, fields, replace
+
+import pytest
+
+from given.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags, read_thresholds, read_toml
+from given.run_folder import Checkpoint
+from reference.__main__ import main
+
+from .small import corpus_flags
+
+EXPECTED = {
+    "course": {"d_model": 128, "n_heads": 4, "d_ff": 256, "n_layers": 2, "dropout": 0.2, "epochs": 10},
+    "course-best": {"d_model": 256, "d_ff": 512, "n_layers": 4, "epochs": 50},
+    "wmt14-de-en": {
+        "d_model": 128, "n_heads": 8, "n_layers": 1, "d_ff": 512, "batch_size": 32, "max_length": 100,
+        "most_tokens": 100, "max_steps": 30_000, "share_embeddings": True,
+    },
+    "pre-norm": {"d_model": 512, "n_heads": 8, "d_ff": 2048, "n_layers": 6, "norm_first": True, "weight_decay": 0.01},
+    "opus-books-en-it": {
+        "d_model": 512, "n_heads": 8, "d_ff": 2048, "n_layers": 6, "dropout": 0.1, "inner_dropout": 0.1,
+        "learning_rate": 1e-4, "adam_epsilon": 1e-9, "batch_size": 8, "most_tokens": 350, "max_length": 350,
+        "min_count": 2, "epochs": 20,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_presets_are_those_of_their_projects(name):
+    assert EXPECTED[name].items() <= asdict(PRESETS[name]).items()
+
+
+LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in ("pre-norm", "opus-books-en-it", "course-best")]
+
+
+@pytest.mark.parametrize("name", ["wmt14-de-en", *LARGE])
+def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
+    files = corpus_flags(tmp_path)
+    with (tmp_path / "train").open("a") as file:
+        file.write("a " * 600 + "|||b\n")
+    sizes = ["--d-model", "16", "--d-ff", "16", "--max-steps", "2", "--max-length", "5", "--most-tokens", "100"]
+    assert main(["train", *files, "--preset", name, *sizes, "--batch-size", "4", "--min-count", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "train: left out 1 pairs with more than 100 tokens on a side\n" in printed
+    assert "15 training and 4 dev pairs of up to 4 and 4 tokens, " in printed
+    saved = Checkpoint.load(tmp_path / "run" / "last.pt")
+    assert (saved.step, saved.config.n_layers) == (2, PRESETS[name].n_layers)
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"d_modle": 8}, "unknown setting 'd_modle'; did you mean 'd_model'?"),
+        ({"d_model": 10}, "d_model = 10 is not a multiple of n_heads = 4"),
+        ({"dropout": 1.5}, "dropout = 1.5: expected between 0.0 and 1.0"),
+        ({"dropout": float("nan")}, "dropout = nan: expected between"),
+        ({"learning_rate": float("inf")}, "learning_rate = inf: expected a finite number"),
+        ({"length_penalty": float("nan")}, "length_penalty = nan: expected between -10.0 and 10.0"),
+        ({"adam_beta2": 1.0}, "adam_beta2 = 1.0: expected a number below 1.0"),
+        ({"diagonal_random": 0.5}, "diagonal_random = 0.5 has no effect with diagonal_width = 0: give both or neither"),
+        ({"seed": 2**64}, f"seed = {2**64}: expected between 0 and {2**64 - 1}"),
+        ({"epochs": "10"}, "epochs = '10': expected int"),
+        ({"epochs": True}, "epochs = True: expected int"),
+        ({"schedule": "square"}, "schedule = 'square': expected one of constant, inverse_sqrt, cosine, linear"),
+    ],
+)
+def test_bad_settings_say_what_would_be_right(settings, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        Config.from_dict(settings)
+
+
+def test_every_setting_has_a_flag_and_every_flag_a_setting():
+    parser = argparse.ArgumentParser()
+    add_config_flags(parser)
+    flags = {action.dest for action in parser._actions} - {"help", "preset", "settings"}
+    assert flags == {item.name for item in fields(Config)}
+    options = parser.parse_args(["--preset", "fast", "--d-model", "64", "--no-norm-first"])
+    assert config_from_flags(parser.parse_args([])) == PRESETS["course"]
+    assert config_from_flags(options) == replace(PRESETS["fast"], d_model=64, norm_first=False)
+
+
+def test_a_run_writes_its_settings_and_another_reads_them(tmp_path):
+    files, own = corpus_flags(tmp_path), tmp_path / "my.toml"
+    own.write_text("d_model = 8\nmost_tokens = 100\nschedule = 'cosine'\n")
+    flags = ["--preset", "tiny", "--d-ff", "12", "--max-steps", "1", "--adam-epsilon", "1e-9"]
+    assert main(["train", *files, "--settings", str(own), *flags]) == 0
+    changes = {"d_model": 8, "d_ff": 12, "max_steps": 1, "adam_epsilon": 1e-9, "most_tokens": 100, "schedule": "cosine"}
+    expected = replace(PRESETS["tiny"], **changes)
+    assert Checkpoint.load(tmp_path / "run" / "last.pt").config == expected
+    written = tmp_path / "run" / "settings.toml"
+    assert Config.from_dict(read_toml(written)) == expected
+    assert "# Adam's epsilon" in written.read_text()
+    assert main(["train", *files[:-1], str(tmp_path / "again"), "--settings", str(written)]) == 0
+    assert Checkpoint.load(tmp_path / "again" / "last.pt").config == expected
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_survives_its_file(tmp_path, preset):
+    (tmp_path / "s.toml").write_text(PRESETS[preset].to_toml())
+    assert Config.from_dict(read_toml(tmp_path / "s.toml")) == PRESETS[preset]
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("d_modle = 8\n", "s.toml: unknown setting 'd_modle'; did you mean 'd_model'?"),
+        ("d_model = \n", "s.toml: Invalid value"),
+        ("d_model = 'eight'\n", "d_model = 'eight': expected int"),
+        (None, "s.toml: No such file or directory"),
+    ],
+)
+def test_bad_settings_files_are_one_line(tmp_path, capsys, text, message):
+    if text is not None:
+        (tmp_path / "s.toml").write_text(text)
+    assert main(["train", *corpus_flags(tmp_path), "--settings", str(tmp_path / "s.toml")]) == 2
+    printed = capsys.readouterr().err
+    assert message in printed and printed.count("\n") == 1
+
+
+def test_thresholds_are_those_of_the_assignment_where_there_is_one(tmp_path, monkeypatch):
+    assert read_thresholds() == {"beginner": 0.30, "advanced": 0.45}
+    monkeypatch.chdir(tmp_path)
+    assert read_thresholds() == {}
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("[other]", "expected a table [thresholds]"),
+        ("thresholds = 1", "expected a table [thresholds]"),
+        ("[thresholds]\nlow = 30", "thresholds.low = 30: expected a number between 0 and 1"),
+        ('[thresholds]\nlow = "0.3"', "thresholds.low = '0.3': expected a number"),
+        ("[", "t.toml: "),
+    ],
+)
+def test_wrong_thresholds_are_named(tmp_path, text, message):
+    (tmp_path / "t.toml").write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        read_thresholds(tmp_path / "t.toml")

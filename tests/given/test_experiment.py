@@ -1,0 +1,445 @@
+"""A whole run: what it learns, reports and leaves behind; Ctrl-C, resuming to the last bit, prolonging, averages."""
+
+import functools
+import json
+import signal
+from dataclasses import replace
+
+import pytest
+import torch
+
+from given.config import PRESETS, ConfigError
+from given.decoding import load_model
+from given.experiment import Experiment
+from given.extras.weight_average import WeightAverage
+from given.measuring import Development
+from given.run_folder import Checkpoint, CheckpointError, RunFolder, kept_name
+from given.runs import read_run
+from reference.data import BatchLoader, read_pairs
+from reference.train import batch_loss
+
+from .small import DEV, PAIRS, SMALL
+
+AVERAGED = replace(SMALL, tie_output=True, ema=0.9)
+
+
+def start(folder, config=SMALL, **options):
+    """Trains from the beginning to the end, and returns the run."""
+    run = Experiment(config, PAIRS, DEV)
+    run.run(folder, progress=False, **options)
+    return run
+
+
+def resume(folder, name="last.pt", longer=None, **options):
+    run = Experiment.resume(folder / name, PAIRS, DEV, longer=longer)
+    run.run(folder, progress=False, **options)
+    return run
+
+
+def assert_same(run, other):
+    """The same weights, to the last bit, and the same history, but for the times."""
+    lines = [[{**line, "seconds": 0} for line in one.history] for one in (run, other)]
+    assert lines[0] == lines[1] and run.step == other.step
+    for actual, expected in zip(run.model.parameters(), other.model.parameters(), strict=True):
+        assert torch.equal(actual, expected)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """Runs that nothing has stopped, with their folders; one of each configuration."""
+
+    @functools.cache
+    def run(config):
+        folder = tmp_path_factory.mktemp("undisturbed")
+        return start(folder, config), folder
+
+    return run
+
+
+@pytest.fixture
+def at_batch(monkeypatch):
+    """Lets something happen, once, when a batch of an epoch of the training pairs is fetched."""
+    fetch, done = BatchLoader.epoch, []
+
+    def arrange(action, batch, epoch=0):
+        def epoch_of(self, number, start=0):
+            for index, found in enumerate(fetch(self, number, start), start=start):
+                if (number, index) == (epoch, batch) and not done and len(self.pairs) == len(PAIRS):
+                    done.append(index)
+                    action()
+                yield found
+
+        monkeypatch.setattr(BatchLoader, "epoch", epoch_of)
+
+    return arrange
+
+
+def press_ctrl_c():
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture
+def scores(monkeypatch):
+    """Sets dev BLEU of each report, from the first; before the training it is measured once."""
+
+    def give(*values):
+        left = [0.0, *values]
+        monkeypatch.setattr("given.experiment.bleu", lambda *texts: left.pop(0))
+
+    return give
+
+
+def test_a_run_learns_and_writes_its_folder(tmp_path, capsys):
+    start(tmp_path / "run", replace(SMALL, epochs=12, dropout=0.1))
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {"last.pt", "best.pt", "settings.toml", "history.jsonl"}
+    history = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+    assert len(history) == 12 and history[-1]["train_loss"] < history[0]["train_loss"] / 1.5
+    assert "dev_bleu" in capsys.readouterr().out
+
+
+def test_dev_loss_is_the_loss_of_training_in_eval_mode():
+    run = Experiment(SMALL, PAIRS, PAIRS[:5])
+    run.run_epoch(progress=False)
+    run.model.eval()
+    losses = [batch_loss(run.model, batch, run.criterion).item() for batch in run.development.loader.epoch(0)]
+    assert run.history[0]["dev_loss"] == pytest.approx(sum(losses) / len(losses), abs=1e-4)
+
+
+def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatch):
+    def unwritten(*arguments, **options):
+        raise NotImplementedError("TODO E.3")
+
+    monkeypatch.setattr("reference.decode.beam_decode", unwritten)
+    monkeypatch.setattr("reference.train.train_epoch", lambda *inputs, **options: pytest.fail("trained"))
+    with pytest.raises(NotImplementedError, match="TODO E.3"):
+        start(tmp_path, replace(SMALL, beam_size=2, cached=False))
+
+
+def test_a_pass_that_is_written_otherwise_or_leaves_batches_out_ends_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr("reference.train.train_epoch", lambda batches, *rest, **more: float(not next(batches)))
+    assert [line["epoch"] for line in start(tmp_path).history] == [1, 2, 3]
+
+
+def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
+    run = Experiment(replace(SMALL, max_length=6), PAIRS, PAIRS[:3])
+    expected, calls = run.development.translate(run.model), []
+    monkeypatch.setattr("reference.decode.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
+    assert run.development.translate(run.model) == expected and not calls
+    monkeypatch.setattr("given.decoding.find_cached_search", lambda *arguments: None)
+    assert run.development.translate(run.model) == ["", "", ""] and len(calls) == 1
+
+
+@pytest.mark.parametrize("tie_output", [False, True])
+def test_both_languages_share_one_vocabulary_and_one_table(tmp_path, tie_output):
+    config = replace(SMALL, share_embeddings=True, tie_output=tie_output, epochs=1)
+    run = start(tmp_path, config)
+    assert run.src_vocab.tokens == run.tgt_vocab.tokens
+    resumed = resume(tmp_path, longer={"epochs": 2})
+    for model in (run.model, resumed.model):
+        table = model.tgt_embedding.table.weight
+        assert model.src_embedding.table.weight is table
+        assert (model.output_projection.weight is table) == tie_output
+
+
+@pytest.mark.usefixtures("curves")
+def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monkeypatch, capsys):
+    start(tmp_path, replace(SMALL, epochs=2), keep_epochs=True, tensorboard=True)
+    (tmp_path / "translations.txt").touch()
+    older = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert "older run" not in capsys.readouterr().out
+    monkeypatch.setattr("reference.train.train_epoch", lambda *arguments, **options: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        start(tmp_path, replace(SMALL, epochs=1))
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == older
+    assert f"{tmp_path} holds an older run; it is removed when" in capsys.readouterr().out
+    monkeypatch.setattr("reference.train.train_epoch", lambda *arguments, **options: 1.0)
+    start(tmp_path, replace(SMALL, epochs=1))
+    names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    assert names == {"best.pt", "last.pt", "settings.toml", "history.jsonl", "curves.png", "translations.txt"}
+
+
+def test_of_equal_epochs_the_first_is_the_best(tmp_path, scores):
+    scores(0.1, 0.1, 0.1)
+    start(tmp_path)
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == read_run(tmp_path)["best_epoch"] == 1
+
+
+def test_a_lost_best_checkpoint_is_made_again(tmp_path, scores):
+    scores(0.9, 0.1, 0.05)
+    start(tmp_path, replace(SMALL, epochs=2))
+    (tmp_path / "best.pt").unlink()
+    scores(0.05)
+    resume(tmp_path, longer={"epochs": 3})
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == 2, "the weights of the first epoch are gone"
+
+
+@pytest.mark.parametrize("n_saved", [2, 3])
+def test_a_run_that_is_stopped_between_two_files_loses_none(tmp_path, monkeypatch, scores, n_saved):
+    save, saved = Checkpoint.save, []
+
+    def stop_after(checkpoint, path):
+        if len(saved) == n_saved:
+            raise KeyboardInterrupt
+        saved.append(path.name)
+        save(checkpoint, path)
+
+    scores(0.2, 0.4)
+    monkeypatch.setattr(Checkpoint, "save", stop_after)
+    with pytest.raises(KeyboardInterrupt):
+        start(tmp_path, replace(SMALL, epochs=2))
+    assert saved == ["best.pt", "last.pt", "best.pt"][:n_saved]
+    monkeypatch.setattr(Checkpoint, "save", save)
+    scores(0.4)
+    resume(tmp_path)
+    assert [Checkpoint.load(tmp_path / name).epoch for name in ("best.pt", "last.pt")] == [2, 2]
+    lines = (tmp_path / "history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["dev_bleu"] for line in lines] == [0.2, 0.4]
+    assert not list(tmp_path.glob(".unfinished*"))
+
+
+VARIED = {"schedule": "cosine", "accumulate": 2, "max_grad_norm": 1.0, "diagonal_width": 1, "diagonal_random": 0.3}
+
+
+def test_a_resumed_run_is_the_uninterrupted_one(tmp_path):
+    config = replace(SMALL, **VARIED)
+    whole = Experiment(config, PAIRS, DEV)
+    for _ in range(3):
+        whole.run_epoch(progress=False)
+    first = Experiment(config, PAIRS, DEV)
+    first.run_epoch(progress=False)
+    first.checkpoint().save(tmp_path / "last.pt")
+    torch.manual_seed(999)
+    assert_same(resume(tmp_path), whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch, epoch", [(0, 0), (3, 0), (7, 0), (4, 1)])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"accumulate": 3, "schedule": "cosine", "warmup_steps": 4, "max_grad_norm": 0.5, "bucketing": True},
+        {"report_every": 3},
+        {"max_steps": 13, "diagonal_width": 1, "diagonal_random": 0.3, "schedule": "inverse_sqrt"},
+        {"report_every": 5, "max_steps": 11, "accumulate": 2},
+    ],
+)
+def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(
+    tmp_path, undisturbed, at_batch, settings, batch, epoch
+):
+    config = replace(SMALL, **settings)
+    whole, folder = undisturbed(config)
+    before = signal.getsignal(signal.SIGINT)
+    at_batch(press_ctrl_c, batch, epoch)
+    with pytest.raises(KeyboardInterrupt):
+        start(tmp_path, config)
+    assert signal.getsignal(signal.SIGINT) == before
+    assert 0 < Checkpoint.load(tmp_path / "last.pt").step < whole.step
+    torch.manual_seed(999)
+    assert_same(resume(tmp_path), whole)
+    assert Checkpoint.load(tmp_path / "best.pt").step == Checkpoint.load(folder / "best.pt").step
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", [SMALL, AVERAGED], ids=["plain", "with an average"])
+def test_ctrl_c_while_dev_is_translated_acts_at_once_and_loses_no_step(tmp_path, undisturbed, monkeypatch, config):
+    translate = Development.translate
+
+    def stop(self, model, count=None):
+        if count is None:
+            press_ctrl_c()
+            pytest.fail("it went on")
+        return translate(self, model, count)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Development, "translate", stop)
+        start(tmp_path, config)
+    saved = Checkpoint.load(tmp_path / "last.pt")
+    assert (saved.step, saved.history) == (8, [])
+    assert_same(resume(tmp_path), undisturbed(config)[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [(Experiment, "_look"), (RunFolder, "save_report")])
+def test_ctrl_c_between_the_best_report_and_its_checkpoint_leaves_no_wrong_one(tmp_path, monkeypatch, scores, place):
+    scores(0.1, 0.5)
+    function, calls = getattr(*place), []
+
+    def stop(self, *arguments):
+        calls.append(self)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return function(self, *arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(*place, stop)
+        start(tmp_path)
+    scores(0.2)
+    resume(tmp_path)
+    assert [line["dev_bleu"] for line in Checkpoint.load(tmp_path / "last.pt").history] == [0.1, 0.5, 0.2]
+    assert Checkpoint.load(tmp_path / "best.pt").step == 16
+
+
+def test_a_run_that_another_process_stops_saves_the_step_it_is_at(tmp_path, monkeypatch):
+    """Ctrl-C reaches one of several processes; the others learn of it and stop, too."""
+    monkeypatch.setattr(Experiment, "wants_to_stop", lambda run: run.scheduler.last_epoch >= 3)
+    with pytest.raises(KeyboardInterrupt):
+        start(tmp_path)
+    saved = Checkpoint.load(tmp_path / "last.pt")
+    assert saved.step == saved.scheduler["last_epoch"] == 3
+
+
+def test_a_second_ctrl_c_does_not_wait(tmp_path, at_batch):
+    at_batch(lambda: (press_ctrl_c(), press_ctrl_c()), 3)
+    with pytest.raises(KeyboardInterrupt):
+        start(tmp_path)
+    assert not (tmp_path / "last.pt").exists(), "it came in the middle of a step"
+
+
+def test_an_interrupted_run_replaces_an_older_one(tmp_path, at_batch):
+    start(tmp_path, replace(SMALL, epochs=1), keep_epochs=True)
+    at_batch(press_ctrl_c, 3)
+    with pytest.raises(KeyboardInterrupt):
+        start(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"last.pt", "settings.toml"}
+
+
+def test_steps_and_reports(tmp_path, undisturbed):
+    """Reports within an epoch, or after several, change nothing but the history."""
+    run = start(tmp_path / "steps", replace(SMALL, max_steps=11, report_every=4), keep_epochs=True)
+    assert [(line["step"], line["epoch"]) for line in run.history] == [(4, 0.5), (8, 1), (11, 1.375)]
+    names = {path.name for path in (tmp_path / "steps").glob("[es]*-*.pt")}
+    assert names == {"step-000004.pt", "epoch-01.pt", "step-000011.pt"}
+    each, _ = undisturbed(SMALL)
+    for settings, epochs in (({"report_every": 3}, 8), ({"report_epochs": 2}, 2)):
+        run = start(tmp_path / "again", replace(SMALL, **settings))
+        assert len(run.history) == epochs and run.history[-1]["dev_loss"] == each.history[-1]["dev_loss"]
+        for one, other in zip(run.model.parameters(), each.model.parameters(), strict=True):
+            assert torch.equal(one, other)
+    means = [line["train_loss"] for line in each.history]
+    assert run.history[0]["train_loss"] == pytest.approx((means[0] + means[1]) / 2, abs=1e-4)
+
+
+@pytest.mark.parametrize("epoch, name", [(1, "epoch-01.pt"), (1.0, "step-002999.pt"), (0.0, "step-002999.pt")])
+def test_a_checkpoint_within_an_epoch_is_named_for_its_step(epoch, name):
+    """Where epochs are long, a part of one is rounded to a whole one."""
+    assert kept_name({"epoch": epoch, "step": 2999}) == name
+
+
+def test_a_finished_run_is_prolonged(tmp_path, undisturbed):
+    start(tmp_path, replace(SMALL, epochs=2))
+    assert_same(resume(tmp_path, longer={"epochs": 3}), undisturbed(SMALL)[0])
+    with pytest.raises(ConfigError, match="has 24 steps already, more than the 16 that you ask for"):
+        resume(tmp_path, longer={"epochs": 2})
+
+
+def test_early_stopping_by_dev_bleu(tmp_path, scores):
+    scores(0.1, 0.3, 0.2, 0.3, 0.25)
+    run = start(tmp_path, replace(SMALL, epochs=8, patience=3))
+    assert len(run.history) == 5 and run.is_finished and run.is_stalled and run.step == 40
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == 2
+    scores(0.4, 0.1, 0.1)
+    assert len(resume(tmp_path, longer={"patience": 0}).history) == 8
+    assert Checkpoint.load(tmp_path / "best.pt").epoch == 6
+
+
+def test_saving_between_reports_loses_less_to_a_power_failure(tmp_path, undisturbed, at_batch):
+    def fail():
+        raise MemoryError("or a power failure")
+
+    at_batch(fail, 7, epoch=1)
+    with pytest.raises(MemoryError):
+        start(tmp_path, replace(SMALL, save_every=3))
+    assert Checkpoint.load(tmp_path / "last.pt").step == 15
+    assert_same(resume(tmp_path), undisturbed(SMALL)[0])
+
+
+@pytest.mark.slow
+def test_tensorboard_gets_the_loss_of_every_step_and_each_report(tmp_path, at_batch):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    at_batch(press_ctrl_c, 4, epoch=1)
+    with pytest.raises(KeyboardInterrupt):
+        start(tmp_path, replace(SMALL, epochs=2, accumulate=3), tensorboard=True)
+    run = resume(tmp_path, tensorboard=True)
+    events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4, 5, 6]
+    losses = [event.value for event in events.Scalars("loss")]
+    assert (sum(losses[:2]) * 3 + losses[2] * 2) / 8 == pytest.approx(run.history[0]["train_loss"], abs=1e-3)
+    for name in ("train_loss", "dev_loss", "dev_bleu"):
+        assert [event.value for event in events.Scalars(name)] == pytest.approx([line[name] for line in run.history])
+
+
+def test_resuming_on_other_data_is_refused(tmp_path):
+    start(tmp_path, replace(SMALL, epochs=1))
+    for train, dev, flag in ((PAIRS[:8], DEV, "train"), (PAIRS * 2, DEV, "train"), (PAIRS, PAIRS, "dev")):
+        with pytest.raises(CheckpointError, match=f"last.pt: was trained with other pairs for --{flag}"):
+            Experiment.resume(tmp_path / "last.pt", train, dev)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["epoch-02.pt", "last.pt"])
+def test_a_run_resumes_from_any_checkpoint_that_it_kept(tmp_path, undisturbed, name):
+    start(tmp_path, keep_epochs=True)
+    assert_same(resume(tmp_path, name), undisturbed(SMALL)[0])
+
+
+def test_the_average_by_hand():
+    model = torch.nn.Linear(1, 1, bias=False)
+    torch.nn.init.constant_(model.weight, 1.0)
+    average, expected = WeightAverage(model, 0.3), 1.0
+    for step, weight in enumerate((2.0, 4.0, 8.0, -1.0), start=1):
+        torch.nn.init.constant_(model.weight, weight)
+        average.update()
+        decay = min(0.3, (1 + step) / (10 + step))
+        expected = decay * expected + (1 - decay) * weight
+    assert average.tensors[0].item() == pytest.approx(expected)
+    with average.in_model():
+        assert model.weight.item() == pytest.approx(expected)
+    assert model.weight.item() == -1.0
+
+
+def test_dev_is_measured_with_the_average_and_training_goes_on_without(monkeypatch):
+    run, plain = (Experiment(replace(AVERAGED, ema=ema, dropout=0.0), PAIRS, DEV) for ema in (0.9, 0.0))
+    seen, translate = [], Development.translate
+
+    def look(self, model, count=None):
+        seen.append({name: tensor.clone() for name, tensor in model.state_dict().items()})
+        return translate(self, model, count)
+
+    monkeypatch.setattr(Development, "translate", look)
+    for experiment in (run, plain):
+        experiment.run_epoch(progress=False)
+    average = run.average.state()
+    assert all(torch.equal(seen[0][name], average[name]) for name in average)
+    assert not torch.equal(seen[0]["output_projection.bias"], run.model.output_projection.bias)
+    for one, other in zip(run.model.parameters(), plain.model.parameters(), strict=True):
+        assert torch.equal(one, other), "the average changes nothing in training"
+    assert run.model.output_projection.weight is run.model.tgt_embedding.table.weight
+    assert run.history[0]["dev_loss"] != plain.history[0]["dev_loss"]
+
+
+def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_path, undisturbed):
+    whole, folder = undisturbed(AVERAGED)
+    start(tmp_path, replace(AVERAGED, epochs=1))
+    resumed = resume(tmp_path, longer={"epochs": 3})
+    for one, other in zip(whole.average.tensors, resumed.average.tensors, strict=True):
+        assert torch.equal(one, other)
+    assert whole.average.n_updates == resumed.average.n_updates == 24
+    options = type("Options", (), {"checkpoint": folder / "last.pt", "device": "cpu"})
+    _, model = load_model(options)
+    assert all(torch.equal(tensor, whole.average.state()[name]) for name, tensor in model.state_dict().items())
+
+
+@pytest.mark.slow
+def test_the_default_size_passes_the_advanced_threshold(assignment):
+    """A model of the default size with the preset `fast`, after three epochs."""
+    config, course = PRESETS["fast"], PRESETS["course"]
+    assert (config.d_model, config.d_ff, config.n_layers) == (course.d_model, course.d_ff, course.n_layers)
+    run = Experiment(
+        replace(config, epochs=3), *(read_pairs(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev"))
+    )
+    for _ in range(3):
+        run.run_epoch(progress=False)
+    assert run.history[-1]["dev_bleu"] >= assignment.thresholds["advanced"]

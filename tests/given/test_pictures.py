@@ -1,0 +1,124 @@
+"""Pictures that can be read: maps, pages, curves, attention through training time."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from PIL import Image
+
+from given.config import ConfigError
+from given.experiment import Experiment
+from given.measuring import Watched, find_pair
+from given.pictures import choose_evenly, plot_attention, plot_history, plot_page, plot_through_time, save_figure
+from given.run_folder import Checkpoint
+from reference.__main__ import main
+
+from .small import DEV, PAIRS, SMALL, corpus_flags
+
+
+def test_tokens_are_no_formulas(tmp_path):
+    figure = plot_attention(torch.rand(2, 2, 2), [r"$\bad$", "b"], ["$x_2$", "y"], "cross")
+    save_figure(figure, tmp_path / "a.svg")
+    labels = figure.axes[0].get_xticklabels() + figure.axes[0].get_yticklabels()
+    assert [label.get_text() for label in labels] == ["$x_2$", "y", r"$\bad$", "b"]
+    assert not any(label.get_parse_math() for label in labels)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries, n_keys", [(5, 5), (12, 60), (60, 12), (511, 512)])
+def test_maps_of_long_sentences_keep_a_shape_that_fits_a_screen(n_queries, n_keys):
+    figure = plot_attention(torch.rand(4, n_queries, n_keys), ["a"] * n_queries, ["b"] * n_keys, "cross")
+    width, height = figure.get_size_inches()
+    assert max(width, height) < 45 and max(width, height) < 3 * min(width, height)
+    axes = figure.axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("is attended to", "attends")
+
+
+def test_a_page_has_a_map_for_each_layer_and_head():
+    maps = [[torch.full((2, 3), layer / 10 + head / 100) for head in range(4)] for layer in range(2)]
+    figure = plot_page(maps, ["layer 1", "layer 2"], list("ABCD"), ["a", "b"], ["x", "y", "z"], "all")
+    shown = [axes.images[0].get_array()[0, 0] for axes in figure.axes[:8]]
+    assert shown == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.1, 0.11, 0.12, 0.13])
+    assert [axes.get_title() for axes in figure.axes[:4]] == list("ABCD")
+    assert [axes.get_ylabel() for axes in figure.axes[:8:4]] == ["layer 1", "layer 2"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_layers, n_heads, length", [(1, 1, 3), (2, 4, 60), (6, 8, 15)])
+def test_a_page_fits_on_a_screen(n_layers, n_heads, length):
+    maps = torch.rand(n_layers, n_heads, length, length)
+    names = [str(number) for number in range(max(n_layers, n_heads))]
+    figure = plot_page(maps, names[:n_layers], names[:n_heads], ["a"] * length, ["b"] * length, "all")
+    assert max(figure.get_size_inches()) < 27
+
+
+def test_the_curves_show_the_thresholds():
+    history = [{"epoch": n, "train_loss": 3 / n, "dev_loss": 4 / n, "dev_bleu": n / 10} for n in (1, 2, 3)]
+    bleu_axes = plot_history(history, {"beginner": 0.30, "advanced": 0.45}).axes[1]
+    assert [text.get_text() for text in bleu_axes.texts] == ["beginner 0.30", "advanced 0.45"]
+    assert sorted(line.get_ydata()[0] for line in bleu_axes.lines[1:]) == [0.30, 0.45]
+    assert len(plot_history(history).axes[1].lines) == 1
+
+
+def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path):
+    runs = [Experiment(replace(SMALL, epochs=2), PAIRS, DEV) for _ in range(2)]
+    runs[1].watched = find_pair("il dors .", PAIRS)
+    for run in runs:
+        torch.manual_seed(1)
+        run.run(tmp_path, progress=False)
+    losses = [[line["train_loss"] for line in run.history] for run in runs]
+    assert losses[0] == losses[1]
+    Experiment.resume(tmp_path / "last.pt", PAIRS, DEV, longer={"epochs": 3}).run(tmp_path, progress=False)
+    recorded = Watched(**Checkpoint.load(tmp_path / "last.pt").watched)
+    assert (recorded.epochs, recorded.target) == ([0, 1, 2, 3], ["he", "sleep", "."])
+    for look in recorded.weights:
+        shapes = {kind: tuple(weights.shape) for kind, weights in look.items()}
+        assert shapes == {"encoder": (1, 4, 3, 3), "decoder": (1, 4, 4, 4), "cross": (1, 4, 4, 3)}
+    assert not torch.equal(recorded.weights[0]["cross"], recorded.weights[1]["cross"])
+
+
+@pytest.mark.parametrize(
+    "sentence, message",
+    [
+        ("elle parle .", "'elle parle .' is not a source of the training or dev pairs: add its translation"),
+        ("|||he", "expected `source|||target`"),
+        ("il|||", "expected `source|||target`"),
+        ("il|||he|||she", "expected `source|||target`"),
+        ("", "add its translation"),
+    ],
+)
+def test_a_pair_to_watch_needs_both_sides(sentence, message):
+    with pytest.raises(ConfigError) as error:
+        find_pair(sentence, PAIRS)
+    assert message in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_page_and_an_animation_are_drawn_from_a_run(tmp_path, capsys):
+    files, out = corpus_flags(tmp_path), str(tmp_path / "run")
+    sizes = ["--preset", "tiny", "--d-model", "16", "--epochs", "2", "--batch-size", "4"]
+    assert main(["train", *files, *sizes, "--attention-through-time", "elle dort .|||she sleeps"]) == 0
+    drawing = ["attention", "--through-time", out, "--kind", "encoder", "--output"]
+    for name in ("page.png", "moving.gif"):
+        assert main([*drawing, str(tmp_path / name)]) == 0
+    with Image.open(tmp_path / "moving.gif") as picture:
+        durations = []
+        for frame in range(picture.n_frames):
+            picture.seek(frame)
+            durations.append(picture.info["duration"])
+    assert len(durations) >= 3 and sum(durations) > 2000
+    with Image.open(tmp_path / "page.png") as picture:
+        assert picture.width > 300
+    assert "encoder attention, layer 1, 3 times" in capsys.readouterr().out
+    assert main(["train", "--resume", *files, "--attention-through-time", "il dors ."]) == 2
+    assert "records the attention in 'elle dort .' already" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_many_reports_are_thinned_out_and_named():
+    assert choose_evenly(3, 12) == [0, 1, 2] and choose_evenly(51, 6) == [0, 10, 20, 30, 40, 50]
+    weights = [torch.rand(2, 3, 4) for _ in range(31)]
+    figure = plot_through_time(weights, [f"epoch {n}" for n in range(31)], ["a"] * 3, ["b"] * 4, "cross")
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    assert len(titles) == 12 and (titles[0], titles[-1]) == ("epoch 0", "epoch 30")
+    assert [axes.get_ylabel() for axes in figure.axes[:24:12]] == ["head 1", "head 2"]

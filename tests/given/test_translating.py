@@ -1,0 +1,316 @@
+"""`translate` (raw text and tokens, files and streams, several translations, unknown words), and the tokenizers."""
+
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from data.__main__ import main as data
+from given.building import build_model
+from given.config import PRESETS
+from given.experiment import Experiment
+from given.raw_text import LANGUAGES, TextError, TextTokenizer, tokenizer_files
+from given.run_folder import Checkpoint
+from given.translating import LineTranslator, replace_unknown, word_at
+from reference.__main__ import main
+from reference.data import read_pairs
+from reference.vocab import UNK_ID
+
+PAIRS = [
+    (f"{subject} {verb} .".split(), f"{other} {action} .".split())
+    for subject, other in (("ich", "i"), ("du", "you"), ("wir", "we"))
+    for verb, action in (("ess@@ e", "eat"), ("schlafe", "sl@@ eep"), ("lese", "read"))
+]
+RAW = [(f"Ein Haus, {n} Katzen.", f"It's a house, {n} cats.") for n in range(40)]
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory):
+    """A trained model, small but good at its nine sentences."""
+    folder = tmp_path_factory.mktemp("run")
+    length = {"epochs": 1, "max_steps": 150, "report_every": 150}
+    config = replace(PRESETS["tiny"], batch_size=18, learning_rate=5e-3, dropout=0.0, **length)
+    Experiment(config, PAIRS * 2, PAIRS[:3]).run(folder, progress=False)
+    return folder
+
+
+@pytest.fixture
+def raw_folder(run_folder, tmp_path, monkeypatch):
+    """The same with tokenizers: they split at spaces, in lower case, and join words to sentences."""
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    (folder / "best.pt").write_bytes((run_folder / "best.pt").read_bytes())
+    (folder / LANGUAGES).write_text("{}")
+    pieces = {"esse": ["ess@@", "e"]}
+    tokenizer = SimpleNamespace(
+        split=lambda text: [p for word in text.lower().replace(".", " .").split() for p in pieces.get(word, [word])],
+        join=lambda tokens: " ".join(tokens).replace("@@ ", "").replace(" .", ".").capitalize(),
+    )
+    monkeypatch.setattr("given.raw_text.TextTokenizer.load", lambda path: tokenizer)
+    return folder
+
+
+def translate(folder, lines, *flags, name="text.txt"):
+    """Runs the command on a file; returns what it wrote."""
+    (folder / name).write_text("".join(line + "\n" for line in lines))
+    files = ["--checkpoint", str(folder / "best.pt"), "--input", str(folder / name), "--output", str(folder / "out")]
+    assert main(["translate", *files, *flags]) == 0
+    return (folder / "out").read_text().splitlines()
+
+
+def test_raw_text_becomes_text_and_tokens_stay_tokens(raw_folder, run_folder):
+    assert translate(raw_folder, ["Ich esse.", "", "  ", "Du lese."]) == ["I eat.", "", "", "You read."]
+    lines = ["ich ess@@ e .", "du schlafe .|||you sl@@ eep ."]
+    expected = ["i eat .", "you sleep ."]
+    assert translate(raw_folder, lines, "--tokens") == expected
+    assert translate(raw_folder, lines, name="test.bpe") == expected, "a corpus' file has tokens"
+    assert translate(run_folder, lines) == expected, "without tokenizers there is nothing else"
+
+
+def test_every_search_translates_the_same(run_folder):
+    lines = ["ich lese .", "", "wir ess@@ e ."]
+    flags = [[], ["--cached"], ["--no-cached"], ["--beam-size", "3"], ["--beam-size", "3", "--no-cached"]]
+    assert {tuple(translate(run_folder, lines, *more)) for more in flags} == {("i read .", "", "we eat .")}
+
+
+def test_standard_streams(raw_folder, monkeypatch, capsys):
+    arguments = ["translate", "--input", "-", "--checkpoint", str(raw_folder / "best.pt")]
+    for text, more, status, out, err in (
+        (b"Ich esse.\r\n\nDu lese.", [], 0, "I eat.\n\nYou read.\n", ""),
+        (b"Ich esse.\n", ["--output", "-"], 0, "I eat.\n", ""),
+        (b"", [], 0, "", ""),
+        (b"Ich\nd\xff", [], 2, "", "reference: standard input:2: not UTF-8 text (byte 1)\n"),
+    ):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text), isatty=bool))
+        assert main([*arguments, *more]) == status
+        assert capsys.readouterr() == (out, err)
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == "reference: standard input: it is closed\n"
+
+
+def test_translations_go_to_a_redirected_output(run_folder, tmp_path):
+    """What is in the file already stays."""
+    (tmp_path / "src").write_text("ich lese .\n")
+    files = ["--checkpoint", str(run_folder / "best.pt"), "--input", str(tmp_path / "src"), "--output", "/dev/stdout"]
+    with (tmp_path / "log").open("w") as log:
+        log.write("first\n")
+        log.flush()
+        before = os.dup(1)
+        os.dup2(log.fileno(), 1)
+        try:
+            assert main(["translate", *files]) == 0
+        finally:
+            os.dup2(before, 1)
+            os.close(before)
+    assert (tmp_path / "log").read_text() == "first\ni read .\n"
+
+
+@pytest.mark.slow
+def test_what_is_typed_is_translated_line_by_line(run_folder):
+    theirs, ours = pty.openpty()
+    command = [sys.executable, "-m", "reference", "translate", "--input", "-", "--checkpoint", run_folder / "best.pt"]
+    with subprocess.Popen(command, stdin=ours, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        try:
+            for line, expected in ((b"ich lese .\n", b"i read .\n"), (b"\n", b"\n")):
+                os.write(theirs, line)
+                assert done.stdout.readline() == expected, "before the next line is typed"
+            os.write(theirs, b"\x04")
+            assert done.wait(60) == 0
+            assert b"one sentence per line; Ctrl-D ends" in done.stderr.read()
+        finally:
+            done.kill()
+            os.close(ours)
+            os.close(theirs)
+
+
+def test_n_best_lists(raw_folder):
+    lines = translate(raw_folder, ["Ich esse.", "", "Du lese."], "--n-best", "3", "--beam-size", "4")
+    rows = [line.split(" ||| ") for line in lines]
+    assert [int(row[0]) for row in rows] == [0, 0, 0, 1, 2, 2, 2]
+    assert [rows[index][1] for index in (0, 3, 4)] == ["I eat.", "", "You read."]
+    for sentence in (rows[:3], rows[4:]):
+        scores = [float(row[3]) for row in sentence]
+        assert scores == sorted(scores, reverse=True) and len({row[1] for row in sentence}) == 3
+        for row, score in zip(sentence, scores, strict=True):
+            assert row[2].startswith("logp= ") and float(row[2].split()[1]) <= score < 0
+    [one] = translate(raw_folder, ["Ich esse."], "--n-best", "1", "--length-penalty", "0")
+    assert one.split(" ||| ")[2].split()[1] == one.split(" ||| ")[3], "without a penalty they are the same"
+
+
+def test_lines_of_json(raw_folder):
+    plain = [json.loads(line) for line in translate(raw_folder, ["Ich esse.", ""], "--json")]
+    assert plain == [
+        {"number": 0, "source": "Ich esse.", "translation": "I eat."},
+        {"number": 1, "source": "", "translation": ""},
+    ]
+    [line] = translate(raw_folder, ["Ich esse."], "--json", "--n-best", "2")
+    found = json.loads(line)
+    assert found["translation"] == found["n_best"][0]["translation"] == "I eat."
+    assert found["n_best"][0]["score"] > found["n_best"][1]["score"]
+
+
+def test_notes_on_lines_that_are_cut(run_folder, capsys):
+    lines = translate(run_folder, ["ich lese .", "lese " * 600, *["du lese ."] * 5], "--max-length", "2")
+    assert lines[0] == "i read" and len(lines) == 7
+    errors, path = capsys.readouterr().err, run_folder / "text.txt"
+    assert f"{path}: line 2: too long, only the first 512 tokens are translated\n" in errors
+    assert f"{path}: lines 1, 2, 3 and 4 more: the translation stops at 2 tokens; --max-length allows more\n" in errors
+    translate(run_folder, ["ich lese ."], "--max-length", "9")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_package_without_the_cache(run_folder, monkeypatch, capsys):
+    monkeypatch.setattr("given.translating.find_cached_search", lambda *a: None)
+    (run_folder / "text.txt").write_text("ich lese .\n")
+    files = ["--checkpoint", str(run_folder / "best.pt"), "--input", str(run_folder / "text.txt"), "--output", "-"]
+    for flags, message in (
+        (["--n-best", "2"], "--n-best needs the key/value cache, which only the reference has"),
+        (["--cached"], "--cached: only the reference has a key/value cache"),
+    ):
+        assert main(["translate", *files, *flags]) == 2
+        assert message in capsys.readouterr().err
+    for has_cache, note in ((True, "these layers are not the reference's, so decoding takes longer"), (False, "")):
+        monkeypatch.setattr("given.translating.has_cache", lambda has_cache=has_cache: has_cache)
+        assert main(["translate", *files]) == 0
+        found = capsys.readouterr()
+        assert found.out == "i read .\n" and note in found.err and bool(note) == bool(found.err)
+
+
+def test_words_of_the_source_replace_unknown_ones(run_folder, monkeypatch):
+    saved = Checkpoint.load(run_folder / "best.pt")
+    model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).eval()
+    weights = torch.zeros(1, 2, 4, 4)
+    weights[0, :, [0, 1, 2, 3], [3, 2, 0, 1]] = 1.0  # the first token looks at the last word, and so on
+    cross = {"cross": [torch.zeros_like(weights), weights]}
+    monkeypatch.setattr("given.translating.forced_decode", lambda model, batch: (None, cross))
+    ids = [saved.tgt_vocab.ids["you"], UNK_ID, UNK_ID]
+    assert replace_unknown(model, saved, ["Ma@@", "ri@@", "a", "isst"], [ids]) == [["you", "Maria", "Maria"]]
+    tokens = ["l'", "ho@@", "mm@@", "e", "dort"]
+    assert [word_at(tokens, position) for position in range(5)] == ["l'", "homme", "homme", "homme", "dort"]
+
+
+def test_unknown_words_are_replaced_on_request():
+    """A model that can say nothing but <unk> copies; without the flag it says so."""
+    saved = Experiment(replace(PRESETS["tiny"], min_count=2, max_length=2), PAIRS, PAIRS).checkpoint()
+    model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).eval()
+    with torch.no_grad():
+        model.output_projection.weight.zero_()
+        model.output_projection.bias.zero_()[UNK_ID] = 9.0
+    for beam in ({}, {"n_best": 2}):
+        config = replace(saved.config, beam_size=2)
+        [plain] = LineTranslator(model, saved, config, **beam).translate(["Berlin"])
+        [copied] = LineTranslator(model, saved, config, replaces_unknown=True, **beam).translate(["Berlin"])
+        assert plain.texts[0] == "<unk> <unk>" and copied.texts[0] == "Berlin Berlin"
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Prepares a corpus with these options more."""
+
+    def prepare(*more):
+        for side, name in enumerate(("de", "en")):
+            (tmp_path / name).write_text("".join(f"{pair[side]}\n" for pair in RAW))
+        where = ["--train", tmp_path / "de", tmp_path / "en", "--languages", "de", "en", "--dev", 4, "--test", 0]
+        where += ["--vocabulary", 60, "--output", tmp_path / "corpus", *more]
+        assert data(["prepare", *map(str, where)]) == 0
+        return tmp_path / "corpus"
+
+    return prepare
+
+
+@pytest.mark.parametrize("encoding", ["bpe", "words"])
+@pytest.mark.parametrize("pre_tokenizer", ["signs", "whitespace"])
+@pytest.mark.parametrize("joint", [True, False])
+def test_raw_text_becomes_the_tokens_of_the_corpus(corpus, encoding, pre_tokenizer, joint):
+    folder = corpus("--encoding", encoding, "--pre-tokenizer", pre_tokenizer, *["--joint"] * joint)
+    text = TextTokenizer.load(folder)
+    train = read_pairs(folder / f"train.{encoding}")
+    assert {tuple(text.split(source)) for source, _ in RAW} >= {tuple(source) for source, _ in train}
+    assert {target for _, target in RAW} >= {text.join(target) for _, target in train}
+
+
+def test_unknown_words_and_letters_stay_as_they_are(corpus):
+    """So that they can be copied into the translation; the model takes them for <unk>."""
+    words = TextTokenizer.load(corpus("--encoding", "words"))
+    assert words.split("Ein [EOS] Kater") == ["Ein", "[", "EOS", "]", "Kater"]
+    assert TextTokenizer.load(corpus()).split("a\u0301好 Haus") == ["\u00e1@@", "好", "Haus"]
+    lower = TextTokenizer.load(corpus("--lowercase", "--pre-tokenizer", "whitespace"))
+    assert lower.split("HAUS ÄÖ") == ["haus", "ä@@", "ö"]
+    assert lower.split("") == lower.split(" \n") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "tokens", "text"),
+    [
+        ("en", "don ' t go , he said : \" 3 . 5 % of 10 , 000 ! \"", "don't go, he said: \"3.5% of 10,000!\""),
+        ("en", "the dogs ' t@@ a@@ il , a t - shirt ...", "the dogs' tail, a t-shirt..."),
+        ("fr", "l ' homme n ' est pas là , dit - il .", "l'homme n'est pas là, dit-il."),
+        ("it", "dell ' acqua c ' è .", "dell'acqua c'è."),
+        ("en", "", ""),
+    ],
+)  # fmt: skip
+def test_tokens_become_text_that_people_read(corpus, language, tokens, text):
+    tokenizer = TextTokenizer.load(corpus())
+    tokenizer.target_language = language
+    assert tokenizer.join(tokens.split()) == text
+
+
+def train_words(folder, run):
+    """The command that trains for one step on a prepared corpus."""
+    files = ["--train", folder / "train.bpe", "--dev", folder / "dev.bpe", "--output", run]
+    return ["train", "--preset", "tiny", "--max-steps", "1", *map(str, files)]
+
+
+def test_a_run_keeps_its_tokenizers(corpus, tmp_path):
+    """A later run from a corpus without them removes them."""
+    folder, run = corpus("--joint"), tmp_path / "run"
+    assert main(train_words(folder, run)) == 0
+    assert tokenizer_files(run) == tokenizer_files(folder)
+    assert set(tokenizer_files(run)) == {LANGUAGES, "tokenizer.json"}
+    (folder / LANGUAGES).unlink()
+    assert main(train_words(folder, run)) == 0
+    assert tokenizer_files(run) == {} and not list(run.glob("tokenizer*.json"))
+    with pytest.raises(TextError, match=r"run: has no languages\.json"):
+        TextTokenizer.load(run)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "languages.json: not a file that `data prepare` wrote"),
+        ('{"source": {"language": 1, "tokenizer": "tokenizer.json"}}', "not a file that `data prepare` wrote"),
+        (None, "tokenizer.json: No such file or directory"),
+    ],
+)
+def test_tokenizers_that_are_wrong(corpus, tmp_path, capsys, content, message):
+    folder = corpus("--joint")
+    (folder / "tokenizer.json").write_text("{}")
+    with pytest.raises(TextError, match=r"tokenizer\.json: not a file of the library tokenizers"):
+        TextTokenizer.load(folder)
+    if content is None:
+        (folder / "tokenizer.json").unlink()
+    else:
+        (folder / LANGUAGES).write_text(content)
+    assert main(train_words(folder, tmp_path / "run")) == 2
+    said = capsys.readouterr().err
+    assert message in said and said.count("\n") == 1
+    assert not (tmp_path / "run/last.pt").exists()
+
+
+@pytest.mark.slow  # a process of its own, which imports PyTorch
+def test_training_needs_no_tokenizers(corpus, tmp_path):
+    """Students train without the libraries of raw text."""
+    code = (
+        "import sys; sys.modules.update(tokenizers=None, sacremoses=None, datasets=None)\n"
+        f"from reference.__main__ import main; sys.exit(main({train_words(corpus('--joint'), tmp_path / 'run')}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
