@@ -2,8 +2,8 @@
 
     __main__.py   the command line                      build.py      everything, in memory
     problems.py   what is wrong with the input          placing.py    puts it in its place; compares
-    report.py     what is printed                       instructor_texts.py   read, and filled in
-    preflight.py  corpus and tests, before the gates
+    report.py     what is printed                       preflight.py  corpus and tests, before the gates
+    handout.py    the students' README.md               instructor_texts.py   read, filled in, with pictures
 
     skeleton/     reference/*.py -> student/*.py        notebooks/    prose and reference -> an nbgrader course
     archives/     student, instructor, Gradescope zips  update/       a corrected release into a student's folder

@@ -64,41 +64,44 @@ class Piece:
         return f"{self.path}:{self.line} (TODO {self.task})"
 
 
+Key = str | tuple[str, ...]
+"""The tokens of a piece: joined by spaces, to be found as they are; or one by one, with numbers in place of names."""
+
+
 @dataclass(frozen=True)
 class Pieces:
     """What other texts are compared with.
 
     Args:
-        statements: tokens, joined by spaces -> the statement.
-        renamed: tokens with numbers in the place of names -> the statement or stretch.
+        places: where each piece stands.
         fixed: the names that nobody can change, since the reference did not choose them.
     """
 
-    statements: Mapping[str, Piece]
-    renamed: Mapping[tuple[str, ...], Piece]
+    places: Mapping[Key, Piece]
     fixed: frozenset[str]
 
     @cached_property
     def lengths(self) -> dict[tuple[str, ...], set[int]]:
         """The lengths of the renamed ones by how they begin, names left out: for a quick first comparison."""
         lengths: dict[tuple[str, ...], set[int]] = {}
-        for tokens in self.renamed:
-            head = tuple("_" if token[0] == "\0" else token for token in tokens[:RENAMED_MIN])
-            lengths.setdefault(head, set()).add(len(tokens))
+        for key in self.places:
+            if isinstance(key, tuple):
+                head = tuple("_" if token[0] == "\0" else token for token in key[:RENAMED_MIN])
+                lengths.setdefault(head, set()).add(len(key))
         return lengths
 
-    def find(self, tokens: Sequence[str]) -> Iterator[tuple[str | tuple[str, ...], int]]:
-        """The key of each piece in a sequence, with the index of its first token."""
+    def find(self, tokens: Sequence[str]) -> Iterator[tuple[Key, int]]:
+        """Each piece in a sequence, with the index of its first token."""
         joined = f" {' '.join(tokens)} "
-        for key in self.statements:
-            position = joined.find(f" {key} ")
+        for key in self.places:
+            position = joined.find(f" {key} ") if isinstance(key, str) else -1
             if position >= 0:
                 yield key, joined.count(" ", 0, position)
         blank = ["_" if is_free(token, self.fixed) else token for token in tokens]
         for index, head in enumerate(zip(*(blank[shift:] for shift in range(RENAMED_MIN)), strict=False)):
             for length in self.lengths.get(head, ()):
                 numbered = number_names(tokens[index : index + length], self.fixed)
-                if numbered in self.renamed:
+                if numbered in self.places:
                     yield numbered, index
 
 
@@ -111,9 +114,8 @@ class LeakFinder:
         given = [[token for token, _ in lex(text)] for text in texts]
         pieces = collect_pieces(skeleton, frozenset(token for tokens in given for token in tokens))
         known = {key for tokens in given for key, _ in pieces.find(tokens)}
-        statements = {key: piece for key, piece in pieces.statements.items() if key not in known}
-        renamed = {key: piece for key, piece in pieces.renamed.items() if key not in known}
-        self.pieces = Pieces(statements, renamed, pieces.fixed)
+        places = {key: piece for key, piece in pieces.places.items() if key not in known}
+        self.pieces = Pieces(places, pieces.fixed)
 
     def leaks_in(self, where: str, content: bytes) -> list[str]:
         """One line for each place of the reference that survives in the file; empty where there is none."""
@@ -128,11 +130,7 @@ class LeakFinder:
             placed = lex(view)
             for key, index in self.pieces.find([token for token, _ in placed]):
                 line = view.count("\n", 0, placed[index][1]) + 1
-                how, piece = (
-                    ("a copy", self.pieces.statements[key])
-                    if isinstance(key, str)
-                    else ("a renamed copy", self.pieces.renamed[key])
-                )
+                piece, how = self.pieces.places[key], "a copy" if isinstance(key, str) else "a renamed copy"
                 found.setdefault(piece, f"{where}:{line}: {how} of {piece}")
         return list(found.values())
 
@@ -177,7 +175,7 @@ def collect_pieces(skeleton: Skeleton, given: Collection[str]) -> Pieces:
     fixed = frozenset(names - chosen)
     telling = fixed - _EVERYDAY
     telltale = {name for name in names & chosen if name[0] == "."}.difference(given)
-    copies = {
+    copies: dict[Key, Piece] = {
         " ".join(tokens): piece
         for piece, tokens in statements
         if len(tokens) >= (COPY_MIN if telltale.isdisjoint(tokens) else TELLTALE_MIN)
@@ -187,7 +185,8 @@ def collect_pieces(skeleton: Skeleton, given: Collection[str]) -> Pieces:
         for piece, tokens in statements
         if RENAMED_MIN <= len(tokens) <= STRETCH and not telling.isdisjoint(tokens)
     ]
-    return Pieces(copies, {number_names(tokens, fixed): piece for piece, tokens in (*stretches, *short)}, fixed)
+    renamed: dict[Key, Piece] = {number_names(tokens, fixed): piece for piece, tokens in (*stretches, *short)}
+    return Pieces({**copies, **renamed}, fixed)
 
 
 def statements_between(source: Source, begin: int, end: int, task: str) -> Iterator[tuple[Piece, list[str]]]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from .archives.audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
+from .archives.packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
 from .build import MANIFEST, Release
 from .gates.running import GateResult
 

@@ -6,6 +6,7 @@ import io
 import tokenize
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from foundation.printable_text import line_of, printable
@@ -98,6 +99,22 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
         return TooNestedError("its expressions are nested too deeply")
     except ValueError as error:  # NUL bytes, lone surrogates
         return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
+
+
+@lru_cache(maxsize=32)
+def statements_of(text: str) -> frozenset[str]:
+    """The statements of a module, inner ones too, as `dump` gives them: what was handed out, and is nobody's own."""
+    tree = parse(text)
+    nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
+    return frozenset(dump(node) for node in nodes if isinstance(node, ast.stmt)) - {""}
+
+
+def dump(node: ast.AST) -> str:
+    """A node as text that shows no layout; "" where it is nested too deeply to be looked at."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return ""
 
 
 def resolve(importer: str, is_package: bool, level: int, name: str | None) -> str | None:

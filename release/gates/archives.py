@@ -6,10 +6,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from ..archives.audience import GRADESCOPE_ZIP, STUDENT_ZIP
-from ..archives.gradescope import ENTRY
-from ..archives.packing import members_of
-from ..archives.student import ARCHIVE_FOLDER
+from ..archives.contents import ARCHIVE_FOLDER, ENTRY
+from ..archives.packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
 from ..skeleton.build import coded_tasks
 from .marks import Mark, full_marks, shows_todo
 from .running import Verdict, Workspace, ending_of, run_python, write_all

@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tqdm import tqdm
 
+from ..archives.packing import members_of
 from ..build import Project, Release
 
 AT_A_TIME = 2
@@ -46,6 +48,12 @@ class Workspace:
     def package(self) -> Path:
         """The skeleton on disk."""
         return self.folder / self.release.assignment.package
+
+    @cached_property
+    def shipped(self) -> dict[str, bytes]:
+        """Every file of the release by path, also those in the archives as they were packed."""
+        outputs = self.release.outputs.items()
+        return {name: text for path, packed in outputs for name, text in ((path, packed), *members_of(path, packed))}
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from ..archives.instructor import FOLDERS as KEPT
+from ..archives.contents import KEPT
+from ..archives.handed_out import CORPUS
 from ..archives.packing import checksum
-from ..archives.student import CORPUS
 from ..build import Project, make_release
 from ..notebooks.nbgrader_course import FILES as NOTEBOOK_FILES
 from ..notebooks.nbgrader_course import FOLDER as NOTEBOOKS

@@ -11,8 +11,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from foundation.assignment_file import Assignment, Task
 from foundation.counting import as_threshold
 
-from ..archives.student import ASSIGNMENT
 from ..problems import Problem, ReleaseError
+from ..skeleton.build import ASSIGNMENT_FILE
 from .answers import EVERYWHERE, Definition, merge_imports
 from .prose import Answer, Code, Part, Setup, TaskHead, Text
 
@@ -92,7 +92,7 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
         for number in known:
             if number not in places:
                 what = f"{form % number} is in none of the notebooks' prose"
-                problems.append(Problem(ASSIGNMENT, 0, what, "put it in one, or remove the task"))
+                problems.append(Problem(ASSIGNMENT_FILE, 0, what, "put it in one, or remove the task"))
     for path, parts in prose.items():
         setups = [part.line for part in parts if isinstance(part, Setup)]
         answers = [part.line for part in parts if isinstance(part, Answer)]

@@ -1,8 +1,8 @@
 """First pass: where the solutions are.
 
 A marker is a comment of exactly `### BEGIN SOLUTION` or `### END SOLUTION`, alone on its line. Text inside a string is
-never one. A comment, or a line of a string, that only resembles a marker is a problem: left alone, it would put the
-solution into the students' copy.
+never one. A comment that only resembles a marker is a problem: left alone, it would put the solution into the students'
+copy.
 """
 
 import re
@@ -19,7 +19,6 @@ BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
 
 _WORD = re.compile(r"[^\W_]+")
-_MENTION = re.compile(r"(?<!#)### (?:BEGIN|END) SOLUTION(?!\w)")
 _EDGES = ("begin", "end")
 _MEANT = ("solution", "answer")
 _OTHER_WORDS = {"resolution", "evolution", "absolution", "dissolution", "revolution", "pollution", "dilution"}
@@ -43,14 +42,19 @@ def find_markers(source: Source) -> tuple[list[Marker], list[Problem]]:
             line, indent = token.start[0], token.line[: token.start[1]]
             meant = token.string if token.string in (BEGIN, END) else meant_in_comment(token.string)
             if meant and meant != token.string:
-                problems.append(_misspelled(source.path, line, token.string, meant))
+                shown = token.string if len(token.string) <= 60 else f"{token.string[:57]}..."
+                right = f"write `{meant}`, or word it differently"
+                problems.append(Problem(source.path, line, f"`{shown}` looks like a marker", right))
             elif meant and indent.strip():
                 what = f"`{token.string}` after code"
                 problems.append(Problem(source.path, line, what, "a marker stands alone on its line"))
             if meant and not indent.strip():
                 markers.append(Marker(line, meant == BEGIN, indent))
         elif token.type == tokenize.STRING or tokenize.tok_name[token.type] == "FSTRING_MIDDLE":
-            problems += _problems_in_string(source.path, token)
+            for line, text in enumerate(token.string.split("\n"), start=token.start[0]):
+                if text.strip() in (BEGIN, END):
+                    what = f"`{text.strip()}` in a string is not a marker, and what follows would be shipped"
+                    problems.append(Problem(source.path, line, what, "remove it from the string"))
     return markers, problems
 
 
@@ -108,18 +112,6 @@ def meant_in_comment(comment: str) -> str | None:
     return BEGIN if to_begin <= to_end else END
 
 
-def meant_in_string(line: str) -> str | None:
-    """The marker that a line of a string resembles; the exact spelling is a mention, not a fault."""
-    line = _MENTION.sub("", line).strip()
-    if line.startswith("#"):
-        return meant_in_comment(line)
-    words = _WORD.findall(line)
-    for word, other in zip(words, words[1:], strict=False):
-        if word.isupper() and other.isupper() and (meant := meant_in_comment(f"# {word} {other}")):
-            return meant
-    return None
-
-
 def _begins_with(letters: str, target: str, n_edits: int) -> bool:
     """Whether a text begins with another one, but for so many slips; the first letter is right."""
     lengths = range(len(target) - n_edits, min(len(target) + n_edits, len(letters)) + 1)
@@ -129,29 +121,3 @@ def _begins_with(letters: str, target: str, n_edits: int) -> bool:
 def _is_solution(word: str) -> bool:
     folded = word.casefold()
     return folded not in _OTHER_WORDS and any(OSA.distance(folded, meant) <= 2 for meant in _MEANT)
-
-
-def _problems_in_string(path: str, token: tokenize.TokenInfo) -> list[Problem]:
-    """Lines that resemble a marker, and text between two that are written exactly, which would be shipped."""
-    problems = []
-    begin: int | None = None
-    has_text = False
-    for line, text in enumerate(token.string.split("\n"), start=token.start[0]):
-        bare = text.strip().strip("'\"")
-        if bare == BEGIN:
-            begin, has_text = line, False
-        elif bare == END:
-            if begin and has_text:
-                what = "markers inside a string are not markers, and the text between them would be shipped"
-                problems.append(Problem(path, begin, what, "remove it from the string"))
-            begin = None
-        elif meant := meant_in_string(bare):
-            problems.append(_misspelled(path, line, bare, meant))
-        elif bare:
-            has_text = True
-    return problems
-
-
-def _misspelled(path: str, line: int, written: str, meant: str) -> Problem:
-    shown = written if len(written) <= 60 else written[:57] + "..."
-    return Problem(path, line, f"`{shown}` looks like a marker", f"write `{meant}`, or word it differently")

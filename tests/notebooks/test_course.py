@@ -9,7 +9,7 @@ import pytest
 from autograder.intake import take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.archives.student import read_requirements
+from release.archives.requirements import read_requirements
 from release.build import make_package
 from release.gates.structure import notebook_faults
 from release.notebooks.nbgrader_course import PROSE, collect_support, generate, make_sources

@@ -2,7 +2,7 @@
 
 import pytest
 
-from release.skeleton.markers import BEGIN, END, meant_in_comment, meant_in_string
+from release.skeleton.markers import BEGIN, END, meant_in_comment
 
 MISSPELLED = {
     BEGIN: [
@@ -85,18 +85,3 @@ def test_one_slip_of_the_keyboard_is_recognised(edge: str) -> None:
         for slip in (before + two + after, before + one + one + two + after, before + two + one + after):
             assert meant_in_comment(slip) in (edge, None if slip == edge else edge), slip
         assert meant_in_comment(before + one.swapcase() + two + after) in (edge, None if one == " " else edge)
-
-
-@pytest.mark.parametrize(
-    "line", ["## BEGIN SOLUTION", "  # end solution", "put BEGIN SOLUTON here", "#### END SOLUTION"]
-)
-def test_a_line_of_a_string_may_resemble_one(line: str) -> None:
-    assert meant_in_string(line)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["the best solution so far", "begin solution search", "Returns: the solution.", f"the line `{BEGIN}` is mentioned"],
-)
-def test_prose_in_a_string_is_none(line: str) -> None:
-    assert meant_in_string(line) is None

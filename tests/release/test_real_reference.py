@@ -9,8 +9,10 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.archives.handout import make_handout
-from release.archives.student import collect_kit, read_given, read_requirements
+from release.archives.contents import collect_kit
+from release.archives.handed_out import read_given
+from release.archives.requirements import read_requirements
+from release.handout import make_handout
 from release.leaks import LeakFinder
 from release.notebooks.nbgrader_course import read_efforts
 from release.problems import ReleaseError
@@ -53,23 +55,6 @@ def test_the_skeleton_is_tidy(real: Skeleton) -> None:
         made = set(text.splitlines()) - set(real.sources[path].text.splitlines())
         assert all(len(line) <= 110 for line in made), path
         assert not text.startswith("\n") and "\n\n\n\n" not in text, path
-
-
-def test_no_import_is_left_over(real: Skeleton) -> None:
-    """In files with solutions, every name that is imported is used (or exported by `__init__`)."""
-    for path in real.files:
-        if not real.regions[path]:
-            continue
-        tree = ast.parse(real.files[path])
-        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        used |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}  # quoted annotations
-        bound = {
-            (alias.asname or alias.name).partition(".")[0]
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.Import, ast.ImportFrom))
-            for alias in node.names
-        }
-        assert bound <= used, path
 
 
 def test_the_skeleton_holds_no_solution(real: Skeleton, finder: LeakFinder) -> None:

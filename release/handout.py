@@ -1,16 +1,15 @@
 """Makes the handout, README.md of the students' archive: prose from its own handout.md, the rest from its file."""
 
-import re
 import textwrap
 from collections.abc import Mapping
 
 from foundation.assignment_file import Assignment, Task
 from foundation.counting import as_threshold
 
-from ..instructor_texts import fill_in, read_text
-from ..notebooks.prose import TaskHead
-from ..skeleton.build import Skeleton, coded_tasks
-from .student import Requirements
+from .archives.requirements import Requirements
+from .instructor_texts import fill_in, read_text, words_of
+from .notebooks.prose import TaskHead
+from .skeleton.build import Skeleton, coded_tasks
 
 TEMPLATE = "handout.md"
 
@@ -36,7 +35,7 @@ def make_handout(
     extensions = [task for task in assignment.tasks if task.extension]
     first = coded_tasks(assignment)[0]
     words = {
-        **words_of(assignment, requirements),
+        **words_of(assignment, requirements.packages),
         "package": assignment.package,
         "first": first.number,
         "marker": first.marker,
@@ -50,17 +49,6 @@ def make_handout(
         "extensions": _extensions(extensions, efforts),
     }
     return fill_in(read_text(assignment.folder / TEMPLATE, TEMPLATE), TEMPLATE, words).encode("utf-8")
-
-
-def words_of(assignment: Assignment, requirements: Requirements) -> dict[str, str]:
-    """What both handouts say of the assignment and of how it is graded, by the names in their templates."""
-    return {
-        "python": ".".join(map(str, assignment.python)),
-        "packages": ", ".join(re.split(r"[^\w.-]", package, maxsplit=1)[0] for package in requirements.packages),
-        "title": assignment.title,
-        "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
-        "contact": f" ({assignment.contact})" if assignment.contact else "",
-    }
 
 
 def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> str:
