@@ -6,19 +6,14 @@ import json
 import sys
 
 from foundation.assignment_file import AssignmentError
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
+from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 from foundation.printable_text import printable
 from foundation.term_secret import SecretError
 from foundation.whole_files import OutputError
 
-from .classroom.downloads import DownloadError
-from .classroom.errors import ClassError
-from .classroom.store import StoreError
 from .commands import ask, by_hand, export_marks, grade, grade_class, list_class, replay, similar, translate_again
-from .commands.replay import ReplayError
 from .grading.record import NotWrittenError, record_schema
 from .intake import IntakeError
-from .reports.gradebook import GradebookError
 from .sandbox.errors import SandboxUnavailableError
 from .scoring import ScoringError
 from .testing.errors import CollectionError
@@ -26,18 +21,7 @@ from .testing.errors import CollectionError
 LONGEST = 2000
 """Characters of a message."""
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
-USER_ERRORS = (
-    AssignmentError,
-    IntakeError,
-    ClassError,
-    DownloadError,
-    GradebookError,
-    OutputError,
-    ReplayError,
-    ScoringError,
-    SecretError,
-    StoreError,
-)
+USER_ERRORS = (UserError, AssignmentError, IntakeError, OutputError, ScoringError, SecretError)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,7 +7,6 @@
     translating_again.py  run in the worker beside a submission: translates with its checkpoint
     learned_model.py   what the model does whose checkpoint was handed in
     understanding/     questions to students about their own code
-    proof/conditions/  under which known faults are tried
 
 All else that an assignment has is data: `foundation.assignment_file`, and files below `Assignment.folder`.
 """
@@ -136,18 +135,6 @@ class LearnedModel(Protocol):
         ...
 
 
-class Conditions(Protocol):
-    """What `proof/conditions/` offers.
-
-    Attributes:
-        CONDITIONS: by what holds; each has a kind, the names of the components that it makes sense for, and `holds`.
-        Moment: what a condition is asked about: one call of a component.
-    """
-
-    CONDITIONS: Mapping[str, Any]
-    Moment: Callable[..., Any]
-
-
 class Scene(Protocol):
     """A call of a component with small arguments, all of whose axes differ in length.
 
@@ -250,11 +237,6 @@ def training_check_of(assignment: Assignment) -> TrainingCheck | None:
 def learned_model_of(assignment: Assignment) -> LearnedModel | None:
     """What shows the model whose checkpoint was handed in, if there is anything."""
     return cast("LearnedModel | None", part_of(assignment, "learned_model"))
-
-
-def conditions_of(assignment: Assignment) -> Conditions | None:
-    """The conditions under which known faults are tried, if there are any."""
-    return cast("Conditions | None", part_of(assignment, "proof.conditions"))
 
 
 def understanding_of(assignment: Assignment) -> Understanding:

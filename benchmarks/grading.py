@@ -31,7 +31,7 @@ RIGHT, WRONG = "correct variants, in a class", "faulty submissions with their di
 BARE = "the same tests, bare, in a fork that has all loaded"
 COLD = "from benchmarks.grading import cold; print(cold())"
 TESTS = ("-m", "pytest", "-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "-q")
-MOST_SECONDS = 60
+MOST_SECONDS = 600
 N_BARE, N_COLD = 5, 3
 
 
@@ -61,9 +61,9 @@ def in_a_class(submissions: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, f
         full = points_of(grader, REFERENCE)  # so that the first is like the others
         for what, submission in tqdm(submissions, desc="class", leave=False):
             before = cpu_of(grader.zygote._process.pid)
-            (_, told), (_, ended) = run_forked(deque([submission]), work, MOST_SECONDS)
+            (_, told), *_ = run_forked(deque([submission]), work, MOST_SECONDS)
             if isinstance(told, Ended) or (what != WRONG and told[1] != full):
-                raise RuntimeError(f"{submission} did not get all points: {told}, {ended}")
+                raise RuntimeError(f"{submission} did not get all points: {told}")
             yield what, told[0] + cpu_of(grader.zygote._process.pid) - before
 
 

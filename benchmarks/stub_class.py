@@ -221,7 +221,7 @@ def on_this_machine(n_workers: int) -> Iterator[str]:
     """A cluster of workers that each grade one submission at a time; its address."""
     from distributed import LocalCluster  # here: the other measurements do without
 
-    with LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster.scheduler_address
 
 

@@ -6,9 +6,7 @@
     submission_limits.py  what a submission may use             child_processes.py  jobs in forked children
     term_secret.py        what seeds follow from                todo_wording.py     a TODO's comment, and its error
     watchdog.py           time limits for our own code          sources.py          a package's modules as text
-    late_policy.py        what handing in late costs            opening_flags.py    to open a file of a stranger's
-    counting.py           1 mark, 2 marks                       usable_cores.py     how much runs at a time
-    damaged_text.py       where bytes are no text
+    late_policy.py        what handing in late costs            counting.py          1 mark, 2 marks
 
 Nothing in it knows of grading or of releases.
 """

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from .contract import Contract, Forbidden
-from .damaged_text import line_of
 from .late_policy import LatePolicy
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
+from .printable_text import line_of
 from .submission_limits import Limits
 
 DEFAULT_PATH = ASSIGNMENT_FILE
-CREDITS = ("share", "all")
+CREDITS = ("items", "all")
 TAKEN = (
     "autograder",
     "benchmarks",
@@ -42,12 +42,28 @@ class AssignmentError(ValueError):
 
 
 @dataclass(frozen=True)
+class Item:
+    """An item of a task's rubric; it is earned where all its tests pass.
+
+    Attributes:
+        name: in the words of the course; tests name it with `@pytest.mark.item(name)`.
+        weight: its part of the task's points, in proportion to the weights of the other items.
+        requires: the name of an item without which this one is worth nothing; "" = none.
+    """
+
+    name: str
+    weight: float
+    requires: str = ""
+
+
+@dataclass(frozen=True)
 class Task:
     """One part that earns points: tests judge it, or BLEU against a threshold.
 
     Attributes:
         components: those of the contract whose faults cost these points; none where BLEU is judged.
         threshold: the name of the BLEU that is asked for; None where components are judged.
+        items: the rubric; without one, the task is earned where all its tests pass.
     """
 
     number: str
@@ -58,6 +74,7 @@ class Task:
     threshold: str | None = None
     extension: bool = False
     visibility: str = "visible"
+    items: tuple[Item, ...] = ()
 
     @property
     def marker(self) -> str:
@@ -155,7 +172,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     except ValueError as error:
         raise error if isinstance(error, AssignmentError) else AssignmentError(f"[limits] {error}") from None
     release = _table(content.get("release", {}), ["instructor_only"], "[release]")
-    credit = content.get("credit", "share")
+    credit = content.get("credit", "items")
     if credit not in CREDITS:
         raise AssignmentError(f"credit = {credit!r}: expected {' or '.join(map(repr, CREDITS))}")
     contract = _contract(content.get("contract", {}))
@@ -314,7 +331,27 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
             raise AssignmentError(f"{where}: {what}")
     if threshold is not None and threshold not in thresholds:
         raise AssignmentError(f"{where}: unknown threshold {threshold!r}{_suggest(threshold, thresholds)}")
-    return Task(**{**table, "components": components, "points": float(points)})
+    items = _items(table.get("items", []), where)
+    return Task(**{**table, "components": components, "points": float(points), "items": items})
+
+
+def _items(content: object, where: str) -> tuple[Item, ...]:
+    if not isinstance(content, list):
+        raise AssignmentError(f'{where}: items: expected a list of {{ name = "…", weight = 1 }}')
+    found: list[Item] = []
+    for entry in content:
+        table = _table(entry, [item.name for item in fields(Item)], f"{where}: an item")
+        name = _line(table.get("name"), f"{where}: an item's name")
+        weight, requires = table.get("weight"), table.get("requires", found[0].name if found else "")
+        if not isinstance(weight, (int, float)) or not _is_number(weight) or weight <= 0:
+            raise AssignmentError(f"{where}: {name!r}: weight = {weight!r}: expected a number above 0")
+        known = [item.name for item in found]
+        if name in known:
+            raise AssignmentError(f"{where}: two items are called {name!r}")
+        if requires and requires not in known:
+            raise AssignmentError(f"{where}: {name!r}: requires = {requires!r}: expected an item that stands before it")
+        found.append(Item(name, float(weight), requires))
+    return tuple(found)
 
 
 def _text(value: object, where: str) -> str:

@@ -197,6 +197,11 @@ def _messages(
             child.kill()
 
 
+def usable_cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def end_with_parent(parent: int) -> None:
     """Lets the system kill this process as soon as its parent ends; exits where that has happened already.
 

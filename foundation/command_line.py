@@ -12,6 +12,10 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as in shells: 128 plus the signal's number."""
 
 
+class UserError(ValueError):
+    """What somebody has typed, or a file that was named, cannot be used; the message is one line that says why."""
+
+
 class HelpFormatter(argparse.HelpFormatter):
     """Wraps descriptions, but no example: a command that is broken in two cannot be copied."""
 

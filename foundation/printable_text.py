@@ -51,6 +51,11 @@ def clean(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - len(_CUT)].rstrip(_JOINERS) + _CUT
 
 
+def line_of(error: UnicodeDecodeError) -> int:
+    """The line, from 1, in which decoding a whole file has failed."""
+    return error.object.count(b"\n", 0, error.start) + 1
+
+
 def _joiners(text: str) -> set[int]:
     """Where an invisible joiner stands between two letters of a script that has them."""
     found = (match.start() for match in _JOINER.finditer(text))

@@ -6,18 +6,26 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment
 
-from .archives.audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
-from .archives.gradescope import PROGRAMS, collect_gradescope
-from .archives.handout import make_handout
-from .archives.instructor import collect_instructor
-from .archives.packing import make_manifest, make_zip
-from .archives.pictures import named_pictures
-from .archives.student import HANDOUT, collect_kit, read_given, read_requirements, versions_of
+from .archives.contents import HANDOUT, PROGRAMS, collect_gradescope, collect_instructor, collect_kit
+from .archives.handed_out import read_given
+from .archives.packing import (
+    GRADESCOPE_ZIP,
+    HANDED_OUT,
+    INSTRUCTOR_ZIP,
+    NOTEBOOKS_ZIP,
+    STUDENT_ZIP,
+    make_manifest,
+    make_zip,
+    remember,
+)
+from .archives.requirements import read_requirements
+from .handout import make_handout
+from .instructor_texts import named_pictures
+from .notebooks.nbgrader_course import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks.nbgrader_course import Course, has_notebooks, make_course, read_efforts
 from .preflight import check_inputs
 from .problems import ReleaseError
 from .skeleton.build import Skeleton, make_skeleton, read_folder
-from .update.plan import HANDED_OUT, remember
 
 MANIFEST = "MANIFEST.json"
 
@@ -105,7 +113,7 @@ def make_release(project: Project) -> Release:
     packed = {name: make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     notebooks = {**course.shipped, **course.kept} if course else {}
     manifest = make_manifest(
-        folder, notebooks, {name: (packed[name], archives[name]) for name in archives}, versions_of(requirements)
+        folder, notebooks, {name: (packed[name], archives[name]) for name in archives}, requirements.versions()
     )
     outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
     outputs |= {f"dist/{name}": content for name, content in packed.items()}

@@ -11,7 +11,7 @@ from pathlib import Path
 from foundation.whole_files import in_one_piece
 
 from .archives.packing import checksum
-from .archives.student import read_requirements
+from .archives.requirements import read_requirements
 from .build import MANIFEST, Project, Release, make_package
 from .notebooks.nbgrader_course import PROSE, has_notebooks, make_course, release_folder
 from .problems import ReleaseError
@@ -32,16 +32,22 @@ def write_files(files: Mapping[str, bytes], folder: Path) -> list[str]:
     return changed
 
 
-def check_target(release: Release, output: Path) -> set[str]:
-    """Names the files in `student/` that someone has written by hand and that the release does not touch.
+def check_target(release: Release, output: Path, force: bool = False) -> set[str]:
+    """Names the files in `student/` that someone has written by hand: neither the last build nor git has them so.
 
     Raises:
-        ReleaseError: where such a file stands in the way of one that the release makes.
+        ReleaseError: where such a file stands in the way of one that the release makes, unless `force`.
     """
     target = output / release.assignment.package
-    by_hand = _written_by_hand(read_folder(target), release.folder, target, output / "dist" / MANIFEST)
+    last = _last_build(output, "student")
+    by_hand = {
+        name
+        for name, content in read_folder(target).items()
+        if release.folder.get(name) != content and last.get(name) != checksum(content)
+    }
+    by_hand -= _unchanged_in_git(target) if by_hand else set()
     edited = sorted(by_hand & release.folder.keys())
-    if edited:
+    if edited and not force:
         names = "\n".join(f"  {target.name}/{name}" for name in edited)
         what = f"edited by hand since the last build:\n{names}\n"
         raise ReleaseError(f"{what}edit the reference instead, or overwrite them with --force")
@@ -51,33 +57,24 @@ def check_target(release: Release, output: Path) -> set[str]:
 def write_release(release: Release, output: Path, force: bool = False) -> list[str]:
     """Puts the release in place and returns the files that changed or went.
 
-    A file in `student/` that someone has written by hand is not removed, and overwritten only by `force`.
+    What an earlier build has made and this one does not goes, unless someone has changed it by hand; a file in
+    `student/` that was changed by hand is overwritten only by `force`.
 
     Raises:
         ReleaseError: where such a file stands in the way.
     """
-    target = output / release.assignment.package
-    present = read_folder(target)
-    if force:
-        by_hand = _written_by_hand(present, release.folder, target, output / "dist" / MANIFEST)
-    else:
-        by_hand = check_target(release, output)
-    left_over = _left_over(release, output)  # before the new manifest takes the old one's place
+    package = release.assignment.package
+    by_hand = check_target(release, output, force)
+    present = read_folder(output / package)
+    gone = [f"{package}/{name}" for name in sorted(present.keys() - release.folder.keys() - by_hand)]
+    last = _last_build(output, "notebooks")  # before the new manifest takes the old one's place
+    for name in sorted(last.keys() - release.outputs.keys()):
+        if (output / name).is_file() and checksum((output / name).read_bytes()) == last[name]:
+            gone.append(name)
     changed = write_files(release.outputs, output)
-    for name in sorted(present.keys() - release.folder.keys() - by_hand):
-        (target / name).unlink()
-        changed.append(f"{target.name}/{name}")
-    for name in left_over:
+    for name in gone:
         (output / name).unlink()
-        changed.append(name)
-    return changed
-
-
-def _left_over(release: Release, output: Path) -> list[str]:
-    """The course's files, still as the last build made them, that this one does not make."""
-    last = _last_build(output / "dist" / MANIFEST, "notebooks")
-    gone = sorted(last.keys() - release.outputs.keys())
-    return [name for name in gone if (output / name).is_file() and checksum((output / name).read_bytes()) == last[name]]
+    return changed + gone
 
 
 def compare_package(project: Project) -> list[str]:
@@ -113,33 +110,21 @@ def _compare(folder: str, expected: Mapping[str, bytes], present: Mapping[str, b
     return lines
 
 
-def _written_by_hand(present: Mapping[str, bytes], new: Mapping[str, bytes], target: Path, manifest: Path) -> set[str]:
-    """The files whose present content neither the last build nor git has."""
-    last = _last_build(manifest, "student")
-    unknown = {
-        name for name, content in present.items() if new.get(name) != content and last.get(name) != checksum(content)
-    }
-    return unknown - _unchanged_in_git(target, unknown)
-
-
-def _last_build(manifest: Path, part: str) -> dict[str, str]:
+def _last_build(output: Path, part: str) -> dict[str, str]:
     """The checksums of what the last build made, by path; none where nothing tells."""
     try:
-        return dict(json.loads(manifest.read_text(encoding="utf-8"))[part])
+        return dict(json.loads((output / "dist" / MANIFEST).read_text(encoding="utf-8"))[part])
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 
-def _unchanged_in_git(folder: Path, names: set[str]) -> set[str]:
+def _unchanged_in_git(folder: Path) -> set[str]:
     """The files that git has as they are, so that overwriting them loses nothing."""
-    if not names:
-        return set()
     try:
         tracked = _git(folder, "ls-files", "-z", "--", ".")
-        dirty = _git(folder, "diff", "HEAD", "--name-only", "--relative", "-z", "--", ".")
+        return tracked - _git(folder, "diff", "HEAD", "--name-only", "--relative", "-z", "--", ".")
     except (OSError, subprocess.CalledProcessError):
         return set()
-    return names & tracked - dirty
 
 
 def _git(folder: Path, *arguments: str) -> set[str]:

@@ -9,7 +9,7 @@ from foundation.assignment_file import Assignment
 from foundation.counting import counted
 from foundation.places import REFERENCES
 
-from .archives.student import CORPUS, REQUIRED_CORPUS, TESTS
+from .archives.handed_out import CORPUS, REQUIRED_CORPUS, TESTS
 from .instructor_texts import read_text
 from .problems import Problem, ReleaseError
 from .skeleton.build import coded_tasks

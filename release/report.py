@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from .archives.audience import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
+from .archives.packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
 from .build import MANIFEST, Release
 from .gates.running import GateResult
 
@@ -69,7 +69,7 @@ def summary(release: Release, changed: Sequence[str], notes: Sequence[str], has_
         ),
         f"      dist/{MANIFEST}   versions and checksums",
         "",
-        f"next  read {package}/README.md as a student would; docs/instructor.md has the details",
+        f"next  read {package}/README.md as a student would; docs/how-to/new-term.md has the details",
     ]
     if in_folder:
         lines.append(f"      commit {package}/: CI compares it with the reference")

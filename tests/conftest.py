@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,10 @@ collect_ignore = ["example"]  # an assignment of its own, whose tests judge subm
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+# Where an environment keeps no bytecode, pytest would rewrite all tests and each child process compile the kit again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's job in the background: nothing could be stopped
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -38,8 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="tests that take a sample try all cases")
 
 
-TOGETHER = ("tests/autograder/grading/",)
-"""Folders whose files share a fixture that takes long to make."""
+TOGETHER = ("tests/autograder/grading/", "tests/data/test_co")
+"""How the paths of files begin that share a fixture which takes long to make: a grader, the whole corpus."""
 
 
 @pytest.hookimpl(optionalhook=True)

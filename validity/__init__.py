@@ -4,11 +4,9 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
 
     __main__.py    the command line: prove, mutate, prove-diagnosis, calibrate
     run_tests.py   runs the component tests on many versions of a submission
-    reach.py       which of the tests a change can reach
     markdown.py    tables for the pages in docs/proof
     calibration.py where to put the BLEU thresholds
     proof/         every known fault costs its own task points, every correct variant passes
-    conditions/    known faults that show only under a condition cost points too
     mutation/      small changes that nobody thought of cost points too
     diagnosis/     misconceptions are recognised in other layouts
 """

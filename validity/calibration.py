@@ -143,7 +143,8 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
 def version_of(arguments: Sequence[str], references: Path) -> str:
     """Eight hex digits that identify the settings, the reference, the corpus and the test split."""
     digest = hashlib.sha256(json.dumps(list(arguments)).encode())
-    code, corpus = (ROOT / "reference").rglob("*.py"), (ROOT / "data" / "corpus").glob("*")
+    code = [path for package in ("reference", "given") for path in (ROOT / package).rglob("*.py")]
+    corpus = (ROOT / "data" / "corpus").glob("*")
     for path in [*sorted(code), *sorted(corpus), references]:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:8]

@@ -11,7 +11,7 @@ import traceback
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -37,15 +37,14 @@ from foundation.sources import Sources
 from foundation.submission_limits import Limits
 from foundation.watchdog import CPU, time_limit
 
-from .reach import Reach
-
 SECONDS_A_TEST = 10
 """CPU time: on a busy machine, correct code must not be rejected for its neighbours."""
 WAIT_SECONDS = 120
 """Wall time of a test that waits instead of computing."""
 CALLS = (
-    *(f"stand_ins/{name}.py" for name in ("calling", "training", "searching")),
+    *(f"stand_ins/{name}.py" for name in ("training", "searching")),
     "testing/in_process.py",
+    "testing/calls.py",
     "torch/nn/modules/module.py",
     "torch/autograd/graph.py",
 )
@@ -69,7 +68,6 @@ class Version:
     seeds: Sequence[int]
     markers: tuple[str, ...] = ()  # of the tasks whose tests run; none = all
     until_failure: bool = False  # nothing more runs after the first test that does not pass
-    also_reached: bool = False  # besides those of the markers, the tests that enter what differs from the warm-up
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,6 @@ class Recorder(Collection):
         self._paths: set[str] = set()
         self._current = ""
         self._observations: list[Observation] = []
-        self._reach: Reach | None = None
         super().__init__(assignment)
 
     def classify(self, error: BaseException | None) -> tuple[State, str]:
@@ -125,33 +122,19 @@ class Recorder(Collection):
         """The tests that run on a version."""
         return [item for item in self.items if not version.markers or set(version.markers) & set(markers_of(item))]
 
-    def warm_up(self, sources: Sources, versions: Sequence[Version]) -> list[Version]:
-        """Runs the tests that will run on the versions, and says which these are.
+    def warm_up(self, sources: Sources, versions: Sequence[Version]) -> None:
+        """Runs the tests that will run on the versions, so that no child pays for what torch imports late.
 
         Args:
-            sources: a submission that is run once, so that no child pays for what torch imports late.
+            sources: a submission that is run once.
             versions: those to come.
-
-        Returns:
-            The versions, with the markers of all their tests.
         """
         # An alarm in the middle of an import would leave half a module behind: the slowest one comes first.
         importlib.import_module("torch._dynamo")
-        seeds = {seed for version in versions if version.also_reached for seed in version.seeds}
-        is_partial = not seeds and all(version.markers for version in versions)
+        is_partial = all(version.markers for version in versions)
         markers = {marker for version in versions for marker in version.markers} if is_partial else set()
-        self._reach = reach = Reach(sources) if seeds else None
-        for _ in _run_here(self, Version("warm-up", sources, sorted(seeds) or [0], tuple(sorted(markers)))):
+        for _ in _run_here(self, Version("warm-up", sources, [0], tuple(sorted(markers)))):
             pass
-        self._reach = None
-        if reach is None:
-            return list(versions)
-        return [
-            replace(version, markers=tuple(sorted({*version.markers, *reach.touched(version.sources)})))
-            if version.also_reached
-            else version
-            for version in versions
-        ]
 
     def run(self, version: Version, submission: SubmissionUnderTest) -> Iterator[Run]:
         """Runs the tests of a version in this process, once for each seed."""
@@ -174,8 +157,7 @@ class Recorder(Collection):
     def _run_items(self, items: Sequence[pytest.Item], until_failure: bool) -> None:
         for item, following in zip(items, [*items[1:], None], strict=True):
             self._current = f"{markers_of(item)[0]}: {item.name}"
-            with self._reach.recording(markers_of(item)) if self._reach else nullcontext():
-                runtestprotocol(item, nextitem=following, log=False)
+            runtestprotocol(item, nextitem=following, log=False)
             if until_failure and self.outcomes[item.nodeid].state != State.PASSED:
                 item.session._setupstate.teardown_exact(None)
                 return
@@ -246,10 +228,9 @@ def run_versions(
         if not recorder.chosen(version):
             raise CollectionError(f"no test is marked {' or '.join(version.markers) or 'with a task'}")
     if sandboxed:
-        everything = [replace(version, markers=()) if version.also_reached else version for version in versions]
-        _run_in_sandbox(recorder, everything, on_run)
+        _run_in_sandbox(recorder, versions, on_run)
         return
-    versions = recorder.warm_up(warm_up, versions)
+    recorder.warm_up(warm_up, versions)
     most_seeds = max((len(version.seeds) for version in versions), default=0)
     work = partial(_run_here, recorder)
     for version, message in run_forked(deque(versions), work, SECONDS_A_SEED * most_seeds, jobs):

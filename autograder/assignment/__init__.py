@@ -3,9 +3,8 @@
     assignment.toml      tasks, points, thresholds, limits, the contract
     handout.md           what students read first
     tests/               the component tests, one file per task
-    checks/              what several of them share
     stand_ins/           what runs in the worker beside submitted code
-    parameter_roles/     find out which parameter plays which part
+    expected/            what right code computes, whatever the layout of its parameters
     training_check.py    does the whole learn?
     translating_again.py with a submitted checkpoint, in the worker
     learned_model.py     what a model looks at whose checkpoint was handed in
@@ -13,8 +12,8 @@
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis
     understanding/       questions to students about their own code
     proof/               what proves the tests: correct variants, faults under conditions
-    sample_arguments.py  for calling each TODO when a release is made
 
-The engine reads data from here and reaches code only through `autograder.assignment_code`; `docs/another-assignment.md`
-tells how to write another assignment. `docs/style.md` says what a component, fault, mutant and variant are.
+The engine reads data from here and reaches code only through `autograder.assignment_code`. How to write another
+assignment: `docs/how-to/another-assignment.md`. What a component, fault, mutant and variant are:
+`docs/reference/style.md`.
 """

@@ -24,7 +24,7 @@ SIZES: dict[str, Any] = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 2,
 RATE, BATCH, BATCHES, EPOCHS = 2e-3, 64, 15, 16
 TEST = 100
 ENOUGH = 0.7
-"""The share of new sequences that must be reversed without a mistake; `docs/diagnosis.md` says how it was chosen."""
+"""The share of new sequences that must be reversed without a mistake: see `docs/explanation/diagnosis.md`."""
 
 
 def explain(losses: Sequence[float], accuracy: float) -> str:

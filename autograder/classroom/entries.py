@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
+from foundation.command_line import UserError
 from foundation.counting import first_of
 from foundation.printable_text import printable
 from foundation.whole_files import OutputError
@@ -16,9 +17,8 @@ from foundation.whole_files import OutputError
 from ..intake import LooseFiles, name_of
 from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
 from .downloads.matching import plain
-from .errors import ClassError
-from .record_names import record_names
-from .records import RECORDS
+from .downloads.platforms import CANVAS_FILE
+from .records import RECORDS, record_names
 from .roll import LeftOut, Member, Roll
 
 MOST_NAMES = 8
@@ -59,8 +59,8 @@ def take_class(
         layout: one of `downloads.LAYOUTS`; None = recognised.
 
     Raises:
-        ClassError: where no submission is anybody's.
-        DownloadError: where there is no submission, or the roster cannot be read.
+        UserError: where no submission is anybody's.
+        UserError: where there is no submission, or the roster cannot be read.
         OutputError: where the records would lie among the submissions, or the submissions among the records.
     """
     keep_apart(folder, output)
@@ -71,10 +71,10 @@ def take_class(
     if roster and len(matched.unmatched) == len(download.submissions):
         example = printable(download.submissions[0].entry, 60)
         what = f"none of the submissions, such as {example}, fits one student"
-        raise ClassError(f"{roster}: {what}; expected the list that the same platform exports")
+        raise UserError(f"{roster}: {what}; expected the list that the same platform exports")
     to_grade = [one for one in download.submissions if one in counting]
     if not to_grade:
-        raise ClassError(f"{folder}: no submission counts for any student; `list-class` tells why")
+        raise UserError(f"{folder}: no submission counts for any student; `list-class` tells why")
     keys = keys_of(to_grade)
     entries = [Entry(keys[one], one.entry, one.source, output / RECORDS / f"{keys[one]}.json") for one in to_grade]
     members = tuple(member_of(student, matched, keys) for student in matched.roster)
@@ -122,8 +122,11 @@ def ids_in(one: HandedIn, student: Student) -> Mapping[str, str]:
 
 
 def file_of(source: Path | LooseFiles) -> str:
-    """The name of a submission in the download, or of one of its loose files."""
-    return source.members[0][1] if isinstance(source, LooseFiles) else source.name
+    """The name of a submission in the download, or of one of its loose files: on Canvas, of the last upload."""
+    if not isinstance(source, LooseFiles):
+        return source.name
+    uploads = {entry: CANVAS_FILE.fullmatch(entry) for _, entry in source.members}
+    return max(uploads, key=lambda entry: int(found["upload"]) if (found := uploads[entry]) else 0)
 
 
 def left_out(download: Download, matched: Matched) -> list[LeftOut]:

@@ -17,9 +17,9 @@ from foundation.printable_text import printable
 from ..grading.launcher import open_grader
 from ..grading.record import Record
 from .entries import Entry
-from .keeping import Held, repeated
 from .machines import OPENER, Cluster, Reader, UnreadJob, grade_here, terms_of
 from .marks import weighed
+from .regrading import Held, repeated
 from .staleness import Conditions, Need, contents_of, need_of
 from .store import Received, Results
 

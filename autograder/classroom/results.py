@@ -11,8 +11,7 @@ from foundation.late_policy import LatePolicy
 from ..grading.record import Part, Record
 from .marks import Mark, mark_of
 from .roll import Member, Roll
-from .store import Decisions
-from .store.enrolment import stored_name
+from .store import Decisions, stored_name
 
 
 class Status(StrEnum):

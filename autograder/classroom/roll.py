@@ -13,10 +13,10 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, ValidationError
 
+from foundation.command_line import UserError
 from foundation.printable_text import printable
 
 from ..grading.record import Model, write_json
-from .errors import ClassError
 
 ROLL = "class.json"
 MOST_CHARACTERS = 200
@@ -124,12 +124,12 @@ def read_roll(output: Path) -> Roll:
     """The roll beside the records.
 
     Raises:
-        ClassError: where there is none.
+        UserError: where there is none.
     """
     try:
         return Roll.model_validate_json((output / ROLL).read_bytes())
     except OSError as error:
         what = f"{error.strerror}; expected the folder that `grade-class --output` has written"
-        raise ClassError(f"{output / ROLL}: {what}") from None
+        raise UserError(f"{output / ROLL}: {what}") from None
     except ValidationError:
-        raise ClassError(f"{output / ROLL}: not as `grade-class` writes it; run that again") from None
+        raise UserError(f"{output / ROLL}: not as `grade-class` writes it; run that again") from None

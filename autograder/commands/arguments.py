@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from foundation.assignment_file import DEFAULT_PATH, Assignment, AssignmentError, released_folder
-from foundation.command_line import Parser
+from foundation.command_line import Parser, UserError
 from foundation.places import REFERENCES, SKELETON, TEST_REFERENCES
 from foundation.printable_text import printable
 from foundation.whole_files import check_file
 
 from ..classroom.downloads import LAYOUTS
-from ..classroom.errors import ClassError
 from ..classroom.store import FILE, Database, StoreError, url_of
 from ..grading.grader_version import grader_version
 from ..grading.record import Record
@@ -115,12 +114,12 @@ def check_mode(options: argparse.Namespace, of_class: Iterable[str], of_one: Ite
         of_one: likewise of one submission.
 
     Raises:
-        ClassError: naming the first of them.
+        UserError: naming the first of them.
     """
     for name in of_one if options.is_class else of_class:
         if getattr(options, name) is not None:
             one = "one submission: leave it out, or leave out --class"
-            raise ClassError(f"--{name} is of {one if options.is_class else 'a class: add --class, or leave it out'}")
+            raise UserError(f"--{name} is of {one if options.is_class else 'a class: add --class, or leave it out'}")
 
 
 def check_files(paths: Iterable[Path | None]) -> None:

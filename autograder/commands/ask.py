@@ -10,12 +10,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.child_processes import Ended
+from foundation.child_processes import Ended, usable_cores
 from foundation.command_line import positive
 from foundation.counting import counted
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.printable_text import printable
-from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class

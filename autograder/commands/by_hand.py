@@ -31,7 +31,7 @@ def add_command(commands: Commands) -> None:
         "They take the place of the grader's, whatever it finds out later, until you take them back.",
         'python -m autograder override anna --task 1.3 --points 4 --why "right, but for a typing error"',
     )
-    parser.add_argument("--task", required=True, help="its number, such as 1.3")
+    parser.add_argument("--task", required=True, help="its number, such as 1.3; all = each of them")
     points = parser.add_mutually_exclusive_group(required=True)
     points.add_argument("--points", type=float, help="from 0 to what the task is worth")
     points.add_argument("--withdraw", action="store_true", help="the grader's points count again")
@@ -109,14 +109,19 @@ def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tu
 def override(options: argparse.Namespace) -> int:
     """Gives points by hand; the exit status."""
     assignment = read_assignment(options.assignment)
-    task = task_of(options.task, assignment)
+    tasks = assignment.tasks if options.task == "all" else (task_of(options.task, assignment),)
     points: float | None = options.points
-    if points is not None and not (math.isfinite(points) and 0 <= points <= task.points):
-        raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
+    for task in tasks:
+        if points is not None and not (math.isfinite(points) and 0 <= points <= task.points):
+            raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
     with deciding(options, assignment) as (by_hand, student):
-        by_hand.give_points(student, task.number, points, options.why, who(options.by))
-    given = "the grader's points again" if points is None else f"{points:g} of {counted(task.points, 'point')} by hand"
-    return _told(student, f"{task.number} {task.title}: {given}")
+        for task in tasks:
+            by_hand.give_points(student, task.number, points, options.why, who(options.by))
+    given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
+    if points is not None and len(tasks) == 1:
+        given = f"{points:g} of {counted(tasks[0].points, 'point')} by hand"
+    which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
+    return _told(student, f"{which}: {given}")
 
 
 def comment(options: argparse.Namespace) -> int:

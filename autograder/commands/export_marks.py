@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
 from foundation.counting import first_of
 from foundation.places import ROOT
 from foundation.printable_text import printable
 from foundation.whole_files import check_folder
 
 from ..classroom.downloads import read_points, read_roster
-from ..classroom.errors import ClassError
 from ..classroom.results import results_of
 from ..classroom.roll import read_roll
 from ..classroom.store import ByHand, Results
@@ -54,7 +54,7 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Exports marks; the exit status."""
     if options.column and "canvas" not in options.platforms:
-        raise ClassError("--column is Canvas's heading: add canvas to --for, or leave it out")
+        raise UserError("--column is Canvas's heading: add canvas to --for, or leave it out")
     output = options.output or options.marks / "export"
     check_folder(output)
     roll = read_roll(options.marks)
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         records = Results(database, seeds_of_term(ROOT)).records(roll.names())
         decisions = ByHand(database).decisions()
     if not records:
-        raise ClassError(f"{options.marks}: no records of this term's grader in it; run `grade-class` first")
+        raise UserError(f"{options.marks}: no records of this term's grader in it; run `grade-class` first")
     judgement = next(iter(records.values())).judgement
     results = results_of(roll, records, decisions, assignment.late)
     marks = marks_of(results, read_roster(options.roster) if options.roster else ())

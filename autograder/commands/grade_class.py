@@ -9,24 +9,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.command_line import positive
+from foundation.child_processes import usable_cores
+from foundation.command_line import UserError, positive
 from foundation.counting import first_of
 from foundation.places import ROOT
 from foundation.printable_text import printable
-from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class
-from ..classroom.errors import ClassError
 from ..classroom.grading import grade_class
-from ..classroom.keeping import keep_newest
 from ..classroom.records import RECORDS, export, hold
+from ..classroom.regrading import keep_newest
 from ..classroom.results import Result, results_of
 from ..classroom.roll import Roll, write_roll
 from ..classroom.staleness import Conditions
-from ..classroom.store import ByHand, Database, Decisions, received_of, url_of
+from ..classroom.store import ByHand, Database, Decisions, received_of, stored_name, url_of
 from ..classroom.store import Results as Store
-from ..classroom.store.enrolment import stored_name
 from ..diagnosis.catalogue import faults_of
 from ..grading.seeds import seeds_of_term
 from ..intake import Intake, IntakeError, take_in
@@ -71,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     check_folder(options.output)
     check_references(options.references)
     if options.scheduler == "":
-        raise ClassError("--scheduler: it is empty; expected an address such as tcp://HOST:8786")
+        raise UserError("--scheduler: it is empty; expected an address such as tcp://HOST:8786")
     assignment = read_assignment(options.assignment)
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
     books = open_books(options.to_nbgrader, roll, assignment) if options.to_nbgrader is not None else {}

@@ -11,7 +11,7 @@ from foundation.counting import counted
 from foundation.printable_text import printable
 
 from ..classroom.downloads import (
-    PLATFORM_NAMES,
+    LAYOUTS,
     Download,
     HandedIn,
     Matched,
@@ -45,19 +45,21 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Lists a class; the exit status."""
     roster = read_roster(options.roster) if options.roster else ()
-    download = read_download(options.folder, read_assignment(options.assignment), options.layout)
+    assignment = read_assignment(options.assignment)
+    download = read_download(options.folder, assignment, options.layout)
     matched = match(download, roster)
     if options.json:
         print(json.dumps(as_json(download, matched, bool(roster)), indent=2, ensure_ascii=False))
     else:
         print("\n".join(as_text(download, matched, len(roster))))
-    return int(bool(roster) and bool(matched.unmatched or matched.undecided))
+    is_undated = assignment.late is not None and any(one.unread_time for one in download.submissions)
+    return int(is_undated or (bool(roster) and bool(matched.unmatched or matched.undecided)))
 
 
 def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
     """The list for people."""
     submissions = download.submissions
-    lines = [f"{download.folder}: {PLATFORM_NAMES[download.layout]}", counted(len(submissions), "submission")]
+    lines = [f"{download.folder}: {LAYOUTS[download.layout].title}", counted(len(submissions), "submission")]
     if n_students:
         lines[-1] += f", from {len(matched.counting)} of {counted(n_students, 'student')}"
     width = max(len(printable(one.entry, 60)) for one in submissions)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
 from foundation.counting import first_of
 from foundation.places import ROOT
 from foundation.printable_text import printable
@@ -23,10 +24,6 @@ from ..reports.terminal import as_table
 from .arguments import Commands, check_references, shared_arguments, version_of
 
 MOST_NAMES = 5
-
-
-class ReplayError(ValueError):
-    """A record that cannot be replayed; the message says why."""
 
 
 def add_command(commands: Commands) -> None:
@@ -49,19 +46,19 @@ def run(options: argparse.Namespace) -> int:
     check_references(options.references)
     assignment = read_assignment(options.assignment)
     if not options.record.exists():
-        raise ReplayError(f"{options.record}: No such file or directory; expected a record")
+        raise UserError(f"{options.record}: No such file or directory; expected a record")
     old = read_record(options.record)
     if old is None:
-        raise ReplayError(f"{options.record}: not a record; expected a file that `grade --record` has written")
+        raise UserError(f"{options.record}: not a record; expected a file that `grade --record` has written")
     intake = take_in(options.submission, options.release, assignment)
     content = content_hash(intake.hashes)
     if content != old.judgement.content_hash:
         which = changes(old, intake.hashes)
-        raise ReplayError(f"{options.submission}: not the files that {options.record} is about: {which}")
+        raise UserError(f"{options.submission}: not the files that {options.record} is about: {which}")
     seeds = seeds_of_term(ROOT, options.seed)
     if seeds.id_of(content) != old.judgement.seed_id:
         why = "was graded with another term's secret, or with --seed" if options.seed is None else "had another seed"
-        raise ReplayError(f"{options.record}: {why}; name its seed with --seed N")
+        raise UserError(f"{options.record}: {why}; name its seed with --seed N")
     if not seeds.has_sealed(old):
         print(f"note: {options.record}: not as this term's grader wrote it: its seal does not fit", file=sys.stderr)
     version = version_of(options, assignment)

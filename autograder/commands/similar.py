@@ -8,14 +8,13 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
-from foundation.command_line import positive
+from foundation.child_processes import usable_cores
+from foundation.command_line import UserError, positive
 from foundation.counting import counted, first_of
 from foundation.printable_text import printable
-from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder, write_whole
 
 from ..classroom.entries import take_class
-from ..classroom.errors import ClassError
 from ..classroom.roll import Roll
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
 from ..reports.pages.similar_page import in_words, share_in_words, similar_json, write_similar_page
@@ -56,9 +55,9 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compares a class; the exit status."""
     if not 0 < options.by_chance <= 1:
-        raise ClassError(f"--by-chance {options.by_chance:g}: expected a share, above 0 and at most 1")
+        raise UserError(f"--by-chance {options.by_chance:g}: expected a share, above 0 and at most 1")
     if not 0 < options.highest_bleu <= 1:
-        raise ClassError(f"--highest-bleu {options.highest_bleu:g}: expected a decimal, above 0 and at most 1")
+        raise UserError(f"--highest-bleu {options.highest_bleu:g}: expected a decimal, above 0 and at most 1")
     check_folder(options.output)
     check_references(options.references)
     assignment = read_assignment(options.assignment)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.child_processes import usable_cores
 from foundation.command_line import positive
 from foundation.places import ROOT
 from foundation.printable_text import printable
-from foundation.usable_cores import usable_cores
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import take_class
@@ -29,7 +29,7 @@ from ..sandbox.containment.zygote import Zygote, living
 from .arguments import Commands, add_assignment, add_layout, add_references, add_release, check_mode
 
 if TYPE_CHECKING:  # needs PyTorch
-    from ..classroom.similarity.translating_class import CheckedClass
+    from ..classroom.similarity.translating_again import CheckedClass
 
 FILE, KEPT = "translated-again.json", "translated-again"
 """What was found of a class, and the folder in which it is kept for the next run."""
@@ -119,13 +119,13 @@ def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
     roll, entries = take_class(options.submission, output, assignment, options.roster, options.layout)
     zygote = Zygote(assignment, options.level)  # before PyTorch is imported here
     try:
-        from ..classroom.similarity.translating_again import draw_sample
-        from ..classroom.similarity.translating_class import (
+        from ..classroom.similarity.translating_again import (
             Checked,
             CheckedClass,
             Outcome,
             check_class,
             check_entry,
+            draw_sample,
             unchecked,
         )
         from ..reports.pages.translated_page import write_translated_page
@@ -168,7 +168,7 @@ def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
 
 def as_text(found: CheckedClass) -> list[str]:
     """What was found, for people."""
-    from ..classroom.similarity.translating_class import Outcome
+    from ..classroom.similarity.translating_again import Outcome
 
     lines = []
     for outcome in Outcome:

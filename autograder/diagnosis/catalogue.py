@@ -17,7 +17,7 @@ from typing import Any
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.sources import Source, Sources
 
-SEVERITIES = ("blatant", "subtle", "edge")
+SEVERITIES = ("blatant", "subtle", "edge", "conditional")
 
 Table = Mapping[str, Any]
 """Of a catalogue's file."""
@@ -46,7 +46,8 @@ class Fault:
         task: number of the task that must find it.
         when: completes "Your code behaves exactly like code that ...": a verb phrase in the third person.
         hint: what the student should look at; it leads and does not give the line away.
-        severity: "blatant" (any use shows it), "subtle" (only some uses), "edge" (only limits such as length one).
+        severity: "blatant" (any use shows it), "subtle" (only some uses), "edge" (only limits such as length
+            one), "conditional" (only a condition that the code names, such as a size or a counted call).
         edits: the patch.
         file: name of the file in the catalogue.
     """

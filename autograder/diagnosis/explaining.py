@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment
 from foundation.watchdog import CPU, time_limit
 
-from ..grading.marks import TaskResult, by_weight, explain_by_one
+from ..grading.marks import TaskResult, explain_by_one
 from ..grading.states import State
 from ..sandbox.tape import Tape
 from ..testing.case import small_cases
@@ -139,7 +139,7 @@ def with_finding(result: TaskResult, finding: Finding | None) -> TaskResult:
     """The result with its finding; a misconception that explains all failures makes them one message."""
     message = result.message
     if isinstance(finding, Misconception) and finding.explains_all:
-        missed = [outcome for outcome in by_weight(result.outcomes) if outcome.state != State.PASSED]
+        missed = [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
         message = explain_by_one(missed, len(result.outcomes))
     return replace(result, finding=finding, message=message)
 

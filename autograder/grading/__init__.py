@@ -6,8 +6,8 @@
     marks.py        from tests to points                  events.py      what can be told
     states.py       how a test or a task ends             seeds.py       where random inputs come from
     grader_version.py  when a record is out of date       trainability.py  does the whole learn?
-    learned_model.py  what a checkpoint's model does      unjudged.py    code that no test reached
+    learned_model.py  what a checkpoint's model does
 
-Only `judging` (with `trainability` and `unjudged`) needs PyTorch; `launcher` imports it once the zygote has been
+Only `judging` (with `trainability`) needs PyTorch; `launcher` imports it once the zygote has been
 started.
 """

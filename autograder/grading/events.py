@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ..scoring import Score
 from .marks import TaskResult
-from .record import Learned, Training, Unjudged
+from .record import Learned, Training
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,6 @@ class InternalsFound:
 
 
 @dataclass(frozen=True)
-class UnjudgedFound:
-    """Parts pass all tests although no test has reached some of their code, as far as the submission reports."""
-
-    branches: tuple[Unjudged, ...]
-
-
-@dataclass(frozen=True)
 class GivenUp:
     """The grader failed; what is pending will not be judged in this run."""
 
@@ -125,7 +118,6 @@ Event: TypeAlias = (
     | Contained
     | Noted
     | InternalsFound
-    | UnjudgedFound
     | GivenUp
     | Finished
 )

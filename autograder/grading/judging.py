@@ -25,14 +25,11 @@ from ..diagnosis.catalogue import CatalogueError
 from ..diagnosis.explaining import Explainer, make_diagnostician
 from ..intake import Intake
 from ..rules import (
-    Binding,
     Evaluator,
     ForbiddenNames,
-    JudgedCode,
     ShortCut,
     explain_short_cuts,
     find_internals,
-    find_judged_code,
     find_short_cuts,
 )
 from ..sandbox.containment.layers import layers_of
@@ -49,7 +46,6 @@ from .events import (
     Noted,
     TasksJudged,
     TrainingTried,
-    UnjudgedFound,
 )
 from .learned_model import show_learned
 from .marks import TaskResult, judge_task
@@ -57,7 +53,6 @@ from .record import Training
 from .states import State
 from .trainability import Trainability, missing_for, try_training
 from .translations import judge_translations
-from .unjudged import judge_further, unjudged_in
 
 if TYPE_CHECKING:  # loaded where the first submission needs it
     from ..diagnosis.matching import Diagnostician
@@ -180,7 +175,6 @@ def judge(
             tape=tape,
             locate=submission.locate,
             killed_before=killed_before,
-            watched=found.judged.modules,
         ) as sandbox,
     ):
         for outcomes in grader.tests.run(sandbox, seed, show_progress):
@@ -205,11 +199,6 @@ def judge(
         untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
         if untested:
             yield TasksJudged(tuple(untested))
-        if changed := judge_further(grader, sandbox, seed, found.judged, known.values()):
-            known |= {result.task.number: result for result in changed}
-            yield TasksJudged(tuple(changed))
-        if unjudged := unjudged_in(found.judged, sandbox.reached, known.values(), submission.locate):
-            yield UnjudgedFound(unjudged)
         if tries_training:
             sandbox.grant_the_rest()
             yield TrainingTried(try_whole(sandbox, assignment, [*known.values(), *untested]))
@@ -246,13 +235,11 @@ class Findings:
     Attributes:
         short_cuts: what each judged component uses of that which students are to write themselves.
         internals: uses of internals, which a person should read.
-        judged: the branches of judged code.
         notes: for people.
     """
 
     short_cuts: dict[str, list[ShortCut]] = field(default_factory=dict)
     internals: list[ShortCut] = field(default_factory=list)
-    judged: JudgedCode = field(default_factory=JudgedCode)
     notes: list[str] = field(default_factory=list)
 
 
@@ -262,13 +249,11 @@ def search_text(intake: Intake, assignment: Assignment) -> Findings:
     forbidden, sources = assignment.contract.forbidden, intake.sources
     found = Findings()
     struck: list[float] = []
-    code: dict[str, list[Binding]] = {}
     try:
         with time_limit(SEARCH_SECONDS, CPU) as struck:
             evaluator = Evaluator(sources, ForbiddenNames(forbidden))
-            found.short_cuts = find_short_cuts(sources, judged, forbidden, found.notes, evaluator, code)
+            found.short_cuts = find_short_cuts(sources, judged, forbidden, found.notes, evaluator)
             found.internals = find_internals(sources, intake.submitted, forbidden, evaluator, intake.release)
-            found.judged = find_judged_code(code, intake.release, evaluator, intake.submitted)
     except Exception:
         if not struck:
             raise
@@ -283,7 +268,7 @@ def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]
         short_cuts = [(component, found[component]) for component in result.task.components if component in found]
         if short_cuts:
             message = explain_short_cuts(short_cuts, intake.locate)
-            return replace(result, state=State.REFUSED, score=0.0, message=message)
+            return replace(result, state=State.REFUSED, score=0.0, message=message, items=())
         return replace(result, score=0.0) if result.state == State.REFUSED else result  # caught when it ran
 
     return [judge_again(result) for result in results]

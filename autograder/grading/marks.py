@@ -1,10 +1,11 @@
 """From the outcomes of single tests to points: one result per task, in exactly one state."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from foundation.assignment_file import Assignment, Task
+from foundation.assignment_file import Assignment, Item, Task
 
 from ..diagnosis.findings import Finding
 from .states import State, worst
@@ -22,7 +23,7 @@ class Outcome:
         test: its name.
         state: how it ended.
         message: why it did not pass.
-        is_core: whether the task earns nothing without it.
+        item: of the task's rubric that it belongs to.
         seconds: wall time.
         traceback: the submission's own frames.
         nodeid: pytest's id, unique among all tests: file and name.
@@ -31,7 +32,7 @@ class Outcome:
     test: str
     state: State
     message: str = ""
-    is_core: bool = False
+    item: str = ""
     seconds: float = 0.0
     traceback: str = ""
     nodeid: str = ""
@@ -40,6 +41,26 @@ class Outcome:
     def is_missed(self) -> bool:
         """Whether something went wrong, as opposed to nothing having been tried."""
         return self.state.is_missed
+
+
+@dataclass(frozen=True)
+class ItemMark:
+    """An item of a task's rubric with its points.
+
+    Attributes:
+        name: of the item.
+        score: what it has earned.
+        points: what it can earn.
+        n_missed, n_tests: how many of its tests did not pass, and how many there are.
+        missing: the item without which it is worth nothing, where that one was not earned.
+    """
+
+    name: str
+    score: float
+    points: float
+    n_missed: int
+    n_tests: int
+    missing: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +74,7 @@ class TaskResult:
     outcomes: tuple[Outcome, ...] = field(default=())
     traceback: str = ""
     finding: Finding | None = None
+    items: tuple[ItemMark, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -66,50 +88,65 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
     Args:
         task: one that tests judge.
         outcomes: of all its tests.
-        credit: "share" = in proportion, and nothing where a core test does not pass; "all" = all or nothing.
+        credit: "items" = those of the rubric's items whose tests all pass; "all" = all or nothing.
     """
     if not outcomes:
         return TaskResult(task, State.GRADER_ERROR, 0.0, f"no test is marked {task.marker}")
-    missed = [outcome for outcome in by_weight(outcomes) if outcome.state != State.PASSED]
+    missed = [outcome for outcome in outcomes if outcome.state != State.PASSED]
+    marks = mark_items(task, outcomes, credit)
     if not missed:
-        return TaskResult(task, State.PASSED, task.points, "", tuple(outcomes))
+        return TaskResult(task, State.PASSED, task.points, "", tuple(outcomes), items=tuple(marks))
     return TaskResult(
         task,
         state=worst(outcome.state for outcome in missed),
-        score=partial(task.points, credit, len(missed), len(outcomes), any(outcome.is_core for outcome in missed)),
+        score=round(sum(mark.score for mark in marks), 2),
         message=explain(missed, len(outcomes)),
         outcomes=tuple(outcomes),
         traceback=next((outcome.traceback for outcome in missed if outcome.traceback), ""),
+        items=tuple(marks),
     )
 
 
-def partial(points: float, credit: str, n_missed: int, n_tests: int, misses_core: bool) -> float:
-    """What a task earns of which some tests do not pass; see `judge_task`."""
-    share = 0.0 if credit == "all" or misses_core else 1 - n_missed / n_tests
-    return round(points * share, 2)
+class Tested(Protocol):
+    """A test of which the rubric must know how it ended: an `Outcome`, or a test in a record."""
+
+    @property
+    def item(self) -> str:
+        """Of the rubric."""
+        ...
+
+    @property
+    def state(self) -> State:
+        """How it ended."""
+        ...
 
 
-def by_weight(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """The core tests first."""
-    return sorted(outcomes, key=lambda outcome: not outcome.is_core)
+def mark_items(task: Task, tests: Iterable[Tested], credit: str) -> list[ItemMark]:
+    """The rubric with its points.
 
-
-def passing_components(tasks: Iterable[Task], passed: Mapping[str, bool | None]) -> set[str]:
-    """The components all of whose tests pass; those of extensions may also fail.
+    A test that names no item of the task belongs to the first one. A task without a rubric has one item.
 
     Args:
-        tasks: of the assignment.
-        passed: whether the tests of a task, by its number, all pass; None = not all have run.
+        task: with the rubric.
+        tests: how they ended.
+        credit: see `judge_task`.
     """
-    found: set[str] = set()
-    missed: set[str] = set()
-    for task in tasks:
-        has_passed = passed.get(task.number)
-        if has_passed:
-            found.update(task.components)
-        elif has_passed is None or not task.extension:
-            missed.update(task.components)
-    return found - missed
+    items = task.items or (Item(task.title, 1.0),)
+    states: dict[str, list[State]] = {item.name: [] for item in items}
+    for test in tests:
+        states[test.item if test.item in states else items[0].name].append(test.state)
+    missed = {name: sum(state != State.PASSED for state in found) for name, found in states.items()}
+    total = sum(item.weight for item in items)
+    marks: list[ItemMark] = []
+    earned: set[str] = set()
+    for item in items:
+        missing = item.requires if item.requires and item.requires not in earned else ""
+        if not missed[item.name] and not missing and (credit == "items" or not any(missed.values())):
+            earned.add(item.name)
+        points = task.points * item.weight / total
+        score = points if item.name in earned else 0.0
+        marks.append(ItemMark(item.name, score, points, missed[item.name], len(states[item.name]), missing))
+    return marks
 
 
 def explain(missed: list[Outcome], total: int, most: int = 4) -> str:

@@ -69,9 +69,19 @@ class Test(Model):
 
     name: Name
     nodeid: Annotated[Name, Field(description="File and name: unique among all tests.")]
-    core: Annotated[bool, Field(description="Without this test the part earns nothing.")]
+    item: Annotated[Name, Field(description="The item of the part's rubric; empty where the test names none.")]
     state: State
     message: TestText
+
+
+class ItemScore(Model):
+    """One item of a task's rubric."""
+
+    name: Name
+    score: Points
+    points: Points
+    missed: Annotated[int, Field(ge=0, description="Tests of the item that did not pass.")]
+    requires: Annotated[str, Field(description="An item that was not earned, without which this one is worth nothing.")]
 
 
 class Part(Model):
@@ -88,6 +98,7 @@ class Part(Model):
     message: Annotated[Text, Field(description="Why points are missing; empty where none are.")]
     traceback: Annotated[Traceback, Field(description="The submission's own frames, of the first test that raised.")]
     diagnosis: Diagnosis | None
+    items: Annotated[tuple[ItemScore, ...], Field(description="The rubric; empty where no tests were judged.")] = ()
     tests: tuple[Test, ...]
 
     @model_validator(mode="after")
@@ -150,15 +161,6 @@ class Bleu(Model):
     signature: Annotated[str, Field(description="sacreBLEU's record of every choice behind the figure.")]
 
 
-class Unjudged(Model):
-    """A way on from a branch that no test has taken; what follows may be wrong without losing points."""
-
-    component: Annotated[Name, Field(description="Whose code it is.")]
-    place: Annotated[TestText, Field(description="File and line, or notebook, cell and line.")]
-    what: Annotated[TestText, Field(description="In words: which condition never held, what never ran.")]
-    only_raises: Annotated[bool, Field(description="What follows does nothing but raise an exception.")]
-
-
 class Judgement(Model):
     """What follows from the submission, the assignment, the seed and the grader's version; no clock decides it."""
 
@@ -189,15 +191,6 @@ class Judgement(Model):
     internals: Annotated[
         Notes, Field(description="Uses of PyTorch's and Python's internals, which a person should read.")
     ] = ()
-    unjudged: Annotated[
-        tuple[Unjudged, ...],
-        Field(max_length=MAX_NOTES, description="Code of parts that pass, reached by no test; told by the submission."),
-    ] = ()
-
-    @property
-    def hiding_places(self) -> list[Unjudged]:
-        """Unjudged code that may be wrong unseen: it does more than raise an exception."""
-        return [branch for branch in self.unjudged if not branch.only_raises]
 
     @property
     def refusal(self) -> str:

@@ -31,16 +31,16 @@ from .events import (
     TasksJudged,
     TrainingTried,
     TranslationsScored,
-    UnjudgedFound,
 )
 from .grader_version import weighting_of
-from .marks import Outcome, TaskResult
+from .marks import ItemMark, Outcome, TaskResult
 from .record import (
     MAX_FILES,
     MAX_NAME,
     MAX_NOTES,
     Bleu,
     Diagnosis,
+    ItemScore,
     Judgement,
     Part,
     Record,
@@ -154,8 +154,6 @@ def fold_judgement(judgement: Judgement, event: Event) -> Judgement:
             return judgement.changed(learned=event.learned)
         case InternalsFound():
             return judgement.changed(internals=event.uses[:MAX_NOTES])
-        case UnjudgedFound():
-            return judgement.changed(unjudged=event.branches[:MAX_NOTES])
         case Noted(is_about_run=False):
             return with_note(judgement, event.text)
     return judgement
@@ -204,7 +202,22 @@ def part_of(result: TaskResult) -> Part:
         message=result.message,
         traceback=result.traceback,
         diagnosis=None if result.finding is None else diagnosis_of(result.finding),
+        items=items_of(result.items),
         tests=tuple(map(test_of, result.outcomes)),
+    )
+
+
+def items_of(marks: Iterable[ItemMark]) -> tuple[ItemScore, ...]:
+    """The rubric as it stands in the record."""
+    return tuple(
+        ItemScore(
+            name=mark.name,
+            score=round(mark.score, 2),
+            points=round(mark.points, 2),
+            missed=mark.n_missed,
+            requires=mark.missing,
+        )
+        for mark in marks
     )
 
 
@@ -213,7 +226,7 @@ def test_of(outcome: Outcome) -> Test:
     return Test(
         name=outcome.test,
         nodeid=outcome.nodeid,
-        core=outcome.is_core,
+        item=outcome.item,
         state=outcome.state,
         message=outcome.message,
     )

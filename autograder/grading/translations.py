@@ -7,13 +7,11 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 
-from ..intake import Intake
+from ..intake import TRANSLATIONS, Intake
 from ..scoring import ScoringError, explain, judge, parse_translations, read_references, score
 from .events import Event, Noted, TasksJudged, TranslationsScored
 from .marks import TaskResult
 from .states import State
-
-TRANSLATIONS = "translations.txt"
 
 
 def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Iterator[Event]:

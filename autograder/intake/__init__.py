@@ -7,8 +7,10 @@
     assignment_folder.py  which folder of a submission holds the assignment's files
     modules.py            which Python files count
     python_source.py      from bytes to text, syntax trees and imports
+    grading_python.py     what an older Python that grades could not read
     notebooks/            from cells to modules
-    files/                folders, .zip and .tar.gz, read within bounds
+    tree.py               the files of a folder, or loose ones: names, and reading within bounds
+    archives.py           the same for .zip and .tar.gz
     size_limits.py        how much is read
     errors.py             why a submission is refused
 
@@ -18,10 +20,9 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 """
 
 from .errors import IntakeError, IntakeRefusedError
-from .files.loose_files import LooseFiles
-from .files.tree import UPLOADED_AGAIN
 from .size_limits import TRANSLATIONS
 from .submission import ARCHIVES, Intake, name_of, take_in
+from .tree import UPLOADED_AGAIN, LooseFiles
 
 __all__ = [
     "ARCHIVES",

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from foundation.assignment_file import Assignment
 from foundation.contract import Contract
 
 from .errors import RefusedError, quote
-from .files.path_checks import is_clutter
-from .size_limits import TRANSLATIONS
+from .tree import is_clutter
 
 SHOWN_FILES = 3
 
@@ -57,24 +57,19 @@ def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
     return None
 
 
-def find_translations(paths: Iterable[str], place: Place | None, package: str, file: str = TRANSLATIONS) -> str | None:
-    """The path of the translations, or of another such file: beside the modules, or in a folder above them.
+def find_beside(paths: Iterable[str], place: Place | None, package: str, file: str) -> str | None:
+    """The path of a file that lies beside the modules, or in a folder above them.
 
     Raises:
         RefusedError: where there are two.
     """
-    if place:
-        parts = place.folder.split("/") if place.folder else []
-        folders = ["/".join(parts[:length]) for length in range(len(parts) + 1)]
-        if len(parts) == 0:
-            folders.append(package)
-        names = [f"{folder}/{file}" if folder else file for folder in folders]
+    folders = {path: path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == file}
+    if place is None:
+        nearest = min((level_of(folder, package) for folder in folders.values()), default=FAR)
+        found = [path for path, folder in folders.items() if level_of(folder, package) == nearest < FAR]
     else:
-        names = [path for path in paths if path.rpartition("/")[2] == file]
-        nearest = min((level_of(name.rpartition("/")[0], package) for name in names), default=0)
-        names = [name for name in names if level_of(name.rpartition("/")[0], package) == nearest < FAR]
-    present = set(paths)
-    found = [name for name in names if name in present]
+        above = {"", *accumulate(place.folder.split("/"), "{}/{}".format), *([] if place.folder else [package])}
+        found = [path for path, folder in folders.items() if folder in above]
     if len(found) > 1:
         raise RefusedError(f"there are two {file}, {quote(found[0])} and {quote(found[1])}; hand in one of them")
     return found[0] if found else None

@@ -4,6 +4,7 @@ import ast
 import difflib
 import hashlib
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,13 +14,9 @@ from foundation.sources import Source, Sources, failing_module, file_of
 
 from .assignment_folder import FAR, Place, all_places, has_modules, is_notebook, level_of, some
 from .errors import IntakeError, RefusedError, quote
-from .files.tree import Tree
 from .python_source import absolute_imports, decode, parse, read_modules, relative_imports
 from .size_limits import MAX_MODULES, MAX_SOURCE_BYTES
-
-NO_EFFECT = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
-NEVER_OURS = ("conftest.py", "sitecustomize.py", "usercustomize.py", "torch.py", "numpy.py")
-TOO_MUCH = f"more than {MAX_SOURCE_BYTES:,} bytes of Python are imported; hand in only what is asked for"
+from .tree import Tree
 
 
 @dataclass
@@ -49,6 +46,27 @@ class Selection:
         self.submitted.add(module)
         self.notes.append(reason)
 
+    def complete(self, release: Sources, contract: Contract, add: Callable[[str], bool] = lambda module: False) -> None:
+        """Adds the contract's modules and what modules import, from the submission or else from the release.
+
+        Args:
+            release: the modules that were handed out.
+            contract: names those that are there in any case.
+            add: adds a module of the submission, if it has one of that name.
+        """
+        wanted, seen = deque(contract.modules), {"__init__"}
+        while wanted:
+            module = wanted.popleft()
+            if module in seen:
+                continue
+            seen.add(module)
+            if module not in self.sources and not add(module) and module in release:
+                self.sources[module] = release[module]
+            if module in self.sources:
+                path, text = self.sources[module]
+                tree = parse(text)  # the tests of its components report a syntax error
+                wanted += relative_imports(tree, module, path) if isinstance(tree, ast.Module) else ()
+
 
 def read_release(release: Path, contract: Contract) -> Sources:
     """The modules of the skeleton that was handed out.
@@ -67,132 +85,80 @@ def select_modules(tree: Tree, place: Place, release: Sources, assignment: Assig
     """The contract's modules and those they import relatively, from the submission or otherwise from the release.
 
     Raises:
-        RefusedError: for too many or too large modules.
+        RefusedError: for too many or too large modules, and for one that is used and cannot be read.
     """
     selection = Selection.begin(release)
-    wanted = deque(assignment.contract.modules)
-    n_bytes = 0
-    while wanted:
-        module = wanted.popleft()
-        if module in selection.sources:
-            continue
-        if file := find_module(tree, place, module):
-            if len(selection.submitted) == MAX_MODULES:
-                raise RefusedError(f"more than {MAX_MODULES} modules are imported; hand in only what is asked for")
-            n_bytes += add_module(selection, tree, place, module, file)
-            if n_bytes > MAX_SOURCE_BYTES:
-                raise RefusedError(TOO_MUCH)
-        elif module in release:
-            selection.sources[module] = release[module]
-        else:
-            continue
-        wanted += imports_of(selection, module, tree, place, assignment.package)
     spelling: dict[str, str] = {}
-    for file in selection.hashes:
+    n_bytes = 0
+
+    def add(module: str) -> bool:
+        nonlocal n_bytes
+        path = module.replace(".", "/")
+        file = next((one for one in (f"{path}.py", f"{path}/__init__.py") if tree.find(place.path(one))), None)
+        if file is None:
+            return False
+        try:
+            content = tree.read(place.path(file))
+        except RefusedError as error:
+            raise RefusedError(f"{quote(place.path(file))}: {error}") from None
+        n_bytes += len(content)
+        if len(selection.submitted) == MAX_MODULES or n_bytes > MAX_SOURCE_BYTES:
+            what = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
+            raise RefusedError(f"{what}; hand in only what is asked for")
         if (other := spelling.setdefault(file.casefold(), file)) != file:
             raise RefusedError(f"{quote(file)} and {quote(other)} differ only in case; rename one")
-    selection.notes += notes_on_others(tree, place, selection, release, assignment)
+        selection.hashes[file] = hashlib.sha256(content).hexdigest()
+        try:
+            selection.sources[module] = (file, decode(content))
+            selection.submitted.add(module)
+        except RefusedError as error:  # as Python itself does not read it either, it costs the module alone
+            selection.replace_unusable(module, f"{file}: {error}")
+        return True
+
+    selection.complete(release, assignment.contract, add)
+    selection.notes += notes_on_imports(selection, tree, place, assignment.package)
+    selection.notes += notes_on_others(selection, tree, place, release, assignment)
     return selection
 
 
-def complete(selection: Selection, release: Sources, contract: Contract) -> None:
-    """Adds the release's modules that a submission of notebooks lacks or imports."""
-    wanted = deque(contract.modules)
-    while wanted:
-        module = wanted.popleft()
-        if module not in selection.sources and module in release:
-            selection.sources[module] = release[module]
-        tree = parse(selection.sources[module][1]) if module in selection.sources else None
-        if isinstance(tree, ast.Module):
-            imports = relative_imports(tree, module, selection.sources[module][0])
-            wanted += [found.name for found in imports if found.name not in selection.sources]
-
-
-def find_module(tree: Tree, place: Place, module: str) -> str | None:
-    """The file of a module of the submission, relative to its place: "layers.py", "tools/soft.py"; None without."""
-    path = module.replace(".", "/")
-    for file in (f"{path}.py", f"{path}/__init__.py"):
-        tree.look_into(place.path(file).rpartition("/")[0])
-        if tree.find(place.path(file)):
-            return file
-    return None
-
-
-def add_module(selection: Selection, tree: Tree, place: Place, module: str, file: str) -> int:
-    """Reads one module of the submission; returns its size.
-
-    Raises:
-        RefusedError: where it cannot be read. What Python itself does not read costs the module alone.
-    """
-    try:
-        content = tree.read(place.path(file))
-    except RefusedError as error:
-        raise RefusedError(f"{quote(place.path(file))}: {error}") from None
-    selection.hashes[file] = hashlib.sha256(content).hexdigest()
-    try:
-        selection.sources[module] = (file, decode(content))
-        selection.submitted.add(module)
-    except RefusedError as error:
-        selection.replace_unusable(module, f"{file}: {error}")
-    return len(content)
-
-
-def imports_of(selection: Selection, module: str, tree: Tree, place: Place, package: str) -> list[str]:
-    """The siblings that a module imports; adds notes on imports that cannot work."""
-    parsed = parse(selection.sources[module][1])
-    if isinstance(parsed, SyntaxError):
-        return []  # the tests of its components report it
-    path = selection.sources[module][0]
-    siblings = [imported.name for imported in relative_imports(parsed, module, path)]
-    if module in selection.submitted:
-        for name, line in absolute_imports(parsed):
+def notes_on_imports(selection: Selection, tree: Tree, place: Place, package: str) -> Iterator[str]:
+    """Notes on imports that cannot work, since they name a module of the submission absolutely."""
+    for module in sorted(selection.submitted):
+        path, text = selection.sources[module]
+        parsed = parse(text)
+        for name, line in absolute_imports(parsed) if isinstance(parsed, ast.Module) else ():
             first, _, rest = name.partition(".")
             if first == package or (not rest and tree.find(place.path(f"{first}.py"))):
                 wanted = "." + (rest or ("" if first == package else first))
                 what = f"imports {name}, which grading does not find; write `from {wanted} import …`"
-                selection.notes.append(f"{path}, line {line} {what}")
-    return siblings
+                yield f"{path}, line {line} {what}"
 
 
 def notes_on_others(
-    tree: Tree, place: Place, selection: Selection, release: Sources, assignment: Assignment
-) -> list[str]:
+    selection: Selection, tree: Tree, place: Place, release: Sources, assignment: Assignment
+) -> Iterator[str]:
     """Notes on files that have no effect although someone may expect one."""
     places = [one for one in all_places(tree.sizes.keys() - tree.odd) if level_of(one.folder, assignment.package) < FAR]
-    files = frozenset(file for one in places if one.folder == place.folder for file in one.files)
-    python = {file for file in files if file.endswith(".py")} - {f"{name}.py" for name in selection.submitted}
-    idle = {file for file in python if file in NEVER_OURS}
-    idle |= {file for one in places for file in one.files if file.endswith(NO_EFFECT)}
-    if "__init__.py" in python and not is_same(tree, place, "__init__.py", release["__init__"][1]):
-        idle.add("__init__.py")
-    notes = [f"no effect on grading: {some(idle)}"] if idle else []
-    others = python - idle - {"__init__.py"} - {f"{name}.py" for name in release}
+    files = {file for one in places if one.folder == place.folder for file in one.files}
+    others = {file for file in files if file.endswith(".py") and file not in selection.hashes}
+    others -= {f"{name}.py" for name in release}
     for file in sorted(others):
         if meant := misnamed(file, files, assignment.contract):
-            notes.append(f"{quote(file)} is ignored; did you mean {meant}?")
+            yield f"{quote(file)} is ignored; did you mean {meant}?"
             others.discard(file)
     if others:
-        notes.append(f"ignored, since the assignment's modules do not import them: {some(others)}")
+        yield f"ignored, since the assignment's modules do not import them: {some(others)}"
     if any(map(is_notebook, files)):
-        notes.append("the .py files were graded; the notebook beside them was ignored")
+        yield "the .py files were graded; the notebook beside them was ignored"
     used = {place.folder, *(place.path(file).rpartition("/")[0] for file in selection.hashes)}
     elsewhere = [str(one) for one in places if has_modules(one, assignment.contract) and one.folder not in used]
     if elsewhere:
-        notes.append(f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}")
-    return notes
+        yield f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}"
 
 
-def misnamed(file: str, files: frozenset[str], contract: Contract) -> str | None:
+def misnamed(file: str, files: set[str], contract: Contract) -> str | None:
     """The module's file that was probably meant by "Layers.py", "layers_2.py" or "layer.py"."""
-    missing = [name for name in contract.files if name not in files]
+    missing = [name.removesuffix(".py") for name in contract.files if name not in files]
     stem = file.removesuffix(".py").casefold().partition("(")[0].strip(" _-0123456789")
-    nearest = difflib.get_close_matches(stem, [name.removesuffix(".py") for name in missing], n=1, cutoff=0.8)
+    nearest = difflib.get_close_matches(stem, missing, n=1, cutoff=0.8)
     return f"{nearest[0]}.py" if nearest else None
-
-
-def is_same(tree: Tree, place: Place, file: str, text: str) -> bool:
-    """Whether a file of the submission has the release's text, apart from white space."""
-    try:
-        return decode(tree.read(place.path(file))).split() == text.split()
-    except RefusedError:
-        return False

@@ -6,11 +6,10 @@ import io
 import tokenize
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
-from foundation.damaged_text import line_of
-from foundation.printable_text import printable
+from foundation.printable_text import line_of, printable
 from foundation.sources import Source
 
 from .errors import IntakeError, RefusedError
@@ -54,19 +53,8 @@ def is_ascii_itself_in(encoding: str) -> bool:
         return False
 
 
-def module_files(folder: Path) -> list[tuple[str, Path]]:
-    """The name and path of each module: "layers", and "tools.soft" for `tools/soft.py`."""
-    found = []
-    for path in sorted(folder.rglob("*.py")):
-        parts = path.relative_to(folder).with_suffix("").parts
-        if all(part.isidentifier() and part != "__pycache__" for part in parts):
-            is_package = len(parts) > 1 and parts[-1] == "__init__"
-            found.append((".".join(parts[:-1] if is_package else parts), path))
-    return found
-
-
 def read_modules(folder: Path) -> dict[str, Source]:
-    """The modules of a folder and of folders in it, by name, as grading reads them.
+    """The modules of a folder and of folders in it, as grading reads them: "layers", "tools.soft" for `tools/soft.py`.
 
     A byte order mark and Windows line ends are accepted.
 
@@ -74,9 +62,13 @@ def read_modules(folder: Path) -> dict[str, Source]:
         IntakeError: where a file cannot be read or is not text.
     """
     modules = {}
-    for name, path in module_files(folder):
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if not all(part.isidentifier() and part != "__pycache__" for part in parts):
+            continue
+        is_package = len(parts) > 1 and parts[-1] == "__init__"
         try:
-            modules[name] = (str(path), decode(path.read_bytes()))
+            modules[".".join(parts[:-1] if is_package else parts)] = (str(path), decode(path.read_bytes()))
         except (RefusedError, OSError) as error:
             raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     return modules
@@ -109,17 +101,20 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
         return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
 
 
-@dataclass(frozen=True)
-class Imported:
-    """A name that is imported relatively: it is a module of the submission, or is defined in one.
+@lru_cache(maxsize=32)
+def statements_of(text: str) -> frozenset[str]:
+    """The statements of a module, inner ones too, as `dump` gives them: what was handed out, and is nobody's own."""
+    tree = parse(text)
+    nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
+    return frozenset(dump(node) for node in nodes if isinstance(node, ast.stmt)) - {""}
 
-    Attributes:
-        name: within the submission: "helpers", "tools.soft".
-        line: of the import.
-    """
 
-    name: str
-    line: int
+def dump(node: ast.AST) -> str:
+    """A node as text that shows no layout; "" where it is nested too deeply to be looked at."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return ""
 
 
 def resolve(importer: str, is_package: bool, level: int, name: str | None) -> str | None:
@@ -140,7 +135,7 @@ def resolve(importer: str, is_package: bool, level: int, name: str | None) -> st
     return ".".join([*parts[: len(parts) + 1 - level], *filter(None, [name])])
 
 
-def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterator[Imported]:
+def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterator[str]:
     """All that may be modules of the submission and that one of them imports, folders before what is in them.
 
     Args:
@@ -148,7 +143,6 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
         importer: its name within the submission.
         path: where it was read from.
     """
-    is_package = path.endswith("/__init__.py")
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
@@ -156,12 +150,11 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
             level, module, names = _imported_by_call(node)
         else:
             continue
-        if level:
-            origin = resolve(importer, is_package, level, module)
-            if origin is not None:
-                parts = origin.split(".") if origin else []
-                yield from (Imported(".".join(parts[:length]), node.lineno) for length in range(1, len(parts) + 1))
-                yield from (Imported(".".join([*parts, name]), node.lineno) for name in names)
+        origin = resolve(importer, path.endswith("/__init__.py"), level, module) if level else None
+        if origin is not None:
+            parts = origin.split(".") if origin else []
+            yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+            yield from (".".join([*parts, name]) for name in names)
 
 
 def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
@@ -190,13 +183,7 @@ def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield node.module, node.lineno
-        elif isinstance(node, ast.Call) and (name := name_in_call(node)) and not name.startswith("."):
-            yield name, node.lineno
-
-
-def name_in_call(node: ast.Call) -> str:
-    """The constant name in `import_module(name)` or `__import__(name)`; "" in any other call."""
-    function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if function in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant):
-        return node.args[0].value if isinstance(node.args[0].value, str) else ""
-    return ""
+        elif isinstance(node, ast.Call):
+            level, module, _ = _imported_by_call(node)
+            if module and not level:
+                yield module, node.lineno

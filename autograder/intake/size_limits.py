@@ -21,7 +21,9 @@ MAX_KEPT_BYTES = 120_000_000  # all files together that count
 MAX_RATIO = 200  # unpacked to packed; text has 3 to 10
 RATIO_MATTERS_ABOVE = 2_000_000  # bytes unpacked
 MAX_ENTRIES = 50_000  # of a folder or an archive; listing is cheap
+MAX_DEPTH = 15  # of a folder
 MAX_NAME_CHARACTERS = 400
+MAX_HEADER_BYTES = 16_384  # of an entry of a .tar.gz
 
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
 

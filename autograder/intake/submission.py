@@ -10,31 +10,25 @@ from foundation.assignment_file import Assignment
 from foundation.sources import Sources, file_of
 from foundation.watchdog import time_limit
 
+from .archives import Tar, Zip
 from .assignment_folder import (
     FAR,
     SHOWN_FILES,
     Place,
     all_places,
+    find_beside,
     find_place,
-    find_translations,
     has_modules,
     is_notebook,
     level_of,
     some,
 )
 from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
-from .files.folders import Folder
-from .files.loose_files import LooseFiles
-from .files.path_checks import is_clutter
-from .files.tars import MAGIC as TAR_MAGIC
-from .files.tars import Tar
-from .files.tree import UPLOADED_AGAIN, Tree, read_file
-from .files.zips import MAGIC as ZIP_MAGIC
-from .files.zips import Zip
-from .modules import Selection, complete, misnamed, read_release, select_modules
+from .modules import Selection, misnamed, read_release, select_modules
 from .notebooks.cells import Cell, read_notebook
 from .notebooks.distribution import Distribution
 from .size_limits import CHECKPOINT, MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, MAX_SECONDS, TRANSLATIONS
+from .tree import UPLOADED_AGAIN, Folder, LooseFiles, Tree, is_clutter, read_file
 
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
 KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
@@ -96,11 +90,7 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
     struck: list[float] = []
     try:
         with time_limit(MAX_SECONDS) as struck:
-            if isinstance(path, LooseFiles):
-                intake = take_folder(path.name, path, skeleton, assignment, hashes)
-            else:
-                intake = _take_in(path, skeleton, assignment, hashes)
-        return replace(intake, release=skeleton)
+            return replace(_take_in(path, skeleton, assignment, hashes), release=skeleton)
     except (RefusedError, TimeoutError) as error:
         reason = TOO_SLOW if struck else str(error)
         raise IntakeRefusedError(path.name or str(path), reason, hashes) from None
@@ -115,66 +105,52 @@ def name_of(path: Path | LooseFiles) -> str:
     return name[: len(name) - len(suffix)]
 
 
-def _take_in(path: Path, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
+def _take_in(path: Path | LooseFiles, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
+    if isinstance(path, LooseFiles):
+        return take_tree(path.name, path, release, assignment, hashes)
     try:
         mode = path.lstat().st_mode
     except (OSError, ValueError) as error:
         raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
     if stat.S_ISDIR(mode):
-        return take_folder(name_of(path), Folder(path, assignment.package), release, assignment, hashes)
+        return take_tree(name_of(path), Folder(path), release, assignment, hashes)
+    content = read_file(path, MAX_NOTEBOOK_BYTES if is_notebook(path.name) else MAX_ARCHIVE_BYTES)
+    hashes[path.name] = hash_of(content)
     if is_notebook(path.name):
-        content = read_hashed(path, MAX_NOTEBOOK_BYTES, hashes)
-        selection, origins = take_notebooks(read_notebook(content, path.name), path.name, release, assignment)
-        return finish(name_of(path), selection, hashes, origins)
-    tree = open_archive(read_hashed(path, MAX_ARCHIVE_BYTES, hashes))
-    return take_tree(name_of(path), tree, release, assignment, hashes)
-
-
-def take_folder(
-    name: str, folder: Folder | LooseFiles, release: Sources, assignment: Assignment, hashes: dict[str, str]
-) -> Intake:
-    """Takes in the files of a folder, or of the only archive in it."""
-    tree: Tree = folder
-    folder.give_names_back((*assignment.contract.files, TRANSLATIONS, CHECKPOINT))
-    if archive := only_archive(folder, assignment):
-        content = folder.read(archive, MAX_ARCHIVE_BYTES)
-        hashes[archive] = hashlib.sha256(content).hexdigest()
-        tree = open_archive(content)
-        tree.superseded += folder.superseded
-    return take_tree(name, tree, release, assignment, hashes)
+        return take_notebooks(name_of(path), read_notebook(content, path.name), path.name, release, assignment, hashes)
+    return take_tree(name_of(path), open_archive(content), release, assignment, hashes)
 
 
 def open_archive(content: bytes) -> Tree:
     """The files of an archive, recognised by its first bytes, whatever its name."""
-    if content.startswith(TAR_MAGIC):
+    if content.startswith(b"\x1f\x8b"):
         return Tar(content)
-    if content.startswith(ZIP_MAGIC):
+    if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Zip(content)
     what = next((kind for magic, kind in OTHER_KINDS.items() if content.startswith(magic)), "none of these")
     raise RefusedError(f"{KINDS}; this is {what if content else 'empty'}")
 
 
-def only_archive(folder: Folder | LooseFiles, assignment: Assignment) -> str | None:
-    """The archive in a folder that holds nothing else that counts; learning platforms export submissions so."""
-    archives = [name for name in folder.sizes if "/" not in name and name.lower().endswith(ARCHIVES)]
-    place = find_place(folder.sizes, assignment)
-    if len(archives) != 1 or place or find_translations(folder.sizes, place, assignment.package):
-        return None
-    return archives[0]
-
-
 def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
     """Takes in the files of a folder or an archive that count."""
+    package = assignment.package
     tree.give_names_back((*assignment.contract.files, TRANSLATIONS, CHECKPOINT))
     place = find_place(tree.sizes, assignment)
-    translations = find_translations(tree.sizes, place, assignment.package)
     if place is None:
-        refuse_odd_package(tree, assignment.package)
+        refuse_odd_package(tree, package)
+    translations = find_beside(tree.sizes, place, package, TRANSLATIONS)
     if place is None and translations is None:
+        archives = [path for path in tree.sizes if "/" not in path and path.lower().endswith(ARCHIVES)]
+        if len(archives) == 1 and isinstance(tree, (Folder, LooseFiles)):  # learning platforms export submissions so
+            content = tree.read(archives[0], MAX_ARCHIVE_BYTES)
+            hashes[archives[0]] = hash_of(content)
+            inner = open_archive(content)
+            inner.superseded += tree.superseded
+            return take_tree(name, inner, release, assignment, hashes)
         raise RefusedError(nothing_here(tree, assignment))
-    origins: dict[str, list[str]] = {}
     if place is None or has_modules(place, assignment.contract):
         selection = select_modules(tree, place or Place("", frozenset()), release, assignment)
+        intake = finish(name, selection, hashes)
     else:
         files = sorted(filter(is_notebook, place.files))
         if len(files) > MAX_NOTEBOOKS:
@@ -183,49 +159,45 @@ def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, h
         for file in files:
             try:
                 content = tree.read(place.path(file))
-                hashes[file] = hashlib.sha256(content).hexdigest()
+                hashes[file] = hash_of(content)
                 cells += read_notebook(content, file)
             except RefusedError as error:
                 raise RefusedError(f"{quote(file)}: {error}") from None
-        selection, origins = take_notebooks(cells, files[0] if len(files) == 1 else "notebooks", release, assignment)
-    intake = finish(name, selection, hashes, origins)
+        intake = take_notebooks(name, cells, files[0] if len(files) == 1 else "notebooks", release, assignment, hashes)
     if translations is not None:
         try:
             intake.translations = tree.read(translations)
-            intake.hashes[TRANSLATIONS] = hashlib.sha256(intake.translations).hexdigest()
+            intake.hashes[TRANSLATIONS] = hash_of(intake.translations)
         except RefusedError as error:
             intake.translations_problem = f"{TRANSLATIONS}: {error}"
-    take_checkpoint(intake, tree, place, assignment.package)
-    intake.notes += notes_on_names(tree, assignment.package)
+    try:
+        checkpoint = find_beside(tree.sizes, place, package, CHECKPOINT)
+        if checkpoint is not None:
+            intake.checkpoint = tree.read(checkpoint)  # bytes, of which nothing is read here
+            intake.hashes[CHECKPOINT] = hash_of(intake.checkpoint)
+    except RefusedError as error:  # no points depend on it
+        intake.notes.append(f"{CHECKPOINT} is not shown: {error}")
+    intake.notes += notes_on_names(tree, package)
     return intake
 
 
-def take_checkpoint(intake: Intake, tree: Tree, place: Place | None, package: str) -> None:
-    """Takes the trained model in, where one was handed in: bytes, of which nothing is read here."""
-    try:
-        path = find_translations(tree.sizes, place, package, CHECKPOINT)
-        if path is not None:
-            intake.checkpoint = tree.read(path)
-            intake.hashes[CHECKPOINT] = hashlib.sha256(intake.checkpoint).hexdigest()
-    except RefusedError as error:  # no points depend on it
-        intake.notes.append(f"{CHECKPOINT} is not shown: {error}")
-
-
 def take_notebooks(
-    cells: list[Cell], path: str, release: Sources, assignment: Assignment
-) -> tuple[Selection, dict[str, list[str]]]:
-    """The modules that cells define, completed by the release's."""
+    name: str, cells: list[Cell], path: str, release: Sources, assignment: Assignment, hashes: dict[str, str]
+) -> Intake:
+    """Takes in the modules that cells define, completed by the release's."""
     distribution = Distribution(cells, release, assignment)
     selection = Selection.begin(release)
     selection.notes = distribution.notes
     origins = distribution.fill(selection, path)
     if not selection.submitted:
         raise RefusedError("no cell defines any of the assignment's classes and functions")
-    complete(selection, release, assignment.contract)
-    return selection, origins
+    selection.complete(release, assignment.contract)
+    return finish(name, selection, hashes, origins)
 
 
-def finish(name: str, selection: Selection, hashes: dict[str, str], origins: dict[str, list[str]]) -> Intake:
+def finish(
+    name: str, selection: Selection, hashes: dict[str, str], origins: dict[str, list[str]] | None = None
+) -> Intake:
     """The intake, still without translations."""
     return Intake(
         name,
@@ -233,15 +205,13 @@ def finish(name: str, selection: Selection, hashes: dict[str, str], origins: dic
         frozenset(selection.submitted),
         hashes={**hashes, **selection.hashes},
         notes=list(dict.fromkeys(selection.notes)),
-        origins=origins,
+        origins=origins or {},
     )
 
 
-def read_hashed(path: Path, limit: int, hashes: dict[str, str]) -> bytes:
-    """The content of a file, whose hash is added to `hashes`."""
-    content = read_file(path, limit)
-    hashes[path.name] = hashlib.sha256(content).hexdigest()
-    return content
+def hash_of(content: bytes) -> str:
+    """The SHA-256 of a file's content."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def refuse_odd_package(tree: Tree, package: str) -> None:
@@ -274,11 +244,10 @@ def nothing_here(tree: Tree, assignment: Assignment) -> str:
         return f"it holds {len(inner)} archives, such as {quote(inner[0])} and {quote(inner[1])}; hand in one of them"
     if inner:
         return f"{reason}; {quote(inner[0])} is another archive: hand in the files themselves"
-    tree.look_deeper()
     for place in all_places(tree.sizes):
         if files := [file for file in place.files if file in contract.files or is_notebook(file)]:
             return f"its files are too deep in it, in {place} ({some(files)}); hand in that folder"
     for path in sorted(path for path in tree.sizes if path.endswith(".py")):
-        if meant := misnamed(path.rpartition("/")[2], frozenset(), contract):
+        if meant := misnamed(path.rpartition("/")[2], set(), contract):
             return f"{reason}; there is {quote(path)}: did you mean {meant}?"
     return reason

@@ -1,12 +1,10 @@
 """Shows records to people and other programs.
 
-    telling.py   what a student reads about a task, wherever it is shown
-    terminal.py  one submission, as a table         class_summary.py  a class: table, CSV, JSON
-    regrade.py   what a regrade changes
-    gradescope/  in Gradescope's container          gradebook/        nbgrader's gradebook and feedback
-    pages/       web pages: the class, and each student  exports/        what learning platforms import
-    spreadsheets.py tables in which nothing is computed  excerpts.py  lines of code, as pages show them
-    environment.py  templates of pages that are complete in themselves
+    terminal.py     one submission, as text          class_summary.py  a class: table, CSV, JSON
+    pages/          web pages: the class, a student  regrade.py        what a regrade changes
+    exports/        what learning platforms import   gradebook/        nbgrader's gradebook and feedback
+    gradescope/     in Gradescope's container        spreadsheets.py   tables in which nothing is computed
+    environment.py  templates of pages               excerpts.py       lines of code, as pages show them
 
 Nothing here judges: everything that is shown stands in the record.
 """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean, median
-from typing import TypedDict
 
 from foundation.counting import counted, first_of
 from foundation.printable_text import printable
@@ -22,15 +22,29 @@ from .terminal import containment_of
 MOST_NAMES = 8
 
 
-class PartSummary(TypedDict):
-    """One part over the whole class: the mean of its points, and how many submissions are in which state."""
+@dataclass(frozen=True)
+class TaskSummary:
+    """How the class did in one task, as graded.
+
+    Attributes:
+        number: of the task.
+        title: likewise.
+        points: what it is worth.
+        extension: whether that is a bonus.
+        mean: of the points, over the submissions that have a mark there; None where none has.
+        full: share of these submissions with all points, in percent.
+        partial: with some, likewise.
+        states: how many submissions are in which state.
+    """
 
     number: str
     title: str
     points: float
     extension: bool
     mean: float | None
-    states: dict[str, int]
+    full: float
+    partial: float
+    states: Mapping[str, int]
 
 
 def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
@@ -92,7 +106,12 @@ def write_summary(roll: Roll, results: Sequence[Result], output: Path) -> None:
     """
     rows, records = rows_of(results), records_of(results)
     left_out = [one.model_dump(include={"entry", "reason"}) for one in roll.left_out]
-    about = {"layout": roll.layout, "parts": parts_of(records.values()), "students": rows, "left_out": left_out}
+    about = {
+        "layout": roll.layout,
+        "parts": [asdict(task) for task in tasks_of(records.values())],
+        "students": rows,
+        "left_out": left_out,
+    }
     write_json(output / "summary.json", about)
     write_result(output / "summary.csv", as_csv([*rows[0]], rows))
 
@@ -108,24 +127,23 @@ def records_of(results: Iterable[Result]) -> dict[str, Record]:
     return {result.member.key: result.record for result in results if result.record}
 
 
-def parts_of(records: Iterable[Record]) -> list[PartSummary]:
-    """Summaries of all parts, in the assignment's order, as graded; means are of the submissions with a mark there."""
-    parts: list[PartSummary] = []
+def tasks_of(records: Iterable[Record]) -> list[TaskSummary]:
+    """Summaries of all tasks, in the assignment's order."""
+    found = []
     for same in by_task(records):
-        counts = Counter(part.state for part in same)
+        first, counts = same[0], Counter(part.state for part in same)
         scores = [part.score for part in same if part.score is not None]
-        first = same[0]
-        parts.append(
-            {
-                "number": first.number,
-                "title": first.title,
-                "points": first.points,
-                "extension": first.extension,
-                "mean": round(mean(scores), 2) if scores else None,
-                "states": {state.value: counts[state] for state in State},
-            }
+        n_partial = sum(part.state is not State.PASSED and bool(part.score) for part in same)
+        found.append(
+            TaskSummary(
+                *(first.number, first.title, first.points, first.extension),
+                mean=round(mean(scores), 2) if scores else None,
+                full=100 * counts[State.PASSED] / max(len(scores), 1),
+                partial=100 * n_partial / max(len(scores), 1),
+                states={state.value: counts[state] for state in State},
+            )
         )
-    return parts
+    return found
 
 
 def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
@@ -135,14 +153,14 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
     scores = scores_of(results)
     figures = f"mean {mean(scores):.1f}, median {median(scores):.1f}, of {first.max_score:g}" if scores else "no marks"
     lines = [f"{first.assignment}: {counted(len(records), 'submission')}, {figures}", ""]
-    parts = parts_of(records.values())
-    width = max(len(part["title"]) for part in parts)
-    states = [state.value for state in State if any(part["states"][state] for part in parts)]
+    tasks = tasks_of(records.values())
+    width = max(len(task.title) for task in tasks)
+    states = [state.value for state in State if any(task.states[state] for task in tasks)]
     lines.append(f"  {'':<{width + 5}}{'mean':>6}       " + "".join(f"  {state}" for state in states))
-    for part in parts:
-        counts = "".join(f"  {part['states'][state] or '·':>{len(state)}}" for state in states)
-        points = f"{'' if part['mean'] is None else format(part['mean'], '.2f'):>6} / {part['points']:<4g}"
-        lines.append(f"  {part['number']:<4} {part['title']:<{width}}{points}{counts}")
+    for task in tasks:
+        counts = "".join(f"  {task.states[state] or '·':>{len(state)}}" for state in states)
+        points = f"{'' if task.mean is None else format(task.mean, '.2f'):>6} / {task.points:<4g}"
+        lines.append(f"  {task.number:<4} {task.title:<{width}}{points}{counts}")
     for heading, names in sections_of(roll, records):
         lines += ["", f"{heading}: {_shortened(names)}"] if names else []
     if roll.left_out:
@@ -163,8 +181,6 @@ def sections_of(roll: Roll, records: Mapping[str, Record]) -> Iterator[tuple[str
             yield state.value, [names[key] for key in having]
     using = [names[key] for key, record in records.items() if record.judgement.internals]
     yield "uses of PyTorch's or Python's internals, to be read by a person", using
-    hiding = [names[key] for key, record in records.items() if record.judgement.hiding_places]
-    yield "code that passes although no test reached it, to be read by a person", hiding
     noted = [names[key] for key, record in records.items() if record.run.notes]
     yield f"{len(noted)} with notes on the grading itself", noted
     yield "late", [member.name for member in roll.members if member.is_late]

@@ -8,7 +8,7 @@ from pathlib import Path
 from foundation.counting import counted
 from foundation.printable_text import printable
 
-from ..classroom.keeping import Held
+from ..classroom.regrading import Held
 from ..grading.record import write_json
 
 REGRADE = "regrade.json"

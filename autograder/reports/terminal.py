@@ -1,13 +1,55 @@
-"""A record as a table for people."""
+"""A record as text: a table for people, and what a student reads about one part of it, wherever it is shown."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from foundation.counting import counted
 from foundation.printable_text import printable
 
-from ..grading.record import MAX_TEXT, Record, Run, Training, Unjudged
+from ..grading.record import MAX_TEXT, Part, Record, Run, Training
 from ..grading.states import State
-from .telling import text_of
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of the text.
+
+    Attributes:
+        text: of one or more lines.
+        is_prose: sentences, as opposed to lines with numbers and code.
+    """
+
+    text: str
+    is_prose: bool = False
+
+
+def passages_of(part: Part) -> list[Passage]:
+    """A named misconception first, then the rubric, the numbers and lines of code, a smallest case last."""
+    said = [Passage(rubric_of(part)), Passage(part.message), Passage(part.traceback)]
+    if part.diagnosis:
+        is_named = bool(part.diagnosis.fault)
+        said.insert(0 if is_named else len(said), Passage(part.diagnosis.text, is_prose=is_named))
+    return [passage for passage in said if passage.text]
+
+
+def rubric_of(part: Part) -> str:
+    """The rubric of a part that is neither whole nor empty, a line an item: "✗ masks: 0 of 4"."""
+    if part.state is State.PASSED or not any(item.score or not item.missed for item in part.items):
+        return ""
+    lines = []
+    for item in part.items:
+        is_earned = not item.missed and not item.requires
+        points = f": {item.score:.3g} of {item.points:.3g}" if part.points else ""
+        why = f", worth nothing without “{item.requires}”" if item.requires and not item.missed else ""
+        lines.append(f"{'✓' if is_earned else '✗'} {item.name}{points}{why}")
+    return "\n".join(lines)
+
+
+def text_of(part: Part) -> str:
+    """All of it as one text."""
+    return "\n".join(passage.text for passage in passages_of(part))
+
 
 MARKS = {
     State.PASSED: "✓",
@@ -47,9 +89,6 @@ def as_table(record: Record) -> str:
     if judgement.internals:
         lines += ["", "uses of PyTorch's and Python's internals, to be read by a person:"]
         lines += [f"    {printable(use, MAX_TEXT)}" for use in judgement.internals]
-    if judgement.unjudged:
-        lines += ["", "code that passes, although no test has reached it, to be read by a person:"]
-        lines += [f"    {as_words(branch)}" for branch in judgement.unjudged]
     seed_id = judgement.seed_id or "none"
     lines += ["", f"sandbox: {containment_of(run)}   seed id: {seed_id}   {run.seconds:.1f} s"]
     return "\n".join(lines)
@@ -66,12 +105,6 @@ def as_line(training: Training) -> str:
     if training.accuracy is not None and not message:
         message = f"{training.accuracy:.0%} of new sequences right"
     return printable(f"{training.state}: {message}", MAX_TEXT)
-
-
-def as_words(branch: Unjudged) -> str:
-    """Where a branch stands, and what never happened there."""
-    only_raises = " (it only raises)" if branch.only_raises else ""
-    return printable(f"{branch.place}: {branch.what}{only_raises}", MAX_TEXT)
 
 
 def notes_of(record: Record) -> list[str]:

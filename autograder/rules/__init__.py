@@ -7,38 +7,26 @@ A short-cut costs the component that contains it, or that uses a helper which co
 modules. Code that no component uses costs nothing: experiments, tests, code under `if __name__ == "__main__"`. Neither
 do comments, docstrings, annotations, comparisons (`isinstance(x, nn.LayerNorm)`) and own classes of such a name.
 
-Names are followed as far as the text tells: aliases, imports of all kinds, `getattr`, `vars`, `__import__`, strings
-built from constants, `exec` of such strings. Better hidden short-cuts are caught when they run, in the worker
-(`autograder/sandbox/worker/shortcuts.py`).
+Names are followed as far as imports, assignments and attributes tell. What is better hidden is caught when it runs, in
+the worker (`autograder/sandbox/worker/shortcuts.py`), and names that are computed are listed for a person to read.
 
-    forbidden.py     is a name on the list?                folding.py   strings built from constants
-    module_names.py  names at the top level of a module   values.py    possible values of expressions
-    scopes.py        names in functions and classes       uses.py      which component uses what
-    evaluation.py    possible values of an expression     syntax.py    questions about single nodes
-    messages.py      the text that students read    internals.py  what is allowed, but worth a look
-    judged_code.py   branches of judged code, and those that no test has reached
+    forbidden.py   is a name on the list?                       names.py      what a name may stand for
+    short_cuts.py  which component uses what, told to students  internals.py  what is allowed, but worth a look
 
-Why this is not a library: `docs/decisions/static-evaluator.md`.
+Why this is not a library: `docs/explanation/decisions/static-evaluator.md`.
 """
 
-from .evaluation import Evaluator
 from .forbidden import ForbiddenNames
 from .internals import find_internals
-from .judged_code import Branch, JudgedCode, find_judged_code
-from .messages import explain_short_cuts, tell_short_cuts
-from .uses import ShortCut, find_short_cuts
-from .values import Binding
+from .names import Evaluator
+from .short_cuts import ShortCut, explain_short_cuts, find_short_cuts, tell_short_cuts
 
 __all__ = [
-    "Binding",
-    "Branch",
     "Evaluator",
     "ForbiddenNames",
-    "JudgedCode",
     "ShortCut",
     "explain_short_cuts",
     "find_internals",
-    "find_judged_code",
     "find_short_cuts",
     "tell_short_cuts",
 ]

@@ -8,13 +8,9 @@ from dataclasses import replace
 from foundation.contract import Forbidden
 from foundation.sources import Sources
 
-from .evaluation import Evaluator, TooTangledError
 from .forbidden import NOTHING, ForbiddenNames
-from .module_names import DEFINITIONS
-from .scopes import Scope
-from .syntax import children
-from .uses import LOOKED_UP, ShortCut, code_at, parts_of_definition
-from .values import Library, Namespace
+from .names import DEFINITIONS, Evaluator, Library, Scope, TooTangledError, children
+from .short_cuts import LOOKED_UP, ShortCut, code_at, parts_of_definition
 
 MOST = 20
 BY_NAME = {
@@ -58,14 +54,13 @@ class Search:
     def __init__(self, evaluator: Evaluator, forbidden: Forbidden) -> None:
         self._pattern = re.compile(forbidden.internals or NOTHING)
         self._evaluator = evaluator
-        evaluator.n_steps_in_all = 0  # what another search has used is its own
 
     def uses_in(self, module: str) -> list[ShortCut]:
         """The uses in one module; what is too tangled to be followed is left out, as the other search says."""
         tree = self._evaluator.module(module).tree
         waiting: list[tuple[ast.AST, Scope]] = [(tree, Scope(module))] if tree else []
         found: dict[int, str] = {}
-        self._evaluator.n_steps = 0
+        self._evaluator.begin()
         try:
             while waiting:
                 self._evaluator.step()
@@ -89,8 +84,7 @@ class Search:
         """The name by which a node is on the list."""
         if not isinstance(node, LOOKED_UP):
             return None
-        values = self._evaluator.evaluate(node, scope)
-        paths = {value.path for value in values if isinstance(value, Library)}
+        paths = {value.path for value in self._evaluator.evaluate(node, scope) if isinstance(value, Library)}
         if isinstance(node, ast.Attribute):
             paths.add(f".{node.attr}")
         listed = filter(self._pattern.fullmatch, paths)
@@ -102,8 +96,6 @@ class Search:
             return None if is_constant else f"{function.partition('.')[2]} with a computed name"
         if name is None and isinstance(node, (ast.Name, ast.Attribute)) and BY_NAME.keys() & paths:
             return f"{min(BY_NAME.keys() & paths).partition('.')[2]} under another name"
-        if name is None and any(isinstance(value, Namespace) for value in values):
-            return "the names of a module"
         return name
 
     def _function_by_name(self, called: ast.expr, scope: Scope) -> str | None:

@@ -16,5 +16,5 @@ From the outside in:
     preloading.py  imports to make before submitted code runs  errors.py      failures of submitted code
     tape.py        records requests and replies
 
-Decisions: `docs/decisions/` on the protocol, seccomp and Landlock.
+Decisions: `docs/explanation/decisions/` on the protocol, seccomp and Landlock.
 """

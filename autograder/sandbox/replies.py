@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from .worker.objects import MAX_PARAMETER_BYTES, MAX_PARAMETERS
-from .worker.outcomes import MAX_OUTCOMES
 from .worker.values import Decoder
 
 
@@ -119,17 +118,6 @@ def read_gradients(
             raise BreachError("a gradient of another shape or dtype than its input")
         gradients.append(gradient)
     return gradients
-
-
-def read_reached(result: object, modules: Container[str]) -> dict[str, set[int]]:
-    """Checks the reply to reached: numbers of outcomes by module, as far as they can be any."""
-    if not isinstance(result, dict):
-        raise BreachError("reports that are not by module")
-    found = {}
-    for module, numbers in result.items():
-        if module in modules and isinstance(numbers, list):
-            found[module] = {number for number in numbers if type(number) is int and 0 <= number < MAX_OUTCOMES}
-    return found
 
 
 def fields(answer: object, /, **types: type | tuple[type, ...] | None) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Collection
 from typing import Any
 
 from foundation.contract import Contract
@@ -58,7 +57,6 @@ class Session:
         cpu_left: float,
         tape: Tape | None = None,
         locate: Locate = in_module,
-        watched: Collection[str] = (),
     ) -> None:
         self.sources, self._tape, self._locate, self._output = sources, tape, locate, output
         self._cpu_left = cpu_left
@@ -77,7 +75,7 @@ class Session:
             self.level = zygote.containment.describe(layers)
             named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
             forbidden = {"kernels": contract.forbidden.kernels, "python": contract.forbidden.python}
-            content = {"sources": named, "contract": contract.modules, "forbidden": forbidden, "watched": [*watched]}
+            content = {"sources": named, "contract": contract.modules, "forbidden": forbidden}
             self.request("load", content, Encoder(), START_SECONDS)
         except SubmissionError as error:
             raise SandboxUnavailableError(f"the worker could not load the submission: {error.message}") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container
+from collections.abc import Container
 from typing import Any
 
 from foundation.contract import Contract
@@ -27,12 +27,10 @@ from .errors import (
     SubmissionTimeoutError,
     WorkerKilledError,
 )
-from .replies import BreachError, read_reached
 from .session import Session
 from .tape import Tape
 from .worker.values import Decoder, Encoder
 
-REPORTS = "reached"
 """The verb that asks for reports."""
 LONG_IMPORT = 0.2
 """Seconds."""
@@ -47,7 +45,6 @@ class Supervisor:
         seconds: wall time spent waiting for submitted code.
         failure: why the sandbox itself has failed, after which it does nothing more; None = it has not.
         is_fair: whether each component has to leave time for the others.
-        reached: what watched modules have reported so far, by module; see `gather`.
     """
 
     def __init__(
@@ -59,13 +56,11 @@ class Supervisor:
         tape: Tape | None = None,
         locate: Locate = in_module,
         killed_before: Container[str] = (),
-        watched: Collection[str] = (),
     ) -> None:
         self.failure: SandboxUnavailableError | None = None
         self.is_fair = True
-        self.reached: dict[str, set[int]] = {}
         self._is_defused = False
-        self._killed_before, self._watched = killed_before, watched
+        self._killed_before = killed_before
         self._sources, self._contract, self._limits = sources, contract, limits
         self._zygote, self._tape, self._locate = zygote, tape, locate
         self._session: Session | None = None
@@ -116,7 +111,6 @@ class Supervisor:
                 cpu_left,
                 self._tape,
                 self._locate,
-                self._watched,
             )
             if self._level not in ("", self._session.level):
                 raise SandboxUnavailableError(f"the sandbox level fell from {self._level} to {self._session.level}")
@@ -162,27 +156,6 @@ class Supervisor:
             self._seconds_of[component] += took
             if was_alive and not session.is_alive:
                 self.note_failure(component, session)
-
-    def gather(self) -> None:
-        """Asks the worker which outcomes were reached. One that does not say so has reached none, and nothing else."""
-        session = self._session
-        left = self._limits.total_seconds - self.seconds
-        if not self._watched or self.failure is not None or session is None or not session.is_alive or left <= 0:
-            return
-        started = time.monotonic()
-        try:
-            result, _ = session.request(REPORTS, {}, Encoder(), min(self._limits.call_seconds, left))
-            for module, numbers in read_reached(result, self._watched).items():
-                self.reached.setdefault(module, set()).update(numbers)
-        except (SubmissionError, BreachError):
-            pass
-        except WorkerKilledError as error:
-            if REPORTS not in self._killed_before:
-                self.failure = WorkerKilledError(REPORTS, error.reason)
-        except SandboxUnavailableError as error:
-            self.failure = error
-        finally:
-            self.seconds += time.monotonic() - started
 
     def note_failure(self, component: str, session: Session) -> None:
         """Counts a worker that was lost through this component."""

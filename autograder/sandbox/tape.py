@@ -48,7 +48,7 @@ class Tape:
 
     def add(self, request: dict[str, Any], body: bytes, reply: dict[str, Any], reply_body: bytes) -> None:
         """Record one exchange."""
-        if self._current is None or request["verb"] in ("load", "import", "reached"):
+        if self._current is None or request["verb"] in ("load", "import"):
             return
         self._size += len(body) + len(reply_body)
         if self._size > MAX_BYTES:

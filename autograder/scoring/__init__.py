@@ -6,18 +6,14 @@
     verdicts = judge(result, read_thresholds())           # a Verdict for each threshold
     print(as_text(result, verdicts))
 
-`reading` turns untrusted files into lines, `bleu` turns lines into a score (of words that `tokenization` splits, if the
-text is raw), `verdicts` compares the score with thresholds, `report` presents it to people and programs, `errors` has
-the one exception that all of them raise. BLEU and
-chrF are sacreBLEU's; there is no metric of our own.
+`reading` turns untrusted files into lines, `bleu` turns lines into a score, `verdicts` compares the score with
+thresholds, `report` presents it to people and programs. All raise `ScoringError`. BLEU and chrF are sacreBLEU's; there
+is no metric of our own.
 """
 
-from .bleu import SAMPLES, SEED, Measured, Score, score
-from .errors import ScoringError
-from .reading import parse_translations, read_references, read_translations, undo_bpe
+from .bleu import DEFAULT_TOKENIZATION, SAMPLES, SEED, TOKENIZATIONS, Measured, Score, score
+from .reading import ScoringError, parse_translations, read_references, read_translations, undo_bpe
 from .report import as_json, as_text, explain
-from .tokenization import DEFAULT as DEFAULT_TOKENIZATION
-from .tokenization import NAMES as TOKENIZATIONS
 from .verdicts import Verdict, choose_thresholds, judge, parse_thresholds, read_thresholds
 
 __all__ = [

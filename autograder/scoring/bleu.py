@@ -8,31 +8,37 @@ where p_n is the share of the translations' n-grams that also occur in their ref
 often as there), c the number of words in the translations and r that in the references. BLEU follows from ten numbers
 per sentence: c, r, and for each n the matching and the total n-grams. Their sums over the corpus give BLEU, which
 sacreBLEU computes; their sums over sentences drawn with replacement give the bootstrap interval (Koehn 2004, section
-3), which is computed here for all samples at once, from the same draws as sacreBLEU's with the same seed.
+3). sacreBLEU draws the same samples but keeps only half the width of the interval, and verdicts need its ends.
 
-The course's text is already tokenized, so sacreBLEU's own tokenizer is off by default (`tokenize=none`); raw text needs
-one (`tokenization`). Without one, the value on ordinary text equals NLTK's `corpus_bleu`. They differ where a
+The course's text is already tokenized, so sacreBLEU's own tokenizer is off by default (`tokenize=none`). Raw text needs
+`13a` (the usual one for European languages), `intl`, `zh` or `char`; choosing one whose package is not installed is an
+error that names it. Without a tokenizer, the value on ordinary text equals NLTK's `corpus_bleu`. They differ where a
 translation has fewer than four words (NLTK counts one n-gram too many) and where no 4-gram of the whole corpus matches
 (sacreBLEU smooths).
 """
 
+import logging
+import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.bleu import BLEU, BLEUScore
 from sacrebleu.metrics.chrf import CHRF
 
 from foundation.counting import counted
+from foundation.printable_text import printable
 
-from .errors import ScoringError
-from .reading import undo_bpe
-from .tokenization import DEFAULT, make_metric
+from .reading import ScoringError, undo_bpe
 
 Array = NDArray[Any]
 
+TOKENIZATIONS: tuple[str, ...] = tuple(BLEU.TOKENIZERS)
+"""All that the installed sacreBLEU knows, in its order."""
+DEFAULT_TOKENIZATION = "none"
 SAMPLES = 1_000
 SEED = 12_345  # sacreBLEU's own default, so that both draw the same samples
 SAMPLES_RANGE = (100, 100_000)
@@ -40,7 +46,6 @@ SEED_RANGE = (0, 2**63 - 1)
 LEVEL = 0.95
 DECIMALS = 10
 """Sums of logarithms are accurate to about 15; a score of exactly 0.45 must not become 0.44999999999999996."""
-DRAWS_AT_ONCE = 1_000_000
 MAX_ORDER = 4
 
 
@@ -96,7 +101,7 @@ def score(
     *,
     samples: int = SAMPLES,
     seed: int = SEED,
-    tokenize: str = DEFAULT,
+    tokenize: str = DEFAULT_TOKENIZATION,
 ) -> Score:
     """Scores translations against references, one each, in order.
 
@@ -105,10 +110,7 @@ def score(
         references: as many; byte-pair marks are undone here too.
         samples: the number of bootstrap samples.
         seed: for their draws. The same seed gives the same interval.
-        tokenize: sacreBLEU's tokenization, for the value and the interval; one of `tokenization.NAMES`.
-
-    Returns:
-        The score.
+        tokenize: sacreBLEU's tokenization, for the value and the interval; one of `TOKENIZATIONS`.
 
     Raises:
         ScoringError: where the numbers of sentences differ or are zero, or samples or seed are out of range,
@@ -119,26 +121,18 @@ def score(
         raise ScoringError(f"{given}; there must be one for each, in order")
     if not references:
         raise ScoringError("no translations and no references: there is nothing to score")
-    _check_range("samples", samples, SAMPLES_RANGE)
-    _check_range("seed", seed, SEED_RANGE)
+    for name, value, (least, most) in (("samples", samples, SAMPLES_RANGE), ("seed", seed, SEED_RANGE)):
+        if not least <= value <= most:
+            raise ScoringError(f"{name} {value}: must be from {least:,} to {most:,}")
     hypotheses = [undo_bpe(line) for line in hypotheses]
     references = [undo_bpe(line) for line in references]
 
-    bleu = make_metric(tokenize)
+    bleu, chrf = make_metric(tokenize), CHRF()
     statistics = count(bleu, hypotheses, references)
-    sums = statistics.sum(axis=0).tolist()
-    corpus = BLEU.compute_bleu(
-        correct=sums[2 : 2 + MAX_ORDER],
-        total=sums[2 + MAX_ORDER :],
-        sys_len=sums[0],
-        ref_len=sums[1],
-        smooth_method=bleu.smooth_method,
-    )
-    low, high = interval(bleu_of_sums(resample(statistics, samples, seed)))
+    corpus = bleu_of_sums(statistics.sum(axis=0))
+    low, high = interval(bootstrap(statistics, samples, seed))
     bleu.n_bootstrap, bleu.seed = samples, seed  # as sacreBLEU's own bootstrap sets them for the signature
-
     p_1, p_2, p_3, p_4 = corpus.precisions
-    chrf = CHRF()
     return Score(
         bleu=_decimal(corpus.score),
         low=_decimal(low),
@@ -157,6 +151,30 @@ def score(
     )
 
 
+def make_metric(tokenize: str = DEFAULT_TOKENIZATION) -> BLEU:
+    """Creates sacreBLEU's metric with one of its tokenizations.
+
+    Raises:
+        ScoringError: if sacreBLEU does not know the name, or lacks a package or a model for it.
+    """
+    if tokenize not in TOKENIZATIONS:
+        raise ScoringError(f'tokenize "{printable(tokenize, 40)}": unknown; sacreBLEU has {", ".join(TOKENIZATIONS)}')
+    logger = logging.getLogger("sacrebleu")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)  # its remarks on the way would be more lines on stderr
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # sacreBLEU's own calls
+            return BLEU(tokenize=tokenize, force=True)
+    except (ImportError, RuntimeError, OSError, SystemExit) as error:
+        said = " ".join(str(error).split())
+        command = re.search(r"pip install \S+", said)
+        lacks = f"needs a package that is not installed; {command[0]}" if command else ""
+        raise ScoringError(f"tokenize {tokenize}: {lacks or f'cannot be used ({printable(said)})'}") from None
+    finally:
+        logger.setLevel(level)
+
+
 def count(metric: BLEU, hypotheses: Sequence[str], references: Sequence[str]) -> Array:
     """Counts what BLEU follows from: for each sentence words, words of the reference, matches and n-grams per order.
 
@@ -172,49 +190,17 @@ def count(metric: BLEU, hypotheses: Sequence[str], references: Sequence[str]) ->
     return np.array([[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in sentences], dtype=np.int64)
 
 
-def resample(statistics: Array, samples: int, seed: int) -> Array:
-    """Sums of the statistics over sentences that are drawn with replacement.
-
-    Args:
-        statistics: (sentences, 10), int64.
-        samples: the number of samples; each draws as many sentences as there are.
-        seed: for the draws.
-
-    Returns:
-        (samples, 10), int64.
-    """
-    generator = np.random.default_rng(seed)
-    n = len(statistics)
-    rows_at_once = max(1, DRAWS_AT_ONCE // n)
-    sums = []
-    for start in range(0, samples, rows_at_once):
-        rows = min(rows_at_once, samples - start)
-        drawn = generator.integers(n, size=(rows, n))
-        cells = drawn + n * np.arange(rows)[:, None]  # (rows, n): each row has its own bins
-        times = np.bincount(cells.ravel(), minlength=rows * n).reshape(rows, n)
-        sums.append(times @ statistics)
-    return np.concatenate(sums)
+def bleu_of_sums(sums: Array) -> BLEUScore:
+    """BLEU in percent, as sacreBLEU computes it, of the ten sums over a corpus."""
+    c, r, *counts = sums.tolist()
+    return BLEU.compute_bleu(counts[:MAX_ORDER], counts[MAX_ORDER:], c, r, smooth_method="exp")
 
 
-def bleu_of_sums(sums: Array) -> Array:
-    """BLEU in percent for each row of sums, computed as in `sacrebleu.BLEU.compute_bleu`.
-
-    Smoothing (`exp`): the k-th order, counted from 1-grams, that has n-grams but no match counts 1 / 2^k matches.
-
-    Args:
-        sums: (samples, 10): words of the translations, words of the references, matches per order, n-grams per order.
-
-    Returns:
-        (samples,), float64.
-    """
-    c, r = sums[:, 0], sums[:, 1]
-    matches, totals = sums[:, 2 : 2 + MAX_ORDER], sums[:, 2 + MAX_ORDER :]
-    smoothed = 0.5 ** np.cumsum(matches == 0, axis=1)
-    p = np.where(matches > 0, matches, smoothed) / np.maximum(totals, 1)
-    brevity_penalty = np.exp(np.minimum(0.0, 1.0 - r / np.maximum(c, 1)))
-    bleu = 100.0 * brevity_penalty * np.exp(np.log(p).mean(axis=1))
-    is_zero = (totals == 0).any(axis=1) | (matches == 0).all(axis=1)
-    return np.where(is_zero, 0.0, bleu)
+def bootstrap(statistics: Array, samples: int, seed: int) -> Array:
+    """BLEU in percent of samples that draw, with replacement, as many sentences as there are: (samples,)."""
+    generator, n = np.random.default_rng(seed), len(statistics)
+    drawn = (statistics[generator.integers(n, size=n)].sum(axis=0) for _ in range(samples))
+    return np.array([bleu_of_sums(sums).score for sums in drawn])
 
 
 def interval(values: Array) -> tuple[float, float]:
@@ -226,8 +212,3 @@ def interval(values: Array) -> tuple[float, float]:
 
 def _decimal(percent: float) -> float:
     return round(percent / 100, DECIMALS)
-
-
-def _check_range(name: str, value: int, limits: tuple[int, int]) -> None:
-    if not limits[0] <= value <= limits[1]:
-        raise ScoringError(f"{name} {value}: must be from {limits[0]:,} to {limits[1]:,}")

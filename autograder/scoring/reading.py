@@ -15,10 +15,9 @@ import unicodedata
 from collections.abc import Callable
 
 from foundation.counting import counted
-from foundation.opening_flags import opening_flags
-from foundation.printable_text import printable
+from foundation.printable_text import line_of, printable
 
-from .errors import ScoringError
+from ..intake.tree import opening_flags
 
 MAX_BYTES = 10_000_000
 MAX_LINES = 100_000
@@ -31,6 +30,10 @@ BYTE_ORDER_MARK = "\ufeff"
 CARRIAGE_RETURN_HINT = " (lone carriage returns, \\r, do not end lines: end each line with \\n)"
 
 Note = Callable[[str], None]
+
+
+class ScoringError(ValueError):
+    """Input that cannot be scored; the message is one line: what is wrong, where, and what would be right."""
 
 
 def read_translations(
@@ -131,61 +134,41 @@ def read_bounded_text(path: str | os.PathLike[str], name: str) -> str:
 
 def _read_bytes(path: str | os.PathLike[str], name: str, *, follow_links: bool) -> bytes:
     """All bytes of a regular file of at most `MAX_BYTES`."""
-    if not follow_links and os.path.islink(path):  # noqa: PTH114  never raises, however odd the name
-        raise ScoringError(f"{name}: is a symbolic link; name the file itself")
     flags = ("O_NONBLOCK", "O_NOCTTY", *([] if follow_links else ["O_NOFOLLOW"]))
     try:
-        descriptor = os.open(path, opening_flags(*flags))
-    except OSError as error:
-        is_folder = os.path.isdir(path)  # noqa: PTH112  never raises, however odd the name
-        reason = "is a directory; name a text file" if is_folder else _reason(error)
-        raise ScoringError(f"{name}: {reason}") from None
-    except ValueError:  # a NUL in the name
-        raise ScoringError(f"{name}: not a file name") from None
-    try:
-        mode, size = os.fstat(descriptor).st_mode, os.fstat(descriptor).st_size
-        if not stat.S_ISREG(mode):
-            kind = "a directory" if stat.S_ISDIR(mode) else "a pipe or a device"
-            raise ScoringError(f"{name}: is {kind}; name a text file")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
+        if not follow_links and os.path.islink(path):  # noqa: PTH114  never raises, however odd the name
+            raise ScoringError(f"{name}: is a symbolic link; name the file itself")
+        with open(os.open(path, opening_flags(*flags)), "rb") as file:  # noqa: PTH123  what was opened, not the path
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ScoringError(f"{name}: is a pipe or a device; name a text file")
+            size = os.fstat(file.fileno()).st_size
             data = b"" if size > MAX_BYTES else file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ScoringError(f"{name}: {_reason(error)}") from None
-    finally:
-        os.close(descriptor)
+        reason = str(error.strerror or type(error).__name__).lower()
+        raise ScoringError(f"{name}: {reason}; name a text file that can be read") from None
+    except ValueError as error:  # a NUL in the name
+        raise error if isinstance(error, ScoringError) else ScoringError(f"{name}: not a file name") from None
     size = max(size, len(data))
     if size > MAX_BYTES:
         raise ScoringError(f"{name}: {size / 1e6:,} MB is too large; at most {MAX_BYTES / 1e6:g} MB are read")
     return data
 
 
-def _reason(error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "no such file"
-    if isinstance(error, PermissionError):
-        return "may not be read (permission denied)"
-    return f"cannot be read ({error.strerror or type(error).__name__})"
-
-
 def _decode(data: bytes, name: str) -> str:
     """The text of a file in UTF-8, without its byte-order mark."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ScoringError(f"{name}: not UTF-8 but UTF-16 (byte 0x{data[0]:02x} at offset 0, line 1); save it as UTF-8")
-    zero = data.find(0)
-    if zero >= 0:
-        raise ScoringError(f"{name}: NUL byte {_place(data, zero)}; a text file in UTF-8 has none")
+    if (zero := data.find(0)) >= 0:
+        line = data.count(b"\n", 0, zero) + 1
+        raise ScoringError(f"{name}: NUL byte at offset {zero} (line {line}); a text file in UTF-8 has none")
     try:
         text = data.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
-        byte = f"byte 0x{data[error.start]:02x} {_place(data, error.start)}"
-        raise ScoringError(f"{name}: not UTF-8: {byte}; save the file as UTF-8") from None
+        place = f"byte 0x{data[error.start]:02x} at offset {error.start} (line {line_of(error)})"
+        raise ScoringError(f"{name}: not UTF-8: {place}; save the file as UTF-8") from None
     if not text:
         raise ScoringError(f"{name}: is empty")
     return text
-
-
-def _place(data: bytes, offset: int) -> str:
-    return f"at offset {offset} (line {data.count(10, 0, offset) + 1})"
 
 
 def _split(text: str, name: str) -> list[str]:

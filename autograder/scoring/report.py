@@ -4,16 +4,16 @@ The dictionary, which `grade.py --json` prints (a change of its meaning gets a n
 
     schema              1
     bleu                number, 0 to 1, at most ten decimals
-    interval            {level: 0.95, low: number, high: number, samples: integer, seed: integer}
-    chrf                number, 0 to 1
     n                   integer, sentences
-    tokenize            string, sacreBLEU's tokenization; "none" is the default
+    chrf                number, 0 to 1
     signature           sacreBLEU's signature of bleu and interval
     chrf_signature      sacreBLEU's signature of chrf
     precisions          [p_1, p_2, p_3, p_4], 0 to 1
     brevity_penalty     number, 0 to 1
     hypothesis_length   integer, words
     reference_length    integer, words
+    tokenize            string, sacreBLEU's tokenization; "none" is the default
+    interval            {level: 0.95, low: number, high: number, samples: integer, seed: integer}
     thresholds          list, in the order given, of {name: string, threshold: number,
                         status: "passed" | "failed" | "borderline", is_reached: whether bleu >= threshold}
     notes               list of strings: everything that is not an error but worth knowing
@@ -24,6 +24,7 @@ Figures have two decimals, as in the course, or more where two would contradict 
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from foundation.counting import as_threshold, counted
@@ -45,28 +46,13 @@ ADVICE = (
 
 def as_json(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> dict[str, Any]:
     """The score and its verdicts as the dictionary that the module's docstring describes."""
+    found = {**asdict(score), "precisions": list(score.precisions)}
+    interval = {"level": LEVEL, **{name: found.pop(name) for name in ("low", "high", "samples", "seed")}}
     return {
         "schema": SCHEMA,
-        "bleu": score.bleu,
-        "interval": {
-            "level": LEVEL,
-            "low": score.low,
-            "high": score.high,
-            "samples": score.samples,
-            "seed": score.seed,
-        },
-        "chrf": score.chrf,
-        "n": score.n,
-        "tokenize": score.tokenize,
-        "signature": score.signature,
-        "chrf_signature": score.chrf_signature,
-        "precisions": list(score.precisions),
-        "brevity_penalty": score.brevity_penalty,
-        "hypothesis_length": score.hypothesis_length,
-        "reference_length": score.reference_length,
-        "thresholds": [
-            {"name": v.name, "threshold": v.threshold, "status": v.status, "is_reached": v.is_reached} for v in verdicts
-        ],
+        **found,
+        "interval": interval,
+        "thresholds": [asdict(verdict) for verdict in verdicts],
         "notes": [*notes, *_own_notes(score)],
     }
 

@@ -25,8 +25,7 @@ from ..intake.errors import IntakeError
 from .case import Case
 from .in_process import read_sources
 from .options import folder_of
-from .running.unreached import ADVICE, OwnRun
-from .told_inputs import tell_inputs
+from .running.own_run import OwnRun
 from .under_test import SEED, SUBMISSION, SubmissionUnderTest
 
 OWN_RUN = pytest.StashKey[OwnRun]()
@@ -43,8 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.tbstyle = "short"
     for task in assignment_of(config).tasks:
         config.addinivalue_line("markers", f"{task.marker}: {task.number} {task.title}")
-    config.addinivalue_line("markers", "core: a task whose core test fails earns nothing")
-    config.addinivalue_line("markers", "situations: draws rows of a covering array, other ones with each seed")
+    config.addinivalue_line("markers", "item(name): the rubric item of its task that a test belongs to")
     config.addinivalue_line("markers", "given: tests code that the assignment provides; no points")
     if SEED not in config.stash:
         seed = config.getoption("seed")
@@ -79,7 +77,6 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     raised = call.excinfo.value
     if isinstance(raised, NotImplementedError):
         raised.args = (told_by(raised),)
-    tell_inputs(raised, getattr(item, "funcargs", {}).get("submission"))
     for error in (raised, raised.__cause__, raised.__context__):
         if error is not None:
             error.__traceback__ = own_frames(error.__traceback__, item.path, folders) or error.__traceback__
@@ -118,8 +115,7 @@ def own_run(request: pytest.FixtureRequest) -> OwnRun | None:
     folder, config = folder_of(request.config), request.config
     if SUBMISSION in config.stash or not folder.is_dir():
         return None
-    release = None if folder.resolve() == released_folder().resolve() else read(released_folder())
-    made = config.stash[OWN_RUN] = OwnRun(read(folder), release, assignment_of(config))
+    made = config.stash[OWN_RUN] = OwnRun(read(folder), assignment_of(config))
     config.pluginmanager.register(made)
     return made
 
@@ -131,14 +127,14 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Names the code that passes although no test has reached it, where the tests were not picked one by one."""
+    """Says what each task has earned, where the tests were not picked one by one."""
     made = config.stash.get(OWN_RUN, None)
     if made is None or any("::" in argument for argument in config.args):
         return
     tests = config.stash[COLLECTED]
-    if lines := made.unreached(tests):
-        terminalreporter.section("code that no test reached")
-        for line in [*lines, ADVICE]:
+    if lines := made.summary(tests):
+        terminalreporter.section("rubric")
+        for line in lines:
             terminalreporter.line(line)
 
 
@@ -152,14 +148,7 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Lets the submission, which the fixtures have brought, know that a new test of it begins.
-
-    In a student's own run, refuses a task that uses a forbidden short-cut: nobody should learn of it only from the
-    marks.
-    """
-    submission: SubmissionUnderTest | None = getattr(item, "funcargs", {}).get("submission")
-    if submission is not None:
-        submission.begin_test()
+    """In a student's own run, refuses a task that uses a forbidden short-cut: nobody should learn of it only later."""
     own_run = item.config.stash.get(OWN_RUN, None)
     if own_run is None:
         return

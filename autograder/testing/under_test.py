@@ -56,10 +56,6 @@ class SubmissionUnderTest(Protocol):
         """
         ...
 
-    def begin_test(self) -> None:
-        """Forgets the last call: what a check says is about its own test."""
-        ...
-
     def parameters(self, module: nn.Module) -> list[nn.Parameter]:
         """The parameters of a module with their present values."""
         ...

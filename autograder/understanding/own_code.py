@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..intake import Intake
-from ..intake.python_source import parse
+from ..intake.python_source import dump, parse, statements_of
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NESTED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
@@ -55,13 +55,13 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     if name not in ours:
         return []
     handed_out = definitions_of(intake.release.get(module, ("", ""))[1])
-    given = {dump(node) for one in handed_out.values() for node in ast.walk(one) if isinstance(node, SIMPLE)}
+    given = statements_of(intake.release.get(module, ("", ""))[1])
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
     helpers = [one for other, one in ours.items() if other in mentioned - handed_out.keys() - {name}]
     found = [one for node in (ours[name], *helpers) for one in _statements(module, node)]
     lines = intake.sources[module][1].split("\n")
     legible = [one for one in found if is_legible(one, lines) and not is_text(one.node)]
-    return [one for one in legible[:MOST_STATEMENTS] if dump(one.node) not in (*given, None)]
+    return [one for one in legible[:MOST_STATEMENTS] if dump(one.node) not in given | {""}]
 
 
 def definitions_of(text: str) -> dict[str, ast.stmt]:
@@ -69,14 +69,6 @@ def definitions_of(text: str) -> dict[str, ast.stmt]:
     tree = parse(text)
     body = tree.body if isinstance(tree, ast.Module) else []
     return {node.name: node for node in body if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
-
-
-def dump(node: ast.AST) -> str | None:
-    """A node for comparing; None where it is nested too deeply to be looked at."""
-    try:
-        return ast.dump(node)
-    except RecursionError:
-        return None
 
 
 def is_legible(statement: Statement, lines: list[str]) -> bool:

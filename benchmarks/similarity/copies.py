@@ -83,22 +83,16 @@ def assigns_attribute(statement: ast.stmt) -> bool:
 
 
 def reformat(text: str, rng: random.Random) -> str:
-    """Other comments, docstrings, blank lines and indentation."""
+    """No docstrings, and other comments, blank lines and indentation."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            if ast.get_docstring(node) is not None and len(node.body) > 1:
-                node.body = node.body[1:]
-            elif rng.random() < 0.3:
-                node.body.insert(0, ast.Expr(ast.Constant(rng.choice(REMARKS))))
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) and len(node.body) > 1:
+            del node.body[0]
     lines = []
-    for line in ast.unparse(ast.fix_missing_locations(tree)).split("\n"):
-        indent = len(line) - len(line.lstrip())
-        if line.strip() and rng.random() < 0.15:
-            lines.append(f"{line[:indent]}# {rng.choice(REMARKS)}")
-        if rng.random() < 0.1:
-            lines.append("")
-        lines.append("  " * (indent // 4) + line.lstrip())
+    for line in ast.unparse(tree).split("\n"):
+        indent = "  " * ((len(line) - len(line.lstrip())) // 4)
+        lines += [rng.choice(("", f"{indent}# {rng.choice(REMARKS)}"))] if rng.random() < 0.25 else []
+        lines.append(indent + line.lstrip())
     return "\n".join(lines) + "\n"
 
 

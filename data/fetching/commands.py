@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 from tqdm import tqdm
 
@@ -18,8 +15,7 @@ from foundation.command_line import INTERRUPTED
 from ..arguments import Commands, output_folder, whole_number
 from ..files import CorpusError
 from .download import check_url, download, part_of
-from .folder import LOCK, ChecksumError, FetchFolder
-from .table import PublicCorpus, RemoteFile, read_table
+from .folder import LOCK, ChecksumError, FetchFolder, PublicCorpus, RemoteFile, read_table
 
 DOWNLOADS = Path("downloads")
 RETRIES = 5
@@ -90,8 +86,8 @@ def _fetch(options: argparse.Namespace) -> int:
             other = f", or: python -m data prepare {corpus.dataset}" if corpus.dataset else ""
             raise CorpusError(f"{file.name}: no stable address is known; give one with --url{other}")
     report = sys.stderr if options.json else sys.stdout
-    for line in _introduction(corpus):
-        print(line, file=report, flush=True)
+    about = [f"{corpus.name}: {corpus.title}", f"licence: {corpus.licence}", f"citation: {corpus.citation}"]
+    print("\n".join([*about, f"home: {corpus.home}"]), file=report, flush=True)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -106,7 +102,10 @@ def _fetch(options: argparse.Namespace) -> int:
         files = {name: {**folder.records.get(name, {}), "new": name in new} for name in names}
         print(json.dumps({**_described(corpus), "folder": str(path), "files": files, "next": following}))
     else:
-        _report(folder, new, following, report)
+        print(
+            f"{path}: {len(new)} of {len(corpus.files) + len(corpus.texts)} files are new; {LOCK} has their checksums"
+        )
+        print(f"next: {following}")
     return 0
 
 
@@ -131,13 +130,6 @@ def _choose_urls(corpus: PublicCorpus, given: list[str]) -> dict[str, str]:
     return urls | single
 
 
-def _introduction(corpus: PublicCorpus) -> Iterator[str]:
-    yield f"{corpus.name}: {corpus.title}"
-    yield f"licence: {corpus.licence}"
-    yield f"citation: {corpus.citation}"
-    yield f"home: {corpus.home}"
-
-
 def _fetch_file(folder: FetchFolder, file: RemoteFile, url: str, retries: int) -> None:
     part = part_of(folder.path / file.name)
     with tqdm(desc=file.name, unit="B", unit_scale=True, unit_divisor=1024, leave=False, disable=None) as bar:
@@ -150,19 +142,10 @@ def _fetch_file(folder: FetchFolder, file: RemoteFile, url: str, retries: int) -
     folder.accept(file, url)
 
 
-def _report(folder: FetchFolder, new: set[str], following: str, report: TextIO) -> None:
-    count, total = len(new), len(folder.corpus.files) + len(folder.corpus.texts)
-    print(f"{folder.path}: {count} of {total} files are new; {LOCK} has their checksums", file=report)
-    print(f"next: {following}", file=report)
-
-
 def _described(corpus: PublicCorpus) -> dict[str, str]:
-    """The fields of a corpus that are text."""
-    fields = {field.name: getattr(corpus, field.name) for field in dataclasses.fields(corpus)}
-    return {
-        "corpus": fields.pop("name"),
-        **{name: text for name, text in fields.items() if isinstance(text, str) and name != "prepare"},
-    }
+    """What a user should know of a corpus."""
+    fields = ("title", "home", "licence", "citation", "format", "dataset")
+    return {"corpus": corpus.name, **{name: getattr(corpus, name) for name in fields}}
 
 
 def _list_corpora(as_json: bool) -> int:

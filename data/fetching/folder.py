@@ -1,4 +1,4 @@
-"""The folder of a fetched corpus: which files are there, whether they are right, and the lock that says so.
+"""The folder of a fetched corpus: which files belong there, whether they are right, and the lock that says so.
 
 `fetch.lock.json` records every file with its size and sha256. Where the table knows no checksum, the record of the
 first fetch is the one that later fetches are held to.
@@ -7,17 +7,69 @@ first fetch is the one that later fetches are held to.
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import os
+import re
+import shutil
+import tarfile
+import tomllib
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..files import CorpusError, write_files
 from .download import discard, part_of
-from .table import PublicCorpus, RemoteFile
-from .unpack import looks_like_its_name, write_text
 
+TABLE = Path(__file__).with_name("corpora.toml")
 LOCK = "fetch.lock.json"
+ELSEWHERE = "move it away, or choose another --output"
+DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, UnicodeDecodeError, NotImplementedError)
+SEGMENT = re.compile(rb"<seg[^>]*>(.*?)</seg>")
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file to download.
+
+    Attributes:
+        name: on disk.
+        url: empty if the user has to give it.
+        checksum: `sha256:…` or `md5:…`; empty if none is known.
+    """
+
+    name: str
+    url: str
+    checksum: str
+
+
+@dataclass(frozen=True)
+class PublicCorpus:
+    """An entry of the table; `corpora.toml` says what each field means."""
+
+    name: str
+    title: str
+    home: str
+    licence: str
+    citation: str
+    format: str
+    dataset: str
+    prepare: str
+    files: tuple[RemoteFile, ...]
+    texts: dict[str, list[str]]
+
+
+def read_table() -> dict[str, PublicCorpus]:
+    """Returns the corpora by name."""
+    corpora = {}
+    for name, entry in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
+        files = tuple(RemoteFile(**file) for file in entry.pop("files"))
+        corpora[name] = PublicCorpus(name=name, files=files, texts=entry.pop("texts", {}), **entry)
+    return corpora
 
 
 class ChecksumError(CorpusError):
@@ -40,20 +92,15 @@ class FetchFolder:
         self.corpus = corpus
         self.records = _read_lock(path / LOCK, corpus.name)
         known = {file.name: file.checksum for file in corpus.files}
-        self.present = {name for name in (*known, *corpus.texts) if self._is_right(name, known.get(name, ""))}
+        self.present = {name for name in (*known, *corpus.texts) if os.path.lexists(path / name)}
+        for name in sorted(self.present):
+            expected = self._locked(name) or known.get(name)
+            if not expected or not _matches(path / name, expected):
+                why = "not as 'fetch' wrote it" if expected else "not written by an earlier 'fetch'"
+                raise CorpusError(f"{path / name}: {why}; {ELSEWHERE}")
 
-    def _is_right(self, name: str, checksum: str) -> bool:
-        """False if it is missing; raises if it is wrong."""
-        place = self.path / name
-        if not os.path.lexists(place):
-            return False
-        record = self.records.get(name)
-        expected = f"sha256:{record['sha256']}" if record else checksum
-        if not expected:
-            raise CorpusError(f"{place}: not written by an earlier 'fetch'; move it away, or choose another --output")
-        if not _matches(place, expected):
-            raise CorpusError(f"{place}: not as 'fetch' wrote it; move it away, or choose another --output")
-        return True
+    def _locked(self, name: str) -> str:
+        return f"sha256:{self.records[name]['sha256']}" if name in self.records else ""
 
     def accept(self, file: RemoteFile, url: str) -> None:
         """Checks what was downloaded, records it, and moves it to its place.
@@ -62,16 +109,12 @@ class FetchFolder:
             ChecksumError: if it is not the expected file; what arrived is removed.
             CorpusError: if it cannot be moved.
         """
-        place = self.path / file.name
-        part = part_of(place)
-        locked = self.records.get(file.name, {}).get("sha256")
-        for expected, origin in (
-            (file.checksum, "the table of corpora"),
-            (
-                f"sha256:{locked}" if locked else "",
-                f"{self.path / LOCK}; if the corpus was renewed, choose another --output",
-            ),
-        ):
+        part = part_of(self.path / file.name)
+        origins = {
+            file.checksum: "the table of corpora",
+            self._locked(file.name): f"{self.path / LOCK}; if the corpus was renewed, choose another --output",
+        }
+        for expected, origin in origins.items():
             if expected and not _matches(part, expected):
                 kind = expected.partition(":")[0]
                 found = f"{kind}:{_digest(part, kind)}"
@@ -80,10 +123,8 @@ class FetchFolder:
         if not looks_like_its_name(part, file.name):
             discard(part)
             raise ChecksumError(f"{url}: what the server sent is not a {Path(file.name).suffix} file")
-        self._record(file.name, part, url=url)
-        _move(part, place)
+        self._keep(file.name, part, url=url)
         discard(part)
-        self.present.add(file.name)
 
     def unpack(self, renewed: set[str]) -> list[str]:
         """Makes the plain text files that are missing, or whose archives are new; returns their names."""
@@ -91,21 +132,24 @@ class FetchFolder:
         for name, members in self.corpus.texts.items():
             if name in self.present and not {member.partition(":")[0] for member in members} & renewed:
                 continue
-            place = self.path / name
-            part = part_of(place)
+            part = part_of(self.path / name)
             try:
                 write_text(self.path, members, part)
-                self._record(name, part)
-                _move(part, place)
+                self._keep(name, part)
             finally:
                 part.unlink(missing_ok=True)
             made.append(name)
         return made
 
-    def _record(self, name: str, content: Path, **more: str) -> None:
-        self.records[name] = {**more, "bytes": content.stat().st_size, "sha256": _digest(content, "sha256")}
+    def _keep(self, name: str, part: Path, **more: str) -> None:
+        """Records a file and moves it to its place."""
+        self.records[name] = {**more, "bytes": part.stat().st_size, "sha256": _digest(part, "sha256")}
         lock = {"corpus": self.corpus.name, "files": self.records}
         write_files(self.path, {LOCK: (json.dumps(lock, indent=2) + "\n").encode()})
+        try:
+            part.replace(self.path / name)
+        except OSError as problem:
+            raise CorpusError(f"{self.path / name}: cannot write: {problem.strerror or problem}") from None
 
 
 def _read_lock(path: Path, corpus: str) -> dict[str, dict[str, Any]]:
@@ -118,7 +162,7 @@ def _read_lock(path: Path, corpus: str) -> dict[str, dict[str, Any]]:
             raise TypeError
         belongs = str(lock["corpus"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise CorpusError(f"{path}: not written by 'fetch'; move it away, or choose another --output") from None
+        raise CorpusError(f"{path}: not written by 'fetch'; {ELSEWHERE}") from None
     if belongs != corpus:
         raise CorpusError(f"{path}: it belongs to {belongs}, not {corpus}; choose another --output")
     return dict(files)
@@ -137,8 +181,56 @@ def _matches(path: Path, expected: str) -> bool:
     return _digest(path, kind) == digest
 
 
-def _move(part: Path, place: Path) -> None:
+def looks_like_its_name(path: Path, name: str) -> bool:
+    """Tells an archive from the web page that some servers send in its place."""
+    if name.endswith(".zip"):
+        return zipfile.is_zipfile(path)
+    if name.endswith((".gz", ".tgz")):
+        with path.open("rb") as file:
+            return file.read(2) == b"\x1f\x8b"
+    return True
+
+
+def write_text(folder: Path, members: list[str], place: Path) -> None:
+    """Writes the members of archives in `folder`, one after the other, to `place`.
+
+    Args:
+        folder: where the archives lie.
+        members: `archive:member`; of an `.sgm` member, the segments, one a line.
+        place: the file to write; half written if this raises.
+
+    Raises:
+        CorpusError: if an archive is damaged or lacks the member, or `place` cannot be written.
+    """
+    for position, name in enumerate(members):
+        archive, _, member = name.partition(":")
+        with _open_member(folder / archive, member) as source, place.open("ab" if position else "wb") as target:
+            if member.endswith(".sgm"):
+                for segment in SEGMENT.findall(source.read()):
+                    target.write(html.unescape(segment.decode("utf-8")).strip().encode() + b"\n")
+                continue
+            shutil.copyfileobj(source, target, 1 << 20)
+        with place.open("rb+") as target:
+            if target.seek(0, 2) and target.seek(-1, 2) >= 0 and target.read() != b"\n":
+                target.write(b"\n")  # or the next member would go on in this one's last line
+
+
+@contextmanager
+def _open_member(archive: Path, member: str) -> Iterator[IO[bytes]]:
     try:
-        part.replace(place)
+        if archive.suffix == ".zip":
+            with zipfile.ZipFile(archive) as opened, opened.open(member) as file:
+                yield file
+            return
+        with tarfile.open(archive, "r|gz") as stream:  # a stream, so that reading stops at the member
+            for info in stream:
+                if info.name.removeprefix("./") == member and (found := stream.extractfile(info)):
+                    yield found
+                    return
+        raise KeyError(member)
+    except KeyError:
+        raise CorpusError(f"{archive}: it has no {member}; the archive is not the expected one") from None
+    except DAMAGE as problem:
+        raise CorpusError(f"{archive}: damaged: {problem}") from None
     except OSError as problem:
-        raise CorpusError(f"{place}: cannot write: {problem.strerror or problem}") from None
+        raise CorpusError(f"{problem.filename or archive}: cannot unpack: {problem.strerror or problem}") from None

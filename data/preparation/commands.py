@@ -19,13 +19,10 @@ from given.raw_text import LANGUAGES
 from ..arguments import Commands, output_folder, whole_number
 from ..files import CorpusError
 from .choices import PRESETS, SPLITS, Choices
-from .drawing import Encodings
+from .corpus import MOST_TOKENS_READ, Encodings, prepare, split_name
 from .encodings import PRE_TOKENIZERS, read_encoding
-from .library_datasets import read_dataset
-from .parallel import TextPair, read_columns, read_files, split_lines
-from .prepare import MOST_TOKENS_READ, prepare
-from .prepared_folder import PreparedFolder
-from .sentences import split_name
+from .folder import PreparedFolder
+from .reading import TextPair, read_columns, read_dataset, read_files
 
 DEFAULTS = Choices()
 LARGEST_VOCABULARY = 10_000_000  # the library reserves memory for all of it at once
@@ -243,11 +240,11 @@ def run_encode(options: argparse.Namespace) -> int:
     if sys.stdin is None or sys.stdout is None:
         raise CorpusError(f"standard {'input' if sys.stdin is None else 'output'}: it is closed")
     try:
-        lines = split_lines(sys.stdin.buffer.read())
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise CorpusError(f"standard input: not UTF-8 text (byte {problem.start})") from None
     except OSError as problem:
         raise CorpusError(f"standard input: {problem.strerror or problem}") from None
-    for line in lines:
+    for line in text.removesuffix("\n").split("\n") if text else ():  # only "\n" ends one: line n stays line n
         sys.stdout.buffer.write(" ".join(encoding.encode(line)).encode() + b"\n")
     return 0

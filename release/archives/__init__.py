@@ -1,10 +1,10 @@
 """What goes into each archive, and how it is packed so that the same content gives the same bytes.
 
-    student.py           the students' archive           handout.py  the students' README.md
-    gradescope.py        the grading server's            gradescope_container/   the programs that Gradescope runs
-    instructor.py        what the instructor keeps       pinned_versions.py       of installed packages
-    needed_modules.py    followed through imports        audience.py              whom each archive is for
-    packing.py           zip, tar, manifest              pictures.py             in what students read
+    contents.py       the students' archive, Gradescope's and the instructor's
+    handed_out.py     which of the project's files leave it: tests with what they import, given code, corpus
+    requirements.py   what has to be installed
+    packing.py        whom each archive is for; zip, tar, manifest
+    gradescope_container/   the programs that Gradescope runs
 
 Nothing here writes a file.
 """

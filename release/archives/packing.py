@@ -1,4 +1,4 @@
-"""Archives and checksums that depend on nothing but the files in them."""
+"""The archives in `dist/`: whom each is for, and how they are packed, so that the same content gives the same bytes."""
 
 import hashlib
 import io
@@ -8,8 +8,34 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping
+from enum import StrEnum
 
-from .audience import audience_of
+
+class Audience(StrEnum):
+    """Who gets an archive: that decides what may stand in it."""
+
+    STUDENTS = "students"  # no solution, nothing private
+    SERVER = "the grading server"  # hidden references and the term's secret, but no solution
+    INSTRUCTORS = "instructors"  # all
+
+
+STUDENT_ZIP = "student.zip"
+GRADESCOPE_ZIP = "gradescope.zip"
+INSTRUCTOR_ZIP = "instructor.zip"
+NOTEBOOKS_ZIP = "notebooks.zip"
+
+NOTEBOOK_SOURCES = "notebooks/source"
+"""nbgrader's folder for the notebooks with solutions."""
+
+_OTHERS = {GRADESCOPE_ZIP: Audience.SERVER, INSTRUCTOR_ZIP: Audience.INSTRUCTORS}
+
+OPENED = (".zip", ".tar.xz")
+"""The archives that `members_of` opens, by the ends of their names."""
+
+HANDED_OUT = ".handed_out.zip"
+"""In every students' folder: the files that are merged as they were handed out, and the checksums of all others."""
+
+CHECKSUMS = "checksums.json"
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _FILE_MODE = 0o644
@@ -49,8 +75,11 @@ def make_tar_xz(files: Mapping[str, bytes]) -> bytes:
     return lzma.compress(buffer.getvalue(), preset=9)
 
 
-OPENED = (".zip", ".tar.xz")
-"""The archives that `members_of` opens, by the ends of their names."""
+def audience_of(path: str) -> Audience:
+    """Of a file of the release, or of a member of an archive there. Where in doubt, students may get it."""
+    if path.startswith(f"{NOTEBOOK_SOURCES}/"):
+        return Audience.INSTRUCTORS
+    return _OTHERS.get(path.partition("!")[0].removeprefix("dist/"), Audience.STUDENTS)
 
 
 def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
@@ -72,6 +101,23 @@ def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 def checksum(content: bytes) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
+
+
+def remember(files: Mapping[str, bytes], package: str) -> bytes:
+    """The archive from which a later update learns what was handed out.
+
+    Args:
+        files: by path in the student's folder.
+        package: the folder with what students fill in; empty: the files at the top are that.
+    """
+    kept = {}
+    for path, content in files.items():
+        is_inside = path.startswith(f"{package}/") if package else "/" not in path
+        if path.endswith(".ipynb") or (is_inside and path.endswith(".py")):
+            kept[path] = content
+    sums = {path: checksum(content) for path, content in sorted(files.items())}
+    kept[CHECKSUMS] = (json.dumps(sums, indent=1) + "\n").encode()
+    return make_zip(kept, is_packed_again=True)
 
 
 def make_manifest(

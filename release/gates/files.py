@@ -2,17 +2,15 @@
 
 import re
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 from foundation.term_secret import term_secret
 
-from ..archives.audience import GRADESCOPE_ZIP, Audience, audience_of
-from ..archives.gradescope import PROGRAMS
-from ..archives.packing import OPENED, checksum, members_of
-from ..archives.student import ARCHIVE_FOLDER, withheld_files
-from ..leaks.finder import LeakFinder, find_leaks
-from ..skeleton.source import WARNING_FILTERS
+from ..archives.contents import ARCHIVE_FOLDER, PROGRAMS
+from ..archives.handed_out import withheld_files
+from ..archives.packing import GRADESCOPE_ZIP, OPENED, Audience, audience_of
+from ..leaks import LeakFinder
+from ..skeleton.build import read_folder
 from .running import Verdict, Workspace
 
 _RUN_BY_NAME = re.compile(r"(?:-m|from|import)\s+(?P<name>\w+)")
@@ -26,15 +24,17 @@ def compiles(workspace: Workspace) -> Verdict:
     """Every Python file that leaves is valid, without a warning of the compiler."""
     faults = []
     n_files = 0
-    for path, content in shipped_files(workspace):
+    for path, content in workspace.shipped.items():
         if path.endswith(".py"):
             n_files += 1
-            with WARNING_FILTERS, warnings.catch_warnings():
-                warnings.simplefilter("error")
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", SyntaxWarning)
                 try:
                     compile(content, path, "exec", dont_inherit=True)
-                except (SyntaxError, ValueError, Warning) as error:
+                except (SyntaxError, ValueError) as error:
                     faults.append(f"{path}:{getattr(error, 'lineno', None) or 1}: does not compile: {error}")
+            ours = [one for one in caught if one.filename == path]  # other gates run in other threads
+            faults += [f"{path}:{one.lineno}: does not compile without a warning: {one.message}" for one in ours]
     return Verdict(f"{n_files} files", faults)
 
 
@@ -53,33 +53,30 @@ def stands_alone(workspace: Workspace) -> Verdict:
 def no_solution_survives(workspace: Workspace) -> Verdict:
     """No statement of a solution, verbatim, reformatted or renamed, in any file for students or the server."""
     finder = LeakFinder(workspace.release.skeleton)
-    shipped = shipped_files(workspace)
-    files = {path: content for path, content in shipped if audience_of(path) is not Audience.INSTRUCTORS}
-    # `shipped_files` has opened the archives as they were packed: their members are looked at, each once.
-    leaks = find_leaks(finder, {path: content for path, content in files.items() if not path.endswith(OPENED)})
-    n_contents = len({checksum(content) for content in files.values()})
-    n_statements = len(finder.solutions.statements)
-    return Verdict(f"{n_statements} statements looked for in {n_contents} files", leaks)
+    contents: dict[bytes, str] = {}
+    for path, content in workspace.shipped.items():  # archives have been opened: their members are among these
+        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith(OPENED):
+            contents.setdefault(content, path)
+    leaks = [leak for content, path in contents.items() for leak in finder.leaks_in(path, content)]
+    return Verdict(f"{len(finder.pieces.places)} pieces looked for in {len(contents)} files", leaks)
 
 
 def names_known_tasks(workspace: Workspace) -> Verdict:
     """Nothing that students read speaks of a task that the assignment does not have: it may have been dropped."""
     known = {task.number for task in workspace.release.assignment.tasks}
-    faults, seen = [], set()
-    for path, content in shipped_files(workspace):
-        if audience_of(path) is not Audience.STUDENTS or not path.endswith(_READ) or checksum(content) in seen:
-            continue
-        seen.add(checksum(content))
+    texts = {
+        content: path
+        for path, content in workspace.shipped.items()
+        if audience_of(path) is Audience.STUDENTS and path.endswith(_READ)
+    }
+    faults = []
+    for content, path in texts.items():
         for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), start=1):
             for match in _TASK.finditer(line):
                 if match["number"].upper() not in known:
-                    faults.append(f"{path}:{number}: names {match[0]!r}, but there is no such task: {_around(match)}")
-    return Verdict(f"{len(seen)} texts name {len(known)} tasks", faults)
-
-
-def _around(match: re.Match[str]) -> str:
-    """The words beside a match."""
-    return match.string[max(match.start() - 20, 0) : match.end() + 20].strip()
+                    around = line[max(match.start() - 20, 0) : match.end() + 20].strip()
+                    faults.append(f"{path}:{number}: names {match[0]!r}, but there is no such task: {around}")
+    return Verdict(f"{len(texts)} texts name {len(known)} tasks", faults)
 
 
 def keeps_private(workspace: Workspace) -> Verdict:
@@ -89,26 +86,27 @@ def keeps_private(workspace: Workspace) -> Verdict:
     already have.
     """
     project, release = workspace.project, workspace.release
-    private = (project.root / "data" / "private", project.reference, project.root / "release", project.root / "tests")
+    private = {name: project.root / name for name in ("data/private", "release", "tests")}
+    private |= {project.reference.resolve().name: project.reference}
     programs = release.archives.get(GRADESCOPE_ZIP, {})
     own = {*release.skeleton.files.values(), *(programs[name] for name in PROGRAMS if name in programs)}
     contents = {
-        path.read_bytes(): path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else str(path)
-        for folder in private
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.is_symlink() and path.stat().st_size > 0
+        content: f"{name}/{path}"
+        for name, folder in private.items()
+        for path, content in read_folder(folder).items()
+        if content and not (folder / path).is_symlink()
     }
     contents |= {content: path for path, content in withheld_files(project.root, release.assignment).items()}
     faults = []
     secrets, drawn = _secret_sentences(project.root), term_secret(project.root).strip()
     n_files = 0
-    for path, content in shipped_files(workspace):
+    for path, content in workspace.shipped.items():
         inner = path.rpartition("!")[2].removeprefix(f"{ARCHIVE_FOLDER}/")
         is_hidden = inner.startswith("data/private/")
         if audience_of(path) is Audience.INSTRUCTORS or (is_hidden and audience_of(path) is Audience.SERVER):
             continue
         n_files += 1
-        if is_hidden or inner.startswith(tuple(f"{folder.name}/" for folder in private[1:])):
+        if inner.startswith(tuple(f"{name}/" for name in private)):
             faults.append(f"{path}: stays with the instructor")
         if content in contents and content not in own:
             faults.append(f"{path}: is the same as {contents[content]}")
@@ -121,26 +119,13 @@ def keeps_private(workspace: Workspace) -> Verdict:
     return Verdict(summary, faults)
 
 
-def shipped_files(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
-    """Every file of the release, also those in the archives as they were packed: path and content."""
-    for path, content in workspace.release.outputs.items():
-        yield path, content
-        yield from members_of(path, content)
-
-
 def _secret_sentences(root: Path) -> set[str]:
     """The private lines that are long enough to tell, and that students are not given anyway."""
-    secret: set[str] = set()
-    for path in sorted((root / "data" / "private").glob("*")):
-        secret |= _sentences(path.read_bytes())
-    public: set[str] = set()
-    for path in sorted((root / "data" / "corpus").glob("*")):
-        if "test" not in path.name:
-            public |= _sentences(path.read_bytes())
-    test_sources: set[str] = set()
-    for path in sorted((root / "data" / "corpus").glob("*test*")):
-        test_sources |= _sentences(path.read_bytes())
-    return {sentence for sentence in secret - public - test_sources if len(sentence.split()) >= _MIN_WORDS}
+    secret, public = (
+        {sentence for path in (root / folder).glob("*") for sentence in _sentences(path.read_bytes())}
+        for folder in ("data/private", "data/corpus")
+    )
+    return {sentence for sentence in secret - public if len(sentence.split()) >= _MIN_WORDS}
 
 
 def _sentences(content: bytes) -> set[str]:

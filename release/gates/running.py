@@ -1,17 +1,33 @@
-"""What a gate is, and how all of them are run."""
+"""What a gate is, how all of them run, and how they start processes."""
 
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tqdm import tqdm
 
+from ..archives.packing import members_of
 from ..build import Project, Release
 
 AT_A_TIME = 2
-"""So many gates that start processes run at once; each process has one thread."""
+"""So many gates run at once: most wait for a process, and each process has one thread."""
+
+_KEPT = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV")
+_FIXED = {
+    "LC_ALL": "C.UTF-8",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUTF8": "1",
+}
+_SHOWN = 400
 
 
 @dataclass(frozen=True)
@@ -33,6 +49,12 @@ class Workspace:
         """The skeleton on disk."""
         return self.folder / self.release.assignment.package
 
+    @cached_property
+    def shipped(self) -> dict[str, bytes]:
+        """Every file of the release by path, also those in the archives as they were packed."""
+        outputs = self.release.outputs.items()
+        return {name: text for path, packed in outputs for name, text in ((path, packed), *members_of(path, packed))}
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -44,17 +66,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Gate:
-    """A named proof about a release, or several that share their work.
-
-    Args:
-        names: one for each verdict.
-        check: gives the verdicts.
-        starts_process: whether the work is done by other processes, so that two such gates may run at once.
-    """
+    """A named proof about a release, or several that share their work: one name for each verdict of `check`."""
 
     names: tuple[str, ...]
     check: Callable[[Workspace], Sequence[Verdict]]
-    starts_process: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,39 +83,76 @@ class GateResult:
     faults: Sequence[str]
 
 
-def gate(name: str, check: Callable[[Workspace], Verdict], starts_process: bool = False) -> Gate:
+class ProcessError(Exception):
+    """A process took too long; the text says which one and how long it had."""
+
+
+def gate(name: str, check: Callable[[Workspace], Verdict]) -> Gate:
     """A gate with a single verdict."""
-    return Gate((name,), lambda workspace: [check(workspace)], starts_process)
+    return Gate((name,), lambda workspace: [check(workspace)])
 
 
 def run_gates(gates: Iterable[Gate], workspace: Workspace, quiet: bool = False) -> list[GateResult]:
-    """Runs all gates, also after a failed one; shows progress on stderr unless quiet.
-
-    Gates that work in this process do so one by one, while others wait for their processes.
-    """
+    """Runs all gates, also after a failed one; shows progress on stderr unless quiet."""
     gates = list(gates)
-    results: dict[int, list[GateResult]] = {}
-    total = sum(len(each.names) for each in gates)
-    with (
-        tqdm(desc="gates", leave=False, disable=quiet or None, unit="gate", total=total) as progress,
-        ThreadPoolExecutor(AT_A_TIME) as pool,
-    ):
-        waiting = {pool.submit(_run, each, workspace): index for index, each in enumerate(gates) if each.starts_process}
-        for index, each in enumerate(gates):
-            if not each.starts_process:
-                results[index] = _run(each, workspace)
-                progress.update(len(each.names))
-        for done in as_completed(waiting):
-            results[waiting[done]] = done.result()
-            progress.update(len(gates[waiting[done]].names))
-    return [result for index in range(len(gates)) for result in results[index]]
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        done = pool.map(lambda each: _run(each, workspace), gates)
+        progress = tqdm(done, desc="gates", leave=False, disable=quiet or None, unit="gate", total=len(gates))
+        return [result for results in progress for result in results]
 
 
 def _run(each: Gate, workspace: Workspace) -> list[GateResult]:
     start = time.perf_counter()
-    verdicts = each.check(workspace)
+    try:
+        verdicts = each.check(workspace)
+    except ProcessError as error:
+        verdicts = [Verdict("no result", [str(error)])] * len(each.names)
     seconds = time.perf_counter() - start
     return [
         GateResult(name, not verdict.faults, 0.0 if number else seconds, verdict.summary, verdict.faults)
         for number, (name, verdict) in enumerate(zip(each.names, verdicts, strict=True))
     ]
+
+
+def write_all(files: Mapping[str, bytes], folder: Path) -> None:
+    """Writes files by path into a folder of a gate's own."""
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+
+
+def run_python(
+    arguments: Sequence[str], seconds: float, folder: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs this Python in a folder: one thread, UTF-8, no bytecode files, none of the user's settings for Python.
+
+    Args:
+        arguments: such as `-m autograder`.
+        seconds: that it may take.
+        folder: in which it runs.
+        environment: further variables.
+
+    Raises:
+        ProcessError: where it takes longer.
+    """
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    try:
+        return subprocess.run(  # noqa: S603 (the arguments are the gates' own)
+            [sys.executable, *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=seconds,
+            env={**kept, **_FIXED, **environment},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ProcessError(f"`{' '.join(['python', *arguments])}` took more than {seconds:g} s") from None
+
+
+def ending_of(finished: subprocess.CompletedProcess[str]) -> str:
+    """How a process ended, with the end of what it printed."""
+    said = finished.stderr.strip() or finished.stdout.strip() or "it printed nothing"
+    return f"status {finished.returncode}: {said[-_SHOWN:]}"

@@ -2,29 +2,16 @@
 
 import logging
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
 
-from ..archives.audience import NOTEBOOK_SOURCES
-from ..archives.handout import words_of
-from ..archives.needed_modules import needed_modules
-from ..archives.pictures import named_pictures
-from ..archives.student import (
-    ASSIGNMENT,
-    FOUNDATION,
-    GRADER,
-    TESTS,
-    Requirements,
-    modules_in,
-    read_corpus,
-    read_given,
-    read_packages,
-    starts_of_tests,
-)
-from ..instructor_texts import fill_in, read_text
+from ..archives.handed_out import GRADER, read_corpus, read_given, read_tests
+from ..archives.packing import NOTEBOOK_SOURCES
+from ..archives.requirements import REQUIREMENTS, Requirements
+from ..instructor_texts import fill_in, named_pictures, read_text, words_of
 from ..problems import ReleaseError
 from ..skeleton.build import Skeleton, read_folder
 from .answers import Definition, find_definitions
@@ -65,16 +52,11 @@ class Course:
     @property
     def kept(self) -> dict[str, bytes]:
         """What stays with the instructor, likewise."""
-        return {f"{source_folder(self.name)}/{path}": content for path, content in self.source.items()}
-
-
-def source_folder(name: str) -> str:
-    """Where nbgrader has the version with solutions of the assignment of that name, from the project's root."""
-    return f"{NOTEBOOK_SOURCES}/{name}"
+        return {f"{NOTEBOOK_SOURCES}/{self.name}/{path}": content for path, content in self.source.items()}
 
 
 def release_folder(name: str) -> str:
-    """The same for the students' version."""
+    """Where nbgrader has the students' version of the assignment of that name, from the project's root."""
     return f"{FOLDER}/release/{name}"
 
 
@@ -83,10 +65,10 @@ def has_notebooks(root: Path) -> bool:
     return (root / PROSE).is_dir()
 
 
-def prose_files(root: Path) -> Iterator[tuple[str, Path]]:
-    """The prose of each notebook: its path from the root, for messages, and where it is."""
-    for path in sorted((root / PROSE).glob("*.md")):
-        yield f"{PROSE}/{path.name}", path
+def read_texts(root: Path) -> dict[str, str]:
+    """The prose of each notebook by its path from the root; {} without notebooks."""
+    names = [f"{PROSE}/{path.name}" for path in sorted((root / PROSE).glob("*.md"))]
+    return {name: read_text(root / name, name) for name in names}
 
 
 def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements) -> Course:
@@ -103,7 +85,7 @@ def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirem
 
 def read_efforts(root: Path) -> dict[str, TaskHead]:
     """Difficulty and minutes of each task by its number, as the notebooks' headings give them; {} without notebooks."""
-    parts = [part for name, path in prose_files(root) for part in read_prose(name, read_text(path, name))]
+    parts = [part for name, text in read_texts(root).items() for part in read_prose(name, text)]
     return {part.number: part for part in parts if isinstance(part, TaskHead)}
 
 
@@ -112,12 +94,10 @@ def make_sources(root: Path, assignment: Assignment, definitions: list[Definitio
     by_task: dict[str, list[Definition]] = {}
     for one in definitions:
         by_task.setdefault(one.task, []).append(one)
-    prose = {name: read_prose(name, read_text(path, name)) for name, path in prose_files(root)}
+    prose = {name: read_prose(name, text) for name, text in read_texts(root).items()}
     check_tasks(prose, assignment)
-    return {
-        f"{name}.ipynb": as_bytes(make_notebook(name, parts, by_task, assignment))
-        for name, parts in ((Path(path).stem, parts) for path, parts in prose.items())
-    }
+    named = {Path(path).stem: parts for path, parts in prose.items()}
+    return {f"{name}.ipynb": as_bytes(make_notebook(name, named[name], by_task, assignment)) for name in named}
 
 
 def collect_support(
@@ -128,22 +108,17 @@ def collect_support(
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
     lie beside modules.
     """
-    given = read_given(root, assignment)
-    files = read_packages(root) | given
-    tests = [path for path in files if path.startswith(TESTS)]
-    starts = [*starts_of_tests(files), _IN_NOTEBOOK, *modules_in(given)]
-    needed = {*needed_modules(files, (GRADER, FOUNDATION), starts), *given, *tests, ASSIGNMENT}
-    support = {path: files[path] for path in needed}
+    support = read_tests(root, assignment, [_IN_NOTEBOOK])
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
-    support |= read_corpus(root, assignment, [*skeleton.files.values(), *given.values()])
+    handed_out = [*skeleton.files.values(), *read_given(root, assignment).values()]
+    support |= read_corpus(root, assignment, handed_out)
     found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
-    for name, path in prose_files(root):
-        found |= named_pictures(root, read_text(path, name), name)
-    found[HELPER] = (root / FOLDER / HELPER).read_bytes()
+    for name, text in read_texts(root).items():
+        found |= named_pictures(root, text, name)
     handout = f"{FOLDER}/{HANDOUT}"
-    words = words_of(assignment, requirements)
-    found["README.md"] = fill_in(read_text(root / handout, handout), handout, words).encode("utf-8")
-    found["requirements.txt"] = requirements.as_file()
+    readme = fill_in(read_text(root / handout, handout), handout, words_of(assignment, requirements.packages))
+    found |= {HELPER: (root / FOLDER / HELPER).read_bytes(), "README.md": readme.encode("utf-8")}
+    found[REQUIREMENTS] = requirements.as_file()
     return found
 
 

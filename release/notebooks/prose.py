@@ -55,6 +55,11 @@ class TaskHead:
     difficulty: int
     minutes: int
 
+    @property
+    def stars(self) -> str:
+        """The difficulty, 1 to 5, as it is shown."""
+        return "●" * self.difficulty + "○" * (5 - self.difficulty)
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -73,74 +78,48 @@ def read_prose(path: str, text: str) -> list[Part]:
     Raises:
         ReleaseError: for a line in braces of another form, and a fence that is not closed.
     """
-    reader = _Reader(path)
-    for number, line in enumerate(text.split("\n"), start=1):
-        reader.read(number, line)
-    reader.end()
-    if reader.problems:
-        raise ReleaseError(reader.problems)
-    return reader.parts
+    parts: list[Part] = []
+    problems: list[Problem] = []
+    written: list[tuple[int, str]] = []  # the lines of the Markdown cell in the making
+    lines = iter(enumerate(text.split("\n"), start=1))
 
+    def end_text() -> None:
+        if found := "\n".join(line for _, line in written).strip("\n"):
+            parts.append(Text(written[0][0], found))
+        written.clear()
 
-class _Reader:
-    """Takes the prose line by line."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.parts: list[Part] = []
-        self.problems: list[Problem] = []
-        self._text: list[str] = []  # Markdown lines of the cell in the making
-        self._begun = 1  # the line it begins in
-        self._fence, self._fenced, self._info = "", 0, ""  # the ticks of the open block, its first line, its kind
-        self._code: list[str] = []  # lines of the code cell in the making
-
-    def read(self, number: int, line: str) -> None:
-        """Takes one line."""
-        match = _FENCE.match(line)
-        if self._fence:
-            self._read_fenced(number, line, match)
-        elif match:
-            self._fence, self._fenced, self._info = match["ticks"], number, match["info"].strip()
-            if self._info in _CODE:
-                self._end_text()
+    for number, line in lines:
+        if fence := _FENCE.match(line):
+            block = [(number, line)]
+            for inner in lines:
+                block.append(inner)
+                end = _FENCE.match(inner[1])
+                if end and end["ticks"].startswith(fence["ticks"]) and not end["info"].strip():
+                    break
             else:
-                self._text.append(line)
+                right = f"close it with {fence['ticks']}"
+                problems.append(Problem(path, number, "the block that begins here is not closed", right))
+            info = fence["info"].strip()
+            if info in _CODE:
+                end_text()
+                parts.append(Code(number, "\n".join(line for _, line in block[1:-1]), _CODE[info]))
+            else:
+                written += block
         elif "{{" in line or line.rstrip().endswith("}}"):
-            self._end_text()
+            end_text()
             if part := _directive(line.strip(), number):
-                self.parts.append(part)
+                parts.append(part)
             else:
                 what = f"`{line.strip()[:60]}` is not a directive"
-                self.problems.append(Problem(self.path, number, what, f"write {FORMS}"))
+                problems.append(Problem(path, number, what, f"write {FORMS}"))
         else:
             if _HEADING.match(line):
-                self._end_text()
-            if not self._text:
-                self._begun = number
-            self._text.append(line)
-
-    def _read_fenced(self, number: int, line: str, match: re.Match[str] | None) -> None:
-        is_code = self._info in _CODE
-        is_end = match is not None and match["ticks"].startswith(self._fence) and not match["info"].strip()
-        if not (is_code and is_end):
-            (self._code if is_code else self._text).append(line)
-        if is_end:
-            self._fence = ""
-            if is_code:
-                self.parts.append(Code(self._fenced, "\n".join(self._code), _CODE[self._info]))
-                self._code = []
-
-    def end(self) -> None:
-        """The prose is over."""
-        if self._fence:
-            what = "the block that begins here is not closed"
-            self.problems.append(Problem(self.path, self._fenced, what, f"close it with {self._fence}"))
-        self._end_text()
-
-    def _end_text(self) -> None:
-        if written := "\n".join(self._text).strip("\n"):
-            self.parts.append(Text(self._begun, written))
-        self._text = []
+                end_text()
+            written.append((number, line))
+    end_text()
+    if problems:
+        raise ReleaseError(problems)
+    return parts
 
 
 def _directive(line: str, number: int) -> Part | None:

@@ -1,6 +1,7 @@
 """Makes the notebook of one file of prose, as nbgrader's source version: with solutions."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import nbformat
@@ -10,8 +11,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from foundation.assignment_file import Assignment, Task
 from foundation.counting import as_threshold
 
-from ..archives.student import ASSIGNMENT
 from ..problems import Problem, ReleaseError
+from ..skeleton.build import ASSIGNMENT_FILE
 from .answers import EVERYWHERE, Definition, merge_imports
 from .prose import Answer, Code, Part, Setup, TaskHead, Text
 
@@ -38,24 +39,34 @@ def make_notebook(
     tasks = {task.number: task for task in assignment.tasks}
     own = [one for part in parts if isinstance(part, Answer) for one in definitions.get(part.number, ())]
     cells: list[NotebookNode] = []
-    names = _Names()
+    section, counts = "top", Counter[str]()
+
+    def next_id(kind: str) -> str:
+        """Of a cell that nobody names: the section's heading and a count, the same in every build."""
+        name = f"{kind}-{section}"
+        counts[name] += 1
+        return name if counts[name] == 1 else f"{name}-{counts[name]}"
+
     for part in parts:
         match part:
             case Text(text=text):
-                cells.append(_markdown(text, names.next(text)))
+                if heading := re.match(r"#{1,3} (.+)", text):
+                    section = _slug(heading[1])
+                cells.append(new_markdown_cell(text, id=next_id("text")))
             case TaskHead(number=number):
-                cells.append(_markdown(_heading(part, tasks[number], assignment), f"task_{_flat(number)}"))
-                names.section = f"task-{_flat(number)}"
+                text = _heading(part, tasks[number], assignment)
+                cells.append(new_markdown_cell(text, id=f"task_{_flat(number)}"))
+                section = f"task-{_flat(number)}"
             case Code(text=text, may_fail=may_fail):
-                cells.append(_code(text, names.next("", "code"), {"tags": ["raises-exception"]} if may_fail else {}))
+                tags = {"tags": ["raises-exception"]} if may_fail else {}
+                cells.append(new_code_cell(text, id=next_id("code"), metadata=tags))
             case Setup():
                 imports = merge_imports([line for one in own for line in one.imports], {one.name for one in own})
                 lines = HELPERS + [line for line in imports if line not in HELPERS]
                 cells.append(_graded(f"setup_{_slug(name)}", "\n".join(lines), locked=True))
             case Answer(number=number):
                 cells += [_graded(answer_id(one), one.solved, solution=True) for one in definitions.get(number, ())]
-                test, points = f'check("{number}")', tasks[number].points
-                cells.append(_graded(test_id(number), test, grade=True, locked=True, points=points))
+                cells.append(_graded(test_id(number), f'check("{number}")', points=tasks[number].points, locked=True))
     notebook: NotebookNode = new_notebook(cells=cells, metadata=METADATA)
     return notebook
 
@@ -70,21 +81,18 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
     problems = []
     for kind, form in ((TaskHead, "{{task %s: …}}"), (Answer, "{{answer %s}}")):
         places: dict[str, str] = {}
-        for path, parts in prose.items():
-            for part in parts:
-                if not isinstance(part, kind):
-                    continue
-                if part.number not in known:
-                    right = f"the tasks are {', '.join(known)}"
-                    problems.append(Problem(path, part.line, f"there is no task {part.number}", right))
-                elif earlier := places.get(part.number):
-                    what = f"{form % part.number} is already in {earlier}"
-                    problems.append(Problem(path, part.line, what, "a task has one place: remove one of them"))
-                places.setdefault(part.number, f"{path}:{part.line}")
+        for path, part in ((path, part) for path, parts in prose.items() for part in parts if isinstance(part, kind)):
+            if part.number not in known:
+                right = f"the tasks are {', '.join(known)}"
+                problems.append(Problem(path, part.line, f"there is no task {part.number}", right))
+            elif earlier := places.get(part.number):
+                what = f"{form % part.number} is already in {earlier}"
+                problems.append(Problem(path, part.line, what, "a task has one place: remove one of them"))
+            places.setdefault(part.number, f"{path}:{part.line}")
         for number in known:
             if number not in places:
                 what = f"{form % number} is in none of the notebooks' prose"
-                problems.append(Problem(ASSIGNMENT, 0, what, "put it in one, or remove the task"))
+                problems.append(Problem(ASSIGNMENT_FILE, 0, what, "put it in one, or remove the task"))
     for path, parts in prose.items():
         setups = [part.line for part in parts if isinstance(part, Setup)]
         answers = [part.line for part in parts if isinstance(part, Answer)]
@@ -102,45 +110,30 @@ def as_bytes(notebook: NotebookNode) -> bytes:
     return f"{text}\n".encode()
 
 
-def stars(difficulty: int) -> str:
-    """A difficulty, 1 to 5, as it is shown."""
-    return "●" * difficulty + "○" * (5 - difficulty)
-
-
 def _heading(part: TaskHead, task: Task, assignment: Assignment) -> str:
     points = f"{task.points:g} points" if task.points else "an extension, no points"
     if task.threshold is not None:
         points += f" for BLEU of at least {as_threshold(assignment.thresholds[task.threshold])}"
-    effort = f"Difficulty {stars(part.difficulty)} · about {part.minutes} minutes"
+    effort = f"Difficulty {part.stars} · about {part.minutes} minutes"
     return f"## {task.number} {task.title}\n\n*{effort} · {points}*"
 
 
-def _markdown(text: str, name: str) -> NotebookNode:
-    cell: NotebookNode = new_markdown_cell(text, id=name)
-    return cell
-
-
-def _code(text: str, name: str, metadata: dict[str, object]) -> NotebookNode:
-    cell: NotebookNode = new_code_cell(text, id=name)
-    cell.metadata = nbformat.from_dict(metadata)
-    return cell
-
-
 def _graded(
-    name: str, text: str, *, grade: bool = False, solution: bool = False, locked: bool = False, points: float = 0
+    name: str, text: str, *, solution: bool = False, locked: bool = False, points: float | None = None
 ) -> NotebookNode:
     """A cell that nbgrader knows; its id is its name, so that it stays the same from release to release."""
     marks: dict[str, object] = {
         "schema_version": 3,
-        "grade": grade,
+        "grade": points is not None,
         "solution": solution,
         "locked": locked,
         "grade_id": name,
         "task": False,
     }
-    if grade:
+    if points is not None:
         marks["points"] = int(points) if float(points).is_integer() else points
-    return _code(text, name[:64], {"nbgrader": marks})
+    cell: NotebookNode = new_code_cell(text, id=name[:64], metadata=nbformat.from_dict({"nbgrader": marks}))
+    return cell
 
 
 def answer_id(one: Definition) -> str:
@@ -159,19 +152,3 @@ def _flat(number: str) -> str:
 
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "section"
-
-
-class _Names:
-    """Ids of cells that nobody names: the section's heading and a count, the same in every build."""
-
-    def __init__(self) -> None:
-        self.section = "top"
-        self._counts: dict[str, int] = {}
-
-    def next(self, text: str, kind: str = "text") -> str:
-        """The id of the next cell; a heading in its first line begins a section."""
-        if heading := re.match(r"#{1,3} (.+)", text):
-            self.section = _slug(heading[1])
-        name = f"{kind}-{self.section}"
-        self._counts[name] = self._counts.get(name, 0) + 1
-        return name if self._counts[name] == 1 else f"{name}-{self._counts[name]}"

@@ -8,9 +8,9 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from ..skeleton.hints import find_hints
+from ..skeleton.build import raise_statement
+from ..skeleton.regions import find_hints
 from ..skeleton.source import indent_of, parse_source
-from ..skeleton.strip import raise_statement
 
 Resources = dict[str, Any]
 

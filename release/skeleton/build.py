@@ -1,20 +1,32 @@
-"""All passes over one folder: the reference in, the students' package out, both as bytes by path."""
+"""All passes over one folder: the reference in, the students' package out, both as bytes by path.
 
+Every region becomes `raise NotImplementedError("TODO 1.3")`, and imports that only solutions used go; all else stays
+byte for byte. `foundation/todo_wording.py` has the words of the error, and of what students see when it is raised.
+"""
+
+import subprocess
+import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
+from foundation.todo_wording import label_of
 
 from ..problems import Problem, ReleaseError
 from .regions import Region, find_regions
 from .source import Source, read_source
-from .strip import strip_regions
-from .unused_imports import drop_unused_imports
 
 TRANSLATIONS = "translations.txt"
 
 IGNORED_FOLDERS = {"__pycache__", "runs"}
+
+ASSIGNMENT_FILE = "autograder/assignment/assignment.toml"
+
+SECONDS = 60
+_RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--exit-zero", "--select", "F401", "--fix")
 
 
 @dataclass(frozen=True)
@@ -30,7 +42,7 @@ class Skeleton:
 
     files: Mapping[str, bytes]
     sources: Mapping[str, Source]
-    regions: Mapping[str, tuple[Region, ...]]
+    regions: Mapping[str, Sequence[Region]]
     given: Mapping[str, Source]
 
 
@@ -65,8 +77,8 @@ def make_skeleton(
     """
     problems: list[Problem] = []
     sources: dict[str, Source] = {}
-    regions: dict[str, tuple[Region, ...]] = {}
-    numbers = [task.number for task in coded_tasks(assignment)]
+    regions: dict[str, list[Region]] = {}
+    tasks = coded_tasks(assignment)
     for path, content in sorted(reference.items()):
         if path == TRANSLATIONS:
             continue  # of the instructor's own model: the gates count BLEU where they are
@@ -76,14 +88,15 @@ def make_skeleton(
             continue
         try:
             source = read_source(f"{shown}/{path}", content)
+            regions[path] = find_regions(source, [task.number for task in tasks])
+            sources[path] = source
         except ReleaseError as error:
             problems += error.problems
-            continue
-        found, more = find_regions(source, numbers)
-        problems += more
-        sources[path], regions[path] = source, tuple(found)
-    if not problems:  # a fault in a region would show up here a second time
-        problems += _tasks_without_region(assignment, regions, shown)
+    present = {region.hint.number for found in regions.values() for region in found}
+    for task in [] if problems else tasks:  # a fault in a region would show up here a second time
+        if task.number not in present:
+            what = f"task {task.number} ({task.name}) has no `# TODO {task.number}:` region in {shown}/"
+            problems.append(Problem(ASSIGNMENT_FILE, 0, what, "mark its solution, or remove the task"))
     if problems:
         raise ReleaseError(problems)
     files = {path: text.encode("utf-8") for path, text in strip_files(sources, regions).items()}
@@ -97,17 +110,60 @@ def strip_files(sources: Mapping[str, Source], regions: Mapping[str, Sequence[Re
     return {path: source.text for path, source in sources.items()} | drop_unused_imports(stripped)
 
 
-def _tasks_without_region(
-    assignment: Assignment, regions: Mapping[str, tuple[Region, ...]], shown: str
-) -> list[Problem]:
-    present = {region.hint.number for found in regions.values() for region in found}
-    return [
-        Problem(
-            "autograder/assignment/assignment.toml",
-            0,
-            f"task {task.number} ({task.name}) has no `# TODO {task.number}:` region in {shown}/",
-            "mark its solution, or remove the task",
-        )
-        for task in coded_tasks(assignment)
-        if task.number not in present
-    ]
+def strip_regions(source: Source, regions: Sequence[Region]) -> str:
+    """The text of the skeleton: hints stay, markers and solutions go."""
+    parts: list[str] = []
+    position = 0
+    for region in regions:
+        last = source.lines[region.end - 1]
+        newline = last[len(last.rstrip("\r\n")) :]
+        parts += [
+            *source.lines[position : region.begin - 1],
+            region.indent,
+            raise_statement(region.hint.number),
+            newline,
+        ]
+        position = region.end
+    return "".join([*parts, *source.lines[position:]])
+
+
+def raise_statement(number: str) -> str:
+    """What stands in the place of a solution; the hint above it says what to do."""
+    return f'raise NotImplementedError("{label_of(number)}")'
+
+
+def drop_unused_imports(files: Mapping[str, str]) -> dict[str, str]:
+    """Removes every import that its file does not use, by ruff; all else stays byte for byte.
+
+    An import that nothing uses but that has to stay, for its effect, is marked in the reference: `# noqa: F401`.
+
+    Args:
+        files: text of stripped Python files by path.
+
+    Raises:
+        ReleaseError: where ruff is not installed or fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="stripped-") as name:
+        folder = Path(name)
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(text.encode("utf-8"))
+        command = [sys.executable, *_RUFF, name]
+        finished = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)  # noqa: S603 (fixed but for the folder)
+        if finished.returncode:
+            said = finished.stderr.strip().split("\n")[-1]
+            raise ReleaseError(f"ruff, which removes unused imports, failed ({said}); install it: make install")
+        return {path: _close_gaps(text, (folder / path).read_bytes().decode("utf-8")) for path, text in files.items()}
+
+
+def _close_gaps(before: str, after: str) -> str:
+    """Where a whole paragraph of imports went, one of the two blank lines around it goes too."""
+    ours, theirs = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    lines: list[str] = []
+    has_lost = False
+    for tag, _, _, start, end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        kept = theirs[start:end]
+        is_gap = has_lost and kept and not kept[0].strip() and (not lines or not lines[-1].strip())
+        lines += kept[1:] if is_gap else kept
+        has_lost = tag == "delete"
+    return "".join(lines)

@@ -1,4 +1,4 @@
-"""Third pass: regions with their hints, each proven to be whole statements of one block in one function.
+"""Second pass: regions with their hints, each proven to be whole statements of one block in one function.
 
     # TODO 1.3: project query, key and value, split them into heads,
     # and attend in every head.
@@ -6,23 +6,42 @@
     ...
     ### END SOLUTION
 
-The hint is the comment directly above the marker, from the line with the task's number on.
+The hint is the comment directly above the marker, from the line with the task's number on. TODO in a comment of any
+other form is a problem, since in the reference it can only be a hint that is not written as one.
 """
 
 import ast
+import difflib
+import re
 import tokenize
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from foundation.todo_wording import label_of
+from foundation.todo_wording import COMMENT, label_of
 
-from ..problems import Problem
-from .hints import Hint, find_hints, hint_above
-from .markers import Marker, find_markers, pair_markers
-from .misspelled_markers import BEGIN
+from ..problems import Problem, ReleaseError
+from .markers import BEGIN, Marker, find_markers, pair_markers
 from .source import Source, indent_of
 
-_DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+HINT_FORM = "`# TODO 1.3: what to do`"
+
+_HINT_LIKE = re.compile(r"#\W*(?:(?i:todo)|T ?O[ _-]?D ?O)(?![a-z])")
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Block = tuple[list[ast.stmt], tuple[Definition, ...]]
+"""Statements below each other, and the definitions around them, the outermost first."""
+
+
+@dataclass(frozen=True)
+class Hint:
+    """The instruction above a region: `number` of the task, `text` joined to one line, its lines from 1."""
+
+    number: str
+    text: str
+    first_line: int
+    last_line: int
 
 
 @dataclass(frozen=True)
@@ -56,124 +75,148 @@ class Region:
         return f"{self.label}: {self.hint.text}"
 
 
-def find_regions(source: Source, tasks: Collection[str]) -> tuple[list[Region], list[Problem]]:
-    """All sound regions of a file in order, and everything that is wrong.
+def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
+    """All regions of a file in order.
 
     Args:
         source: the file.
         tasks: the numbers that a hint may bear, such as `1.3` and `E.1`.
+
+    Raises:
+        ReleaseError: with everything that is wrong.
     """
     markers, problems = find_markers(source)
     pairs, more = pair_markers(source.path, markers)
-    problems += more
-    hints, more = find_hints(source, tasks)
-    problems += more
+    hints, about_hints = find_hints(source, tasks)
+    problems += more + about_hints
     regions = []
     for begin, end in pairs:
-        hint, about_hint = hint_above(source, begin, hints)
-        function, about_shape = _shape(source, begin, end)
-        problems += about_hint + about_shape
-        if hint and function:
-            regions.append(Region(source.path, begin.line, end.line, begin.indent, hint, function))
-    below_hint = {marker.line for marker in markers if marker.is_begin}
-    solutions = [range(begin.line, end.line) for begin, end in pairs]
+        hint = hints.get(begin.line - 1)
+        problems += _problems_above(source, begin, hint)
+        try:
+            function = _function_around(source, begin, end)
+        except ReleaseError as error:
+            problems += error.problems
+        else:
+            if hint:
+                regions.append(Region(source.path, begin.line, end.line, begin.indent, hint, function))
+    begins = {marker.line for marker in markers if marker.is_begin}
     for hint in hints.values():
-        is_inside = any(hint.first_line in lines for lines in solutions)
-        if is_inside or hint.last_line + 1 not in below_hint:
+        is_inside = any(begin.line <= hint.first_line < end.line for begin, end in pairs)
+        if is_inside or hint.last_line + 1 not in begins:
             what = f"`# TODO {hint.number}:` " + ("inside a solution" if is_inside else "without a solution below it")
             problems.append(Problem(source.path, hint.first_line, what, f"`{BEGIN}` has to follow in the next line"))
-    return regions, problems
+    if problems:
+        raise ReleaseError(problems)
+    return regions
 
 
-def _shape(source: Source, begin: Marker, end: Marker) -> tuple[str | None, list[Problem]]:
-    """The function around a region, after checks that the region is whole statements of one block."""
+def find_hints(source: Source, tasks: Collection[str]) -> tuple[Mapping[int, Hint], list[Problem]]:
+    """The hints by their last line; comments that begin like a hint without being one are problems."""
+    comments = [token for token in source.tokens if token.type == tokenize.COMMENT]
+    alone = {token.start[0]: token for token in comments if not token.line[: token.start[1]].strip()}
+    hints: dict[int, Hint] = {}
+    problems: list[Problem] = []
+    for token in comments:
+        line, column = token.start
+        if not _HINT_LIKE.match(token.string):
+            continue
+        match = COMMENT.fullmatch(token.string.rstrip())
+        if match is None or line not in alone:
+            what = f"`{token.string[:40].rstrip()}` is not a hint"
+            problems.append(Problem(source.path, line, what, f"write {HINT_FORM} on a line of its own"))
+            continue
+        if match["number"] not in tasks:
+            nearest = difflib.get_close_matches(match["number"], list(tasks), n=1, cutoff=0.0)
+            right = "".join(f"{number} is the nearest; " for number in nearest) + "assignment.toml lists the tasks"
+            problems.append(Problem(source.path, line, f"there is no task {match['number']}", right))
+        parts, last = [match["text"].strip()], line
+        while (
+            (below := alone.get(last + 1)) is not None
+            and below.start[1] == column
+            and not below.string.startswith("##")
+            and not _HINT_LIKE.match(below.string)
+        ):
+            last += 1
+            parts.append(below.string[1:].strip())
+        hints[last] = Hint(match["number"], " ".join(filter(None, parts)), line, last)
+    return hints, problems
 
-    def refuse(line: int, what: str, right: str) -> tuple[None, list[Problem]]:
-        return None, [Problem(source.path, line, what, right)]
+
+def _problems_above(source: Source, begin: Marker, hint: Hint | None) -> list[Problem]:
+    """What is wrong with the hint of a region."""
+    if hint is None:
+        what = f"`{BEGIN}` without a hint directly above it"
+        return [Problem(source.path, begin.line, what, f"put {HINT_FORM} in the line above")]
+    if indent_of(source.lines[hint.first_line - 1]) != begin.indent:
+        what = "the hint is not indented like the marker below it"
+        return [Problem(source.path, hint.first_line, what, "indent both like the solution")]
+    return []
+
+
+def _function_around(source: Source, begin: Marker, end: Marker) -> str:
+    """The qualified name of the function that a region is in. Raises: ReleaseError unless it is whole statements."""
+
+    def refusal(line: int, what: str, right: str) -> ReleaseError:
+        return ReleaseError([Problem(source.path, line, what, right)])
 
     if begin.indent != end.indent:
         what = f"the markers of the region that began in line {begin.line} are not indented alike"
-        return refuse(end.line, what, "a region begins and ends in one block")
-    inside = [
-        (block, statement, owners)
-        for block, statement, owners in _walk(source.tree.body, ())
-        if begin.line < _first_line(statement) and _last_line(statement) < end.line
+        raise refusal(end.line, what, "a region begins and ends in one block")
+    found = [
+        (inside, around)
+        for block, around in blocks_of(source.tree)
+        if (inside := [one for one in block if begin.line < first_line(one) and (one.end_lineno or 0) < end.line])
     ]
-    if not inside:
-        return refuse(begin.line, "the region holds no whole statement", "put the solution's statements in it")
-    block, top, owners = inside[0]
-    tops = [statement for other, statement, _ in inside if other is block]
-    covered = {line for statement in tops for line in range(_first_line(statement), _last_line(statement) + 1)}
-    for token in source.tokens:
-        is_code = token.type not in (
-            tokenize.COMMENT,
-            tokenize.NL,
-            tokenize.NEWLINE,
-            tokenize.INDENT,
-            tokenize.DEDENT,
-        )
-        if is_code and begin.line < token.start[0] < end.line and token.start[0] not in covered:
+    if not found:
+        raise refusal(begin.line, "the region holds no whole statement", "put the solution's statements in it")
+    inside, around = found[0]
+    covered = {line for one in inside for line in range(first_line(one), (one.end_lineno or 0) + 1)}
+    for number in range(begin.line + 1, end.line):
+        written = source.lines[number - 1].strip()
+        if written and not written.startswith("#") and number not in covered:
             what = f"the region that began in line {begin.line} cuts a statement or leaves its block here"
-            return refuse(token.start[0], what, "a region is whole statements of one block")
-    for statement in block:
-        if statement not in tops and _first_line(statement) < end.line and _last_line(statement) > begin.line:
-            what = "the region cuts the statement that begins here"
-            return refuse(_first_line(statement), what, "a region is whole statements of one block")
-    if indent_of(source.lines[_first_line(top) - 1]) != begin.indent:
-        return refuse(begin.line, "the marker is not indented like the solution", "indent both alike")
-    if not any(isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef)) for owner in owners):
+            raise refusal(number, what, "a region is whole statements of one block")
+    if indent_of(source.lines[first_line(inside[0]) - 1]) != begin.indent:
+        raise refusal(begin.line, "the marker is not indented like the solution", "indent both alike")
+    if not any(isinstance(one, _FUNCTION) for one in around):
         what = "the region stands outside any function"
-        return refuse(begin.line, what, "the skeleton could not be imported: mark the statements inside functions")
-    if isinstance([owner for owner in owners if isinstance(owner, _DEFINITION)][-1], ast.ClassDef):
+        raise refusal(begin.line, what, "the skeleton could not be imported: mark the statements inside functions")
+    if isinstance(around[-1], ast.ClassDef):
         what = "the region stands in the body of a class"
-        return refuse(begin.line, what, "mark the statements inside the methods")
-    if _is_docstring(top, owners[-1]):
-        return refuse(begin.line, "the region holds the function's docstring", "docstrings stay: begin below it")
-    return _qualified_name(owners), []
+        raise refusal(begin.line, what, "mark the statements inside the methods")
+    if is_text(inside[0]) and inside[0] is around[-1].body[0]:
+        raise refusal(begin.line, "the region holds the function's docstring", "docstrings stay: begin below it")
+    return qualified_name(around)
 
 
-def _walk(
-    block: list[ast.stmt], owners: tuple[ast.AST, ...]
-) -> Iterator[tuple[list[ast.stmt], ast.stmt, tuple[ast.AST, ...]]]:
-    """Every statement with its block and what it stands in, outer statements before inner ones."""
-    for statement in block:
-        yield block, statement, owners
-        for inner, below in blocks_of(statement, owners):
-            yield from _walk(inner, below)
+def qualified_name(around: Collection[Definition]) -> str:
+    """Of the innermost of some definitions: `A.h.<locals>.inner`."""
+    names = [f"{one.name}.<locals>" if isinstance(one, _FUNCTION) else one.name for one in around]
+    return ".".join(names).removesuffix(".<locals>")
 
 
-def blocks_of(node: ast.AST, owners: tuple[ast.AST, ...] = ()) -> Iterator[tuple[list[ast.stmt], tuple[ast.AST, ...]]]:
-    """The blocks directly below a compound statement: bodies, else and finally, handlers, match cases."""
+def blocks_of(node: ast.AST, around: tuple[Definition, ...] = ()) -> Iterator[Block]:
+    """All blocks in a node, outer ones before those in them: bodies, else and finally, handlers, match cases."""
+    if isinstance(node, Definition):
+        around = (*around, node)
     for field in ("body", "orelse", "finalbody"):
         block = getattr(node, field, None)
         if isinstance(block, list) and block:
-            yield block, (*owners, node)
-    for field in ("handlers", "cases"):
-        for child in getattr(node, field, ()):
-            yield from blocks_of(child, (*owners, node))
+            yield block, around
+    for child in ast.iter_child_nodes(node):
+        yield from blocks_of(child, around)
 
 
-def _qualified_name(owners: tuple[ast.AST, ...]) -> str:
-    parts: list[str] = []
-    for owner in owners:
-        if isinstance(owner, _DEFINITION):
-            parts.append(owner.name)
-            if not isinstance(owner, ast.ClassDef):
-                parts.append("<locals>")
-    return ".".join(parts[:-1])
-
-
-def _is_docstring(statement: ast.stmt, owner: ast.AST) -> bool:
+def is_text(statement: ast.AST) -> TypeGuard[ast.Expr]:
+    """Whether a statement is nothing but a string, as a docstring is."""
     match statement:
         case ast.Expr(value=ast.Constant(value=str())):
-            return isinstance(owner, _DEFINITION) and statement is owner.body[0]
+            return True
     return False
 
 
-def _first_line(statement: ast.stmt) -> int:
-    decorators = statement.decorator_list if isinstance(statement, _DEFINITION) else []
+def first_line(statement: ast.stmt) -> int:
+    """Where a statement begins, with its decorators."""
+    decorators = statement.decorator_list if isinstance(statement, Definition) else []
     return min([statement.lineno, *(node.lineno for node in decorators)])
-
-
-def _last_line(statement: ast.stmt) -> int:
-    return statement.end_lineno or statement.lineno

@@ -5,13 +5,8 @@ student has made of it, and the new release.
 
     command.py         the command line
     plan.py            which file gets what; puts it in place with a backup, all or nothing
-    line_merge.py      three-way merge of lines; where both changed the same ones, the student's stay
-    python_merge.py    a Python file: answers stand apart from hints, so that a corrected hint is not a conflict
+    text_merge.py      three-way merge of lines; answers stand apart from hints, so that a corrected hint is no conflict
     notebook_merge.py  a notebook, cell by cell, since cells have identities
 
 Nothing that a student has written is lost.
 """
-
-from .plan import HANDED_OUT, Plan, apply, make_plan, remember
-
-__all__ = ["HANDED_OUT", "Plan", "apply", "make_plan", "remember"]

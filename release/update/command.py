@@ -11,12 +11,13 @@ from pathlib import Path
 
 from foundation.command_line import Parser
 
-from ..archives.audience import NOTEBOOKS_FOLDER, NOTEBOOKS_ZIP, STUDENT_ZIP
-from ..archives.packing import ZIP_DAMAGE
-from ..archives.student import ARCHIVE_FOLDER, REQUIREMENTS
+from ..archives.contents import ARCHIVE_FOLDER
+from ..archives.packing import HANDED_OUT, NOTEBOOKS_ZIP, STUDENT_ZIP, ZIP_DAMAGE, remember
+from ..archives.requirements import REQUIREMENTS
 from ..build import Project, Release, make_release
+from ..notebooks.nbgrader_course import FOLDER as NOTEBOOKS_FOLDER
 from ..problems import ReleaseError
-from .plan import HANDED_OUT, Plan, apply, make_plan, remember
+from .plan import Plan, apply, make_plan
 
 CONFLICTS = 1
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from .python_merge import merge_python
+from .text_merge import merge_texts
 
 Cell = dict[str, Any]
 """As the file has it."""
@@ -35,18 +35,27 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
     Raises:
         NotebookError: where the student's is not a notebook, or holds what UTF-8 cannot say.
     """
-    old = {_identity(cell): cell for cell in _cells(base)}
-    written_cells = _told_apart(_cells(student))
-    theirs = {_identity(cell): cell for cell in written_cells}
-    conflicts = []
-    merged = []
-    for cell in _cells(new):
+    try:
+        cells, conflicts = _merge_cells(*(json.loads(content)["cells"] for content in (base, student, new)))
+        notebook = {**json.loads(new), "cells": cells}
+        text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
+        return MergedNotebook(f"{text}\n".encode(), tuple(conflicts))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise NotebookError(f"not a notebook ({type(error).__name__}: {error})") from None
+
+
+def _merge_cells(base: list[Cell], student: list[Cell], new: list[Cell]) -> tuple[list[Cell], list[str]]:
+    old = {_identity(cell): cell for cell in base}
+    student = _told_apart(student)
+    theirs = {_identity(cell): cell for cell in student}
+    merged, conflicts = [], []
+    for cell in new:
         identity = _identity(cell)
         written = theirs.get(identity)
         if written is None or (_source(written) != _source(cell) and _is_locked(cell)):
             merged.append(cell)
             continue
-        result = merge_python(_source(old.get(identity, cell)), _source(written), _source(cell))
+        result = merge_texts(_source(old.get(identity, cell)), _source(written), _source(cell))
         if result.conflicts:
             conflicts.append(str(identity))
         text = result.text if _source(written).endswith("\n") else result.text.removesuffix("\n")
@@ -54,13 +63,8 @@ def merge_notebook(base: bytes, student: bytes, new: bytes) -> MergedNotebook:
             merged.append({**written, "metadata": cell.get("metadata", {})})
         else:  # its outputs are those of another text
             merged.append({**cell, "source": text})
-    _insert_own(merged, written_cells, old)
-    notebook = {**json.loads(new), "cells": merged}
-    try:
-        content = (json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode("utf-8")
-    except (UnicodeEncodeError, RecursionError) as error:  # half a character, lists in lists in lists
-        raise NotebookError(f"cannot be written again ({error})") from None
-    return MergedNotebook(content, tuple(conflicts))
+    _insert_own(merged, student, old)
+    return merged, conflicts
 
 
 def _insert_own(merged: list[Cell], student: list[Cell], old: Mapping[Hashable, Cell]) -> None:
@@ -97,37 +101,15 @@ def _unlocked(cell: Cell) -> Cell:
     return {**cell, "metadata": metadata}
 
 
-def _cells(content: bytes) -> list[Cell]:
-    try:
-        cells: list[Cell] = json.loads(content)["cells"]
-        for number, cell in enumerate(cells, start=1):
-            if not _is_cell(cell):
-                raise TypeError(f"cell {number} has not the form of a cell")
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise NotebookError(f"not a notebook ({type(error).__name__}: {error})") from None
-    return cells
-
-
-def _is_cell(cell: object) -> bool:
-    """Whether all that is read of it here is of the right type, where it is there."""
-    metadata = cell.get("metadata", {}) if isinstance(cell, dict) else None
-    graded = metadata.get("nbgrader", {}) if isinstance(metadata, dict) else None
-    if not isinstance(cell, dict) or not isinstance(graded, dict):
-        return False
-    source = cell.get("source", "")
-    texts = [cell.get("id", ""), graded.get("grade_id", ""), *(source if isinstance(source, list) else [source])]
-    return all(isinstance(text, str) for text in texts)
-
-
 def _identity(cell: Cell) -> Hashable:
     """The id that nbgrader gives, which survives copying and old formats; else the cell's own; else its content."""
     graded = cell.get("metadata", {}).get("nbgrader", {})
-    return graded.get("grade_id") or cell.get("id") or _source(cell)
+    identity: Hashable = graded.get("grade_id") or cell.get("id") or _source(cell)
+    return identity
 
 
 def _source(cell: Cell) -> str:
-    source: str | list[str] = cell.get("source", "")
-    return "".join(source)
+    return "".join(cell.get("source", ""))
 
 
 def _is_locked(cell: Cell) -> bool:

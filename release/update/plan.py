@@ -10,15 +10,11 @@ from pathlib import Path, PurePosixPath
 
 from foundation.whole_files import write_whole
 
-from ..archives.packing import ZIP_DAMAGE, checksum, make_zip
+from ..archives.packing import CHECKSUMS, HANDED_OUT, ZIP_DAMAGE, checksum, make_zip
 from ..problems import ReleaseError
 from .notebook_merge import NotebookError, merge_notebook
-from .python_merge import merge_python
+from .text_merge import merge_texts
 
-HANDED_OUT = ".handed_out.zip"
-"""In every students' folder: the files that are merged as they were handed out, and the checksums of all others."""
-
-CHECKSUMS = "checksums.json"
 MERGED = (".py", ".ipynb")
 MAX_BYTES = 32 << 20
 
@@ -42,14 +38,6 @@ class Plan:
     merged: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     before: dict[str, bytes] = field(default_factory=dict)
-
-
-def remember(files: Mapping[str, bytes], package: str) -> bytes:
-    """The archive from which a later update learns what was handed out."""
-    kept = {path: content for path, content in files.items() if _is_merged(path, package)}
-    sums = {path: checksum(content) for path, content in sorted(files.items())}
-    kept[CHECKSUMS] = (json.dumps(sums, indent=1) + "\n").encode()
-    return make_zip(kept, is_packed_again=True)
 
 
 def make_plan(folder: Path, new: Mapping[str, bytes], package: str, handed_out: bytes | None = None) -> Plan:
@@ -131,7 +119,7 @@ def _merge(plan: Plan, path: str, base: bytes | None, present: bytes, content: b
             notebook = merge_notebook(base, present, content)
             merged, places = notebook.content, [f"{path}: cell {cell}" for cell in notebook.conflicts]
         else:
-            result = merge_python(*(text.decode("utf-8") for text in (base, present, content)))
+            result = merge_texts(*(text.decode("utf-8") for text in (base, present, content)))
             merged, places = result.text.encode("utf-8"), [f"{path}:{line}" for line in result.conflicts]
     except (NotebookError, UnicodeDecodeError) as error:
         merged, places = present, [f"{path}: {error}"]
@@ -164,11 +152,6 @@ def _read_handed_out(folder: Path, handed_out: bytes | None) -> tuple[dict[str, 
         what = f"{folder}/{HANDED_OUT}: cannot be used ({error})"
         raise ReleaseError(f"{what}; name the archive that was handed out: --base old/student.zip") from None
     return files, sums
-
-
-def _is_merged(path: str, package: str) -> bool:
-    inside = path.startswith(f"{package}/") if package else "/" not in path
-    return path.endswith(".ipynb") or (inside and path.endswith(".py"))
 
 
 def _read(folder: Path, path: str) -> bytes | None:

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from data import __main__ as command_line
 from data.generator.build import Corpus, build
 from data.generator.corpus_files import read_manifest, render
 from data.generator.draw.chance import Chance
@@ -75,6 +76,14 @@ class Words:
     def clause(self, subject: object, verb: Verb, tense: str, english: str = "", **more: object) -> Clause:
         """A clause."""
         return Clause(subject, verb, english or verb.english[0], tense, **more)  # type: ignore[arg-type]
+
+
+def run(*arguments: object) -> int:
+    """The exit status of a command; argparse's too."""
+    try:
+        return command_line.main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return int(stop.code or 0)
 
 
 @pytest.fixture(scope="session")

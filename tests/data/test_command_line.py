@@ -13,6 +13,8 @@ from data.generator import commands
 from data.generator.build import Corpus
 from data.generator.corpus_files import MANIFEST, read_manifest
 
+from .conftest import run
+
 pytestmark = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
 
 
@@ -27,11 +29,6 @@ def whole_corpus(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
         return drawn(settings, seed, test_seed)  # type: ignore[arg-type]
 
     monkeypatch.setattr(commands, "_build", build)
-
-
-def run(*arguments: object) -> int:
-    """The exit status of a command."""
-    return command_line.main([str(argument) for argument in arguments])
 
 
 def test_generate_and_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

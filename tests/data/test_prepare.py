@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import Whitespace
 
-from data import __main__ as command_line
 from data.files import CorpusError
 from data.preparation.choices import Choices
+from data.preparation.corpus import prepare
 from data.preparation.encodings import UNKNOWN_WORD as UNKNOWN
 from data.preparation.encodings import Encoding, empty_tokenizer, read_encoding
-from data.preparation.prepare import prepare
 from reference.data import read_pairs
 from reference.vocab import join_subwords
+
+from .conftest import run
 
 PAIRS = [(f"Ein Haus, {n} Katzen .", f"A house, {n} cats .") for n in range(60)]
 
@@ -37,11 +37,6 @@ def made(splits: dict, choices: Choices) -> tuple[dict[str, bytes], dict]:
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}, summary
 
 
-def run(*arguments: object) -> int:
-    """The exit status of a command."""
-    return command_line.main([str(argument) for argument in arguments])
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -52,12 +47,12 @@ def run(*arguments: object) -> int:
         ("", []),
     ],
 )
-def test_words_and_signs(text: str, words: list[str]) -> None:
+def test_words_and_signs(text, words):
     assert cut_words(text) == words
 
 
 @given(st.text(max_size=60))
-def test_words_are_tokens_of_a_corpus(text: str) -> None:
+def test_words_are_tokens_of_a_corpus(text):
     """None is empty, holds a space or the separator, so a line reads back as it was written."""
     words = cut_words(text)
     assert " ".join(words).split() == words and not any("|||" in word for word in words)
@@ -66,7 +61,7 @@ def test_words_are_tokens_of_a_corpus(text: str) -> None:
 
 @pytest.mark.parametrize("joint", [True, False])
 @pytest.mark.parametrize("encoding", ["bpe", "words"])
-def test_a_corpus_reads_back(tmp_path: Path, encoding: str, joint: bool) -> None:
+def test_a_corpus_reads_back(tmp_path, encoding, joint):
     choices = Choices(encoding=encoding, joint=joint, vocabulary=200, dev=5, test=5)
     files, summary = made({"train": PAIRS}, choices)
     assert summary["pairs"] == {"train": 50, "dev": 5, "test": 5}
@@ -88,7 +83,7 @@ def test_a_corpus_reads_back(tmp_path: Path, encoding: str, joint: bool) -> None
             assert " ".join(again.encode(join_subwords(line.split()))) == line
 
 
-def test_a_joint_encoding_has_exactly_the_size_asked_for(tmp_path: Path) -> None:
+def test_a_joint_encoding_has_exactly_the_size_asked_for(tmp_path):
     """One file for both languages; every piece of it is in the encoding's vocabulary."""
     pairs = [(f"Haus{n} {n * 7919} Katze", f"house{n} {n * 104729} cat") for n in range(200)]
     files, _ = made({"train": pairs}, Choices("bpe", joint=True, vocabulary=300, dev=5, test=5))
@@ -97,26 +92,12 @@ def test_a_joint_encoding_has_exactly_the_size_asked_for(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["Ah... non -- a_b !?", "L'homme, 3.5 %", "x"])
-def test_whitespace_cuts_as_the_library_does(text: str) -> None:
+def test_whitespace_cuts_as_the_library_does(text):
     expected = [piece for piece, _ in Whitespace().pre_tokenize_str(text)]
     assert Encoding(empty_tokenizer("whitespace", lowercase=False)).cut(text) == expected
 
 
-def test_the_saved_encoding_has_special_tokens_and_a_template() -> None:
-    files, _ = made({"train": PAIRS}, Choices("bpe", joint=True, vocabulary=100, dev=5, test=5))
-    [content] = [content for name, content in files.items() if name.startswith("tokenizer")]
-    saved = Tokenizer.from_str(content.decode())
-    assert [saved.id_to_token(number) for number in range(4)] == ["[PAD]", "[UNK]", "[BOS]", "[EOS]"]
-    tokens = saved.encode("Ein Haus").tokens
-    assert (tokens[0], tokens[-1]) == ("[BOS]", "[EOS]") and "[BOS]" not in tokens[1:]
-
-
-def test_rare_words_are_unknown() -> None:
-    files, _ = made({"train": [("a a b", "x"), ("a c", "y")]}, Choices("words", vocabulary=1, dev=0, test=0))
-    assert files["train.words"].decode() == f"a a {UNKNOWN}|||x\na {UNKNOWN}|||{UNKNOWN}\n"
-
-
-def test_the_encoding_knows_the_training_split_only() -> None:
+def test_the_encoding_knows_the_training_split_only():
     splits = {"train": [("ab", "ab")] * 2, "validation": [("zz ab", "zz")]}
     files, summary = made(splits, Choices("words", dev=0, test=0))
     assert files["dev.words"].decode() == f"{UNKNOWN} ab|||zz\n"
@@ -124,7 +105,7 @@ def test_the_encoding_knows_the_training_split_only() -> None:
 
 
 @pytest.mark.parametrize("joint", [True, False])
-def test_references_hold_the_true_words(joint: bool) -> None:
+def test_references_hold_the_true_words(joint):
     """Else a translation that says <unk> would match; the training split and all sources keep to the encoding."""
     splits = {"train": [("a a a b", "x x x y")], "dev": [("a b", "x y")], "test": [("b a", "y x")]}
     files, _ = made(splits, Choices("words", vocabulary=2 if joint else 1, joint=joint))
@@ -135,7 +116,7 @@ def test_references_hold_the_true_words(joint: bool) -> None:
 
 @pytest.mark.parametrize("encoding", ["bpe", "words"])
 @pytest.mark.parametrize("seed", range(3))
-def test_as_many_pairs_are_drawn_as_asked_for(encoding: str, seed: int) -> None:
+def test_as_many_pairs_are_drawn_as_asked_for(encoding, seed):
     """Also where many are too long, and where only the encoding tells. It has seen none of those that were drawn."""
     signs = [chr(0x4E00 + n) for n in range(200)]  # each stands in one pair only
     pairs = [(f"{sign} a", f"{sign} {('b' if encoding == 'bpe' else ' b') * (n % 7)}") for n, sign in enumerate(signs)]
@@ -154,12 +135,7 @@ def test_as_many_pairs_are_drawn_as_asked_for(encoding: str, seed: int) -> None:
     assert all(again[name] == files[name] for name in files if ".json" not in name)
 
 
-def test_the_longest_sentence_is_in_the_summary() -> None:
-    _, summary = made({"train": [("a", "b"), ("a b c", "b"), ("a " * 9, "b")]}, Choices(dev=0, test=0, most_tokens=8))
-    assert summary["longest"] == {"source": 3, "target": 1} and summary["dropped"] == {"too long": 1}
-
-
-def test_no_source_stands_in_two_splits() -> None:
+def test_no_source_stands_in_two_splits():
     splits = {"train": [("one", "1"), ("two", "2"), ("", "3"), ("three " * 9, "4")], "test": [("two", "zwei")]}
     files, summary = made(splits, Choices("words", dev=0, most_tokens=8))
     assert files["train.words"] == b"one|||1\n" and files["test.words"].startswith(b"<unk>|||")
@@ -185,12 +161,12 @@ def test_no_source_stands_in_two_splits() -> None:
         ),
     ],
 )
-def test_what_cannot_be_a_corpus(splits: dict, choices: Choices, message: str) -> None:
+def test_what_cannot_be_a_corpus(splits, choices, message):
     with pytest.raises(CorpusError, match=message):
         made(splits, choices)
 
 
-def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands(tmp_path, capsys, monkeypatch):
     """Files in, corpus out; then new text for it."""
     source, target = tmp_path / "train.de.gz", tmp_path / "train.en"
     source.write_bytes(gzip.compress("".join(f"{de}\n" for de, _ in PAIRS).encode()))
@@ -210,18 +186,23 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     assert json.loads(capsys.readouterr().out)["pairs"]["train"] == 56
 
 
-def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_input(tmp_path, capsys):
     """One line, status 2."""
     good, short = tmp_path / "good", tmp_path / "short"
     good.write_text("a\nb\n")
     short.write_text("a\n")
     (tmp_path / "latin").write_bytes("é\n".encode("latin-1"))
     (tmp_path / "bad.gz").write_bytes(b"no gzip")
+    whole = gzip.compress(b"a\nb\n" * 99)
+    (tmp_path / "cut.gz").write_bytes(whole[:-9])
+    (tmp_path / "spoilt.gz").write_bytes(whole[:12] + b"\xff" * 9 + whole[21:])
     for train, message in (
         ((good, short), "has 2 lines, "),
         ((good, tmp_path / "none"), "none: No such file"),
         ((good, tmp_path / "latin"), "latin: not UTF-8 text (byte 0)"),
         ((good, tmp_path / "bad.gz"), "bad.gz: Not a gzipped file"),
+        ((tmp_path / "cut.gz", good), "cut.gz: "),
+        ((tmp_path / "spoilt.gz", good), "spoilt.gz: "),
     ):
         assert run("prepare", "--train", *train, "--output", tmp_path / "out") == 2
         said = capsys.readouterr().err
@@ -235,7 +216,7 @@ def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.slow  # the library takes seconds to load
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dataset(tmp_path, capsys, monkeypatch):
     """A folder that the library datasets reads, in the form that WMT14 and OPUS Books have."""
     import datasets
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from data.preparation.choices import Choices
-from data.preparation.prepare import prepare
+from data.preparation.corpus import prepare
 from given.extras import arrow_corpus
 from given.extras.arrow_corpus import ArrowPairs
 from reference.data import BatchLoader, take_census
@@ -38,7 +38,7 @@ def peak(work: Callable[[], object]) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["bpe", "words"])
-def test_preparing_and_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+def test_preparing_and_training(tmp_path, monkeypatch, encoding):
     monkeypatch.setattr(arrow_corpus, "ROWS", 100)
     choices = Choices(encoding=encoding, vocabulary=50, joint=True, dev=20, test=20, arrow=True)
     preparing, training = [], []

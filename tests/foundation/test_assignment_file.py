@@ -71,7 +71,7 @@ def test_the_default_assignment_adds_up():
             "5",
             "[release] instructor_only = 5: expected a list of strings",
         ),
-        ('credit = "share"', 'credit = "half"', "credit = 'half': expected 'share' or 'all'"),
+        ('credit = "items"', 'credit = "half"', "credit = 'half': expected 'items' or 'all'"),
         ("[thresholds]", "[thresholds", "Expected ']'"),
         (
             "advanced = 0.45",

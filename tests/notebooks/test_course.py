@@ -9,9 +9,9 @@ import pytest
 from autograder.intake import take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.archives.student import read_requirements
+from release.archives.requirements import read_requirements
 from release.build import make_package
-from release.gates.notebooks import notebook_faults
+from release.gates.structure import notebook_faults
 from release.notebooks.nbgrader_course import PROSE, collect_support, generate, make_sources
 from release.notebooks.prose import read_prose
 from release.notebooks.source_notebook import check_tasks, make_notebook
@@ -69,7 +69,7 @@ def test_both_versions_are_sound(course) -> None:
     for files in (course.source, course.release):
         for name in files:
             if name.endswith(".ipynb"):
-                assert notebook_faults(files[name]) == []
+                assert list(notebook_faults(files[name])) == []
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_both_versions_are_sound(course) -> None:
 def test_unsound_notebooks_are_found(course, change, fault) -> None:
     notebook = json.loads(course.release["1_building_blocks.ipynb"])
     change(notebook)
-    found = notebook_faults(json.dumps(notebook).encode())
+    found = list(notebook_faults(json.dumps(notebook).encode()))
     assert any(part in line for line in found for part in fault.split("|")), found
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.scoring import read_references
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
@@ -44,15 +45,8 @@ class Round:
     def nbgrader(self, *arguments: str) -> str:
         return self.run("nbgrader", *arguments)
 
-    def grade(self, submission: Path, student: str, target: str | None = None) -> str:
-        options = [
-            "--to-nbgrader",
-            target or str(self.root),
-            "--student",
-            student,
-            "--results",
-            str(self.root / "r.json"),
-        ]
+    def grade(self, submission: Path, student: str) -> str:
+        options = ["--to-nbgrader", str(self.root), "--student", student, "--results", str(self.root / "r.json")]
         return self.run(sys.executable, "-m", "autograder", "grade", str(submission), *options, cwd=ROOT)
 
     def run(self, *command: str, cwd: Path | None = None) -> str:
@@ -77,23 +71,18 @@ def write(folder: Path, files) -> None:
         target.write_bytes(content)
 
 
-def notebooks_of(files) -> dict[str, bytes]:
-    return {path: content for path, content in files.items() if path.endswith(".ipynb")}
-
-
-def perfect_translations() -> bytes:
-    lines = (ROOT / "data/private/fren.test.bpe").read_text().splitlines()
-    return "".join(line.split("|||")[1].replace("@@ ", "").strip() + "\n" for line in lines).encode()
-
-
 @pytest.fixture(scope="module")
 def course_round(course, tmp_path_factory) -> Round:
     """Generated, handed in by three students, collected and graded by nbgrader itself."""
     made = Round(tmp_path_factory.mktemp("course"), course)
     made.nbgrader("generate_assignment", NAME)
-    solved, left_open = notebooks_of(course.source), notebooks_of(course.release)
+    solved, left_open = (
+        {path: content for path, content in files.items() if path.endswith(".ipynb")}
+        for files in (course.source, course.release)
+    )
+    translations = "\n".join(read_references(ROOT / "data/private/fren.test.bpe")).encode()
     first, second = "1_building_blocks.ipynb", "2_layers_and_model.ipynb"
-    write(made.root / "submitted" / "solved" / NAME, {**solved, "translations.txt": perfect_translations()})
+    write(made.root / "submitted" / "solved" / NAME, {**solved, "translations.txt": translations})
     write(made.root / "submitted" / "open" / NAME, left_open)
     archives = made.root / "downloaded" / NAME / "archive"
     archives.mkdir(parents=True)

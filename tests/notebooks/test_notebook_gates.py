@@ -8,10 +8,10 @@ import pytest
 
 from foundation.places import ROOT
 from release.build import Release, make_package
-from release.gates.class_grading import OPEN, SOLVED, Mark, notebooks_earn_their_share
-from release.gates.notebooks import notebooks_are_sound
+from release.gates.marks import OPEN, SOLVED, Mark, notebooks_earn_their_share
 from release.gates.running import Verdict, Workspace
-from release.leaks.finder import LeakFinder
+from release.gates.structure import notebooks_are_sound
+from release.leaks import LeakFinder
 from release.skeleton.build import coded_tasks
 
 FIRST = "1_building_blocks.ipynb"
@@ -85,10 +85,10 @@ def test_points_for_an_empty_notebook_are_found(workspace, assignment, skeleton)
     todos = {region.hint.number: Mark(0, "not attempted", region.message) for region in regions}
     release = workspace().release
     marks = {SOLVED: solved, OPEN: todos}
-    assert notebooks_earn_their_share(release, marks) == Verdict("solved 90, as handed out 0 points", [])
+    assert notebooks_earn_their_share(release, marks) == Verdict("solved 90 of 90 points, as handed out none", [])
     marks = {SOLVED: solved | {"1.2": Mark(3, "failed", "no")}, OPEN: todos | {"1.1": solved["1.1"]}}
     assert list(notebooks_earn_their_share(release, marks).faults) == [
         "with solutions: task 1.2 (attention): 3 of 14, failed: no",
-        "task 1.1: the empty notebook earns 4 points",
+        "as handed out: task 1.1 (embedding) is not solved, and earns 4 points",
         "as handed out: task 1.1 (embedding): no TODO message: no message",
     ]

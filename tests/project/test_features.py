@@ -1,4 +1,4 @@
-"""Every row of docs/features.md names a test that exists."""
+"""Every row of docs/reference/features.md names a test that exists."""
 
 import ast
 import re
@@ -7,7 +7,9 @@ import pytest
 
 from foundation.places import ROOT
 
-ROWS = re.findall(r"^\| (\d+) \| (.*) \|$", (ROOT / "docs/features.md").read_text(encoding="utf-8"), re.MULTILINE)
+ROWS = re.findall(
+    r"^\| (\d+) \| (.*) \|$", (ROOT / "docs/reference/features.md").read_text(encoding="utf-8"), re.MULTILINE
+)
 ALL = 63
 """What the four sources describe."""
 

@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,16 +19,18 @@ def files_in(*folders: str, without: tuple[str, ...] = ()) -> list[str]:
     return [path for path in paths if not path.startswith(without)]
 
 
-def imports_of(path: str) -> Iterator[str]:
+@cache
+def imports_of(path: str) -> list[str]:
     """Absolute names of what a file imports, anywhere in it; `from a import b` gives `a.b`."""
-    parts = Path(path).with_suffix("").parts
+    parts, found = Path(path).with_suffix("").parts, []
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             origin = ".".join(parts[: len(parts) - node.level]) if node.level else ""
             module = ".".join(filter(None, (origin, node.module)))
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+            found += [f"{module}.{alias.name}" for alias in node.names]
+    return found
 
 
 def importing(paths: list[str], *names: str) -> list[str]:

@@ -94,7 +94,7 @@ def test_heads_must_divide_the_width(name):
 
 def test_each_way_is_judged_in_the_proof_and_shown_on_the_page(reference):
     variants = {variant.name for variant in read_variants(VARIANTS, reference, read_assignment().contract)}
-    page = (ROOT / "docs/four-attentions.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/explanation/four-attentions.md").read_text(encoding="utf-8")
     for name in WAYS:
         path = VARIANTS / "attention" / f"{name}.py"
         assert f'\n--8<-- "{path.relative_to(ROOT).as_posix()}"\n' in page and name in variants

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from benchmarks import decoding, speed, training
+from benchmarks import decoding, memory, speed, training
 from benchmarks.__main__ import main, make_parser
 from benchmarks.processes import CommandError, run
 from given.config import PRESETS
@@ -137,6 +137,15 @@ def test_a_part_of_the_reference_can_be_left_out(small, monkeypatch, part):
 def test_a_command_that_fails_is_told_in_one_line():
     with pytest.raises(CommandError, match="^-m data prepare ended with status 2: .*--output"):
         run("-m", "data", "prepare")
+
+
+@pytest.mark.slow
+def test_memory_is_measured_of_preparing_and_of_training(small, capsys, monkeypatch):
+    monkeypatch.setattr(memory, "DEV", 10)
+    assert main(["memory", "--pairs", "200", "--steps", "1", "--folder", str(small)]) == 0
+    row = capsys.readouterr().out.splitlines()[-1].replace(",", "").split("|")[1:-1]
+    pairs, prepared, _, trained, mapped, _ = map(float, row)
+    assert pairs == 200 and prepared > 50 and trained > mapped > 0
 
 
 @pytest.mark.slow

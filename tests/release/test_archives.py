@@ -1,4 +1,4 @@
-"""The archives beside the students' one: what is in them, for whom, and that it stays so."""
+"""The archives: what is in them, for whom, and that it stays so."""
 
 import io
 import json
@@ -11,26 +11,32 @@ from pathlib import Path
 
 import pytest
 
+from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 from release.__main__ import index_url
-from release.archives.audience import Audience, audience_of
-from release.archives.gradescope import PROGRAMS
-from release.archives.packing import make_tar_xz, make_zip, members_of
-from release.archives.pinned_versions import pin
-from release.archives.student import read_given
+from release.archives.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit
+from release.archives.handed_out import needed_modules, read_given
+from release.archives.packing import Audience, audience_of, checksum, make_zip, members_of
+from release.archives.requirements import pin, read_requirements
 from release.build import Project, make_release
-from release.gates.class_grading import marks_are_right
-from release.gates.files import keeps_private, no_solution_survives
-from release.gates.gradescope_archive import gradescope_grades
-from release.gates.running import Workspace
-from release.placing import write_files
 from release.problems import ReleaseError
 
-HERE = Path(__file__).parent
+EXAMPLE = Path(__file__).with_name("tiny_project")
 ROOM = "autograder/assignment"
 ENTRY = "autograder/reports/gradescope/__main__.py"
-LEAK = b"    return dot(values, weights) / total\n"
+
+
+def test_students_get_what_they_need_and_no_more(example_release) -> None:
+    files = {path.removeprefix(f"{ARCHIVE_FOLDER}/") for path in example_release.archives["student.zip"]}
+    assert files == {
+        *(".handed_out.zip", "README.md", "requirements.txt", "pytest.ini", "grade.py"),
+        *("student/__init__.py", "student/mean.py", "student/table.py", "given/__init__.py", "given/README.md"),
+        *(f"data/corpus/fren.{name}.bpe" for name in ("train", "dev", "test.src")),
+        *(f"{ROOM}/{name}" for name in ("assignment.toml", "tests/conftest.py", "tests/test_table.py")),
+        *("autograder/scale.py", "foundation/__init__.py", "foundation/todo_wording.py"),
+    }
+    assert sorted(example_release.folder) == ["README.md", "__init__.py", "mean.py", "table.py"]
 
 
 def test_gradescope_gets_grader_skeleton_references_and_secret(example_release) -> None:
@@ -60,24 +66,28 @@ def test_the_instructor_gets_solutions_references_and_secret(example_release) ->
     assert "instructor/HANDOUT.md" in names
 
 
-def test_students_get_what_is_given_without_what_is_for_instructors(example_release) -> None:
-    names = {name for name in example_release.archives["student.zip"] if "/given/" in name}
-    assert names == {"assignment/given/__init__.py", "assignment/given/README.md"}
-
-
 @pytest.mark.parametrize("name", ["given/nothing.py", "given/none/", "reference/mean.py"])
 def test_what_students_do_not_get_has_to_exist(example_release, name: str) -> None:
     with pytest.raises(ReleaseError, match=f"instructor_only names {name}: expected a file or folder in given/"):
-        read_given(HERE / "tiny_project", replace(example_release.assignment, instructor_only=(name,)))
+        read_given(EXAMPLE, replace(example_release.assignment, instructor_only=(name,)))
 
 
-def test_the_manifest_says_whom_an_archive_is_for(example_release) -> None:
-    archives = json.loads(example_release.outputs["dist/MANIFEST.json"])["archives"]
-    assert {name: entry["for"] for name, entry in archives.items()} == {
+def test_the_manifest_has_versions_checksums_and_whom_an_archive_is_for(example_release) -> None:
+    manifest = json.loads(example_release.outputs["dist/MANIFEST.json"])
+    assert manifest["versions"] == {"kit": "0.1.0", "python": ">=3.11", "numpy": ">=2", "tqdm": "any"}
+    assert {name: entry["for"] for name, entry in manifest["archives"].items()} == {
         "student.zip": "students",
         "gradescope.zip": "the grading server",
         "instructor.zip": "instructors",
     }
+    packed = example_release.outputs["dist/student.zip"]
+    assert manifest["archives"]["student.zip"]["sha256"] == checksum(packed)
+    assert manifest["archives"]["student.zip"]["bytes"] == len(packed)
+    inside = example_release.archives["student.zip"]
+    assert manifest["archives"]["student.zip"]["files"] == {path: checksum(inside[path]) for path in inside}
+    assert manifest["student"] == {path: checksum(text) for path, text in sorted(example_release.folder.items())}
+    made = {path: checksum(text) for path, text in example_release.outputs.items() if path.startswith("notebooks/")}
+    assert manifest["notebooks"] == made
 
 
 def test_an_archive_that_nobody_has_named_is_taken_for_the_students() -> None:
@@ -115,66 +125,79 @@ def test_a_first_release_draws_a_secret_that_later_ones_keep(project: Project) -
     assert first.archives["instructor.zip"][f"instructor/{SECRET}"] == secret
 
 
-def test_a_secret_in_what_students_get_closes(with_member, project: Project) -> None:
-    note = b"seeds follow from " + term_secret(project.root)
-    (fault,) = keeps_private(with_member("student.zip", "assignment/note.txt", note)).faults
-    assert fault == "dist/student.zip!assignment/note.txt: holds the term's secret"
+def test_modules_are_needed_where_something_imports_them() -> None:
+    files = {
+        "a/__init__.py": b"",
+        "a/tests/__init__.py": b"",
+        "a/tests/test.py": b"import a.b\nfrom ..c import d\ndef f():\n    from ..e import g\nimport json\n",
+        "a/b.py": b"from . import h",
+        "a/c/__init__.py": b"from .i import x",
+        "a/c/d.py": b"",
+        "a/c/i.py": b"",
+        "a/e.py": b"from a.j import y",
+        "a/h.py": b"",
+        "a/j.py": b"",
+        "a/server.py": b"from .b import z",
+        "b/__init__.py": b"",
+    }
+    assert needed_modules(files, ["a/tests/test.py"]) == set(files) - {"a/server.py", "b/__init__.py"}
 
 
-@pytest.fixture
-def with_member(project: Project, tmp_path: Path):
-    """A workspace in which an archive has one more member."""
+def test_what_students_are_told_to_use_is_handed_out_without_points_for_bleu(project) -> None:
+    """The example's handout names no corpus and no scorer; where it does, they come along."""
+    path = project.root / "autograder" / "assignment" / "assignment.toml"
+    tables = path.read_text().split("[[tasks]]")
+    path.write_text("[[tasks]]".join(table for table in tables if "threshold = " not in table))
+    handout = path.with_name("handout.md")
+    handout.write_text(handout.read_text().replace("grade.py", "").replace("data/corpus", ""))
 
-    def add(archive: str, name: str, content: bytes) -> Workspace:
-        release = make_release(project)
-        files = {**release.archives[archive], name: content}
-        outputs = {**release.outputs, f"dist/{archive}": make_zip(files)}
-        changed = replace(release, archives={**release.archives, archive: files}, outputs=outputs)
-        return Workspace(project, changed, tmp_path / "workspace")
+    def given() -> set[str]:
+        names = make_release(project).archives["student.zip"]
+        return {name.removeprefix("assignment/") for name in names} & {"grade.py", "data/corpus/fren.dev.bpe"}
 
-    return add
+    assert given() == set()
+    handout.write_text(handout.read_text() + "Train on data/corpus/fren.train.bpe, and score with grade.py.\n")
+    assert given() == {"grade.py", "data/corpus/fren.dev.bpe"}
+
+
+def test_what_is_missing_is_named_at_once(project: Project) -> None:
+    (project.root / "grade.py").unlink()
+    (project.root / "data" / "corpus" / "fren.dev.bpe").unlink()
+    requirements = read_requirements(project.root)
+    with pytest.raises(ReleaseError) as caught:
+        collect_kit(project.root, read_assignment(project.root / "autograder" / "assignment"), {}, b"", requirements)
+    assert [problem.path for problem in caught.value.problems] == ["data/corpus/fren.dev.bpe", "grade.py"]
+    assert "python -m data generate" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("archive", "name", "content"),
+    ("text", "says"),
     [
-        ("gradescope.zip", "notes.md", LEAK),
-        ("gradescope.zip", "more.tar.xz", make_tar_xz({"deep/notes.py": LEAK})),
-        ("student.zip", "assignment/more.zip", make_zip({"more.tar.xz": make_tar_xz({"a.txt": LEAK})})),
-        ("student.zip", "assignment/student/__pycache__/mean.cpython-311.pyc", b"\x00\x01\x02"),
-        ("student.zip", "assignment/a.ipynb", json.dumps({"metadata": {"note": LEAK.decode()}}).encode()),
-        ("student.zip", "assignment/b.py", b"def f(v, w, t): return ( dot( v,w )/t )\n"),
+        ("[project", "cannot be read"),
+        ("x = 1", "has no 'project'"),
+        ('[project]\nversion = "1"', "requires-python"),
     ],
 )
-def test_a_solution_in_any_member_closes(with_member, archive: str, name: str, content: bytes) -> None:
-    if name.endswith("b.py"):  # under other names only a longer piece can be told
-        content = re.sub(
-            rb"\b(values|weights|total)\b", rb"other_\1", (HERE / "tiny_project/reference/mean.py").read_bytes()
-        )
-    faults = no_solution_survives(with_member(archive, name, content)).faults
-    assert faults and all(fault.startswith(f"dist/{archive}!{name}") for fault in faults)
+def test_a_project_file_without_requirements(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(ReleaseError, match=says):
+        read_requirements(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("archive", "name", "faults"),
-    [
-        ("gradescope.zip", "data/private/more.txt", 0),
-        ("gradescope.zip", "reference/x.py", 1),
-        ("gradescope.zip", "tests/x.py", 1),
-        ("instructor.zip", "instructor/tests/x.py", 0),
-        ("student.zip", "assignment/data/private/x", 1),
-    ],
-)
-def test_only_the_server_gets_private_data_and_nobody_the_solution(
-    with_member, archive: str, name: str, faults: int
-) -> None:
-    assert len(keeps_private(with_member(archive, name, b"x = 1\n")).faults) == faults
+def test_versions_of_requirements(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nversion = "2"\nrequires-python = ">=3.11"\ndependencies = ["torch==2.13.0", "some-thing"]\n'
+    )
+    versions = read_requirements(tmp_path).versions()
+    assert versions == {"kit": "2", "python": ">=3.11", "torch": "==2.13.0", "some-thing": "any"}
 
 
-def test_an_archive_that_does_not_grade_closes(with_member) -> None:
-    broken = {ENTRY: b"raise SystemExit('broken')\n", "autograder/__init__.py": b""}
-    (fault,) = gradescope_grades(with_member("gradescope.zip", "grader.tar.xz", make_tar_xz(broken))).faults
-    assert "broken" in fault and "in the unpacked archive" in fault
+def test_the_zip_format_is_the_real_one() -> None:
+    with zipfile.ZipFile(io.BytesIO(make_zip({"b": b"1", "a/c": b"2"}, programs={"b"}))) as archive:
+        assert archive.namelist() == ["a/c", "b"]
+        assert [member.external_attr >> 16 for member in archive.infolist()] == [0o100644, 0o100755]
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert archive.testzip() is None
 
 
 STUB = """#!/bin/sh
@@ -221,16 +244,3 @@ def test_setup_names_what_is_missing_where_there_is_no_python(example_release, t
     finished, log = run_setup(tmp_path, files, {**stubs, "sleep": STUB})
     assert finished.returncode == 1
     assert "setup: failed, trying again" in finished.stderr and "apt-get update" in log
-
-
-def test_a_task_that_needs_another_ones_solution_closes(project: Project, tmp_path: Path) -> None:
-    path = project.reference / "mean.py"
-    path.write_text(path.read_text().replace("TODO 1.2:", "TODO 1.1:", 1))
-    table = project.reference / "table.py"
-    table.write_text(table.read_text().replace("TODO 1.1:", "TODO 1.2:", 1))
-    release = make_release(project)
-    write_files(release.outputs, tmp_path / "workspace")
-    _, _, verdict, _ = marks_are_right(Workspace(project, release, tmp_path / "workspace"))
-    assert "task 1.1 alone: task 1.1 (embedding) earns 0 of 4, not attempted" in verdict.faults
-    assert "task 1.1 alone: task 1.2 (attention) is not in it, and earns 6 points" in verdict.faults
-    assert not any(fault.startswith("all tasks") for fault in verdict.faults)

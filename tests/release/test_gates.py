@@ -1,5 +1,6 @@
 """Every gate opens for the example, and closes for the fault that it is there for."""
 
+import json
 import re
 import shutil
 import threading
@@ -10,54 +11,34 @@ from pathlib import Path
 import pytest
 
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
-from release.archives.packing import make_zip
-from release.build import Project, Release
+from foundation.term_secret import term_secret
+from release.archives.packing import make_tar_xz, make_zip
+from release.build import Project, Release, make_release
 from release.gates import GATES
-from release.gates.class_grading import (
-    NAMES,
+from release.gates.archives import archive_works, gradescope_grades
+from release.gates.files import compiles, keeps_private, names_known_tasks, no_solution_survives, stands_alone
+from release.gates.marks import (
+    MARKS,
     Mark,
+    full_marks,
     grafts_earn_their_points,
     grafts_of,
     marks_are_right,
-    reference_earns_all,
+    misconceptions_fit,
+    shows_todo,
     skeleton_earns_none,
 )
-from release.gates.files import compiles, keeps_private, names_known_tasks, no_solution_survives, stands_alone
-from release.gates.misconceptions import misconceptions_fit
 from release.gates.running import Gate, Verdict, Workspace, gate, run_gates
 from release.gates.second_build import builds_agree
-from release.gates.student_archive import archive_works
-from release.gates.todos import raise_faults, shows_todo, todos_raise
+from release.gates.structure import raise_faults, todos_raise
 from release.placing import write_files
 
 Doctor = Callable[..., Workspace]
 
-
-@pytest.fixture
-def workspace(project: Project, example_release: Release, tmp_path: Path) -> Workspace:
-    folder = tmp_path / "workspace"
-    write_files(example_release.outputs, folder)
-    return Workspace(project, example_release, folder)
-
-
-@pytest.fixture
-def with_files(workspace: Workspace) -> Doctor:
-    """The workspace with other skeleton files, and with files added to the students' archive."""
-
-    def doctor(skeleton: Mapping[str, str] | None = None, archive: Mapping[str, bytes] | None = None) -> Workspace:
-        release = workspace.release
-        changed = {path: text.encode() for path, text in (skeleton or {}).items()}
-        stripped = replace(release.skeleton, files={**release.skeleton.files, **changed})
-        outputs = {**release.outputs, **{f"student/{path}": content for path, content in changed.items()}}
-        inside = {**release.archives["student.zip"], **(archive or {})}
-        outputs["dist/student.zip"] = make_zip(inside)
-        doctored = Release(
-            release.assignment, stripped, {**release.folder, **changed}, {"student.zip": inside}, outputs
-        )
-        write_files(outputs, workspace.folder)
-        return Workspace(workspace.project, doctored, workspace.folder)
-
-    return doctor
+LEAK = b"    return dot(values, weights) / total\n"
+EXAMPLE = Path(__file__).with_name("tiny_project")
+RENAMED = re.sub(rb"\b(values|weights|total)\b", rb"other_\1", (EXAMPLE / "reference/mean.py").read_bytes())
+TESTS = "assignment/autograder/assignment/tests"
 
 
 def test_all_quick_gates_open(workspace: Workspace) -> None:
@@ -65,52 +46,79 @@ def test_all_quick_gates_open(workspace: Workspace) -> None:
         assert list(check(workspace).faults) == []
 
 
-def test_invalid_python_and_warnings_close(with_files: Doctor) -> None:
-    broken = with_files({"mean.py": "def f(:\n"}, {"assignment/autograder/a.py": b'x = "\\d"\n'})
+def test_invalid_python_and_warnings_close(doctored: Doctor) -> None:
+    broken = doctored({"mean.py": "def f(:\n"}, **{"assignment/autograder/a.py": b'x = "\\d"\n'})
     faults = compiles(broken).faults
     assert any(fault.startswith("student/mean.py:1: does not compile") for fault in faults)
     assert any(fault.startswith("dist/student.zip!assignment/autograder/a.py:1") for fault in faults)
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["from reference.table import Table", "# run: python -m reference train", "# see reference/table.py"],
+    "line", ["from reference.table import Table", "# run: python -m reference train", "# see reference/table.py"]
 )
-def test_a_mention_of_the_reference_closes(with_files: Doctor, line: str) -> None:
-    (fault,) = stands_alone(with_files({"extra.py": f"x = 1\n{line}\n"})).faults
+def test_a_mention_of_the_reference_closes(doctored: Doctor, line: str) -> None:
+    (fault,) = stands_alone(doctored({"extra.py": f"# a reference translation\n{line}\n"})).faults
     assert fault.startswith("student/extra.py:2: names 'reference'")
 
 
-def test_the_word_reference_is_allowed(with_files: Doctor) -> None:
-    assert stands_alone(with_files({"extra.py": "# BLEU against a reference translation\n"})).faults == []
-
-
-def test_a_surviving_solution_closes(with_files: Doctor) -> None:
-    leak = b"    return dot(values, weights) / total\n"
-    (fault,) = no_solution_survives(with_files(archive={"assignment/notes.md": leak})).faults
-    assert fault.startswith("dist/student.zip!assignment/notes.md:1: a copy of reference/mean.py:16")
+@pytest.mark.parametrize(
+    ("archive", "name", "content"),
+    [
+        ("gradescope.zip", "notes.md", LEAK),
+        ("gradescope.zip", "more.tar.xz", make_tar_xz({"deep/notes.py": LEAK})),
+        ("student.zip", "assignment/more.zip", make_zip({"more.tar.xz": make_tar_xz({"a.txt": LEAK})})),
+        ("student.zip", "assignment/student/__pycache__/mean.cpython-311.pyc", b"\x00\x01\x02"),
+        ("student.zip", "assignment/a.ipynb", json.dumps({"metadata": {"note": LEAK.decode()}}).encode()),
+        ("student.zip", "assignment/b.py", RENAMED),
+    ],
+)
+def test_a_surviving_solution_closes(doctored: Doctor, archive: str, name: str, content: bytes) -> None:
+    faults = no_solution_survives(doctored(archive=archive, **{name: content})).faults
+    assert faults and all(fault.startswith(f"dist/{archive}!{name}") for fault in faults)
 
 
 @pytest.mark.parametrize(
-    ("path", "content", "says"),
+    ("archive", "path", "content", "says"),
     [
-        ("assignment/data/private/x", b"x", "stays with the instructor"),
-        ("assignment/reference/x.py", b"x = 1", "stays with the instructor"),
-        ("assignment/tests/x.py", b"x = 1", "stays with the instructor"),
-        ("assignment/notes.txt", b"the cow is eating over there .\n", "holds 1 lines of data/private/"),
-        ("assignment/notes.bpe", b"x|||the c@@ ow is eating over there .\n", "holds 1 lines"),
+        ("student.zip", "assignment/data/private/x", b"x", "stays with the instructor"),
+        ("student.zip", "assignment/reference/x.py", b"x = 1", "stays with the instructor"),
+        ("student.zip", "assignment/tests/x.py", b"x = 1", "stays with the instructor"),
+        ("student.zip", "assignment/a.txt", b"the cow is eating over there .\n", "holds 1 lines of data/private/"),
+        ("student.zip", "assignment/a.bpe", b"x|||the c@@ ow is eating over there .\n", "holds 1 lines"),
+        ("gradescope.zip", "reference/x.py", b"x = 1", "stays with the instructor"),
+        ("gradescope.zip", "tests/x.py", b"x = 1", "stays with the instructor"),
     ],
 )
-def test_private_data_closes(with_files: Doctor, path: str, content: bytes, says: str) -> None:
-    (fault,) = keeps_private(with_files(archive={path: content})).faults
-    assert says in fault and fault.startswith(f"dist/student.zip!{path}")
+def test_private_data_closes(doctored: Doctor, archive: str, path: str, content: bytes, says: str) -> None:
+    (fault,) = keeps_private(doctored(archive=archive, **{path: content})).faults
+    assert says in fault and fault.startswith(f"dist/{archive}!{path}")
 
 
-def test_a_task_that_is_gone_closes(with_files: Doctor) -> None:
+def test_a_secret_and_a_copy_of_a_private_file_close(doctored: Doctor, project: Project) -> None:
+    note = b"seeds follow from " + term_secret(project.root)
+    copied, extra = ((project.root / name).read_bytes() for name in ("reference/table.py", "given/extras/answers.py"))
+    members = {"assignment/note.txt": note, "assignment/a.py": copied, "assignment/b.py": extra}
+    faults = keeps_private(doctored(**members)).faults
+    assert faults == [
+        "dist/student.zip!assignment/a.py: is the same as reference/table.py",
+        "dist/student.zip!assignment/b.py: is the same as given/extras/answers.py",
+        "dist/student.zip!assignment/note.txt: holds the term's secret",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("archive", "name"), [("gradescope.zip", "data/private/more.txt"), ("instructor.zip", "instructor/tests/x.py")]
+)
+def test_the_server_gets_private_data_and_the_instructor_all(doctored: Doctor, archive: str, name: str) -> None:
+    assert keeps_private(doctored(archive=archive, **{name: b"x = 1\n"})).faults == []
+
+
+def test_a_task_that_is_gone_closes(doctored: Doctor) -> None:
     text = "# first task 1.1, then\n# (Extension E.7) and section 3.4\n"
-    (fault,) = names_known_tasks(with_files({"mean.py": text})).faults
-    assert fault.startswith(
-        "student/mean.py:2: names 'Extension E.7', but there is no such task: # (Extension E.7) and"
+    (fault,) = names_known_tasks(doctored({"mean.py": text})).faults
+    assert (
+        fault
+        == "student/mean.py:2: names 'Extension E.7', but there is no such task: # (Extension E.7) and section 3.4"
     )
 
 
@@ -125,70 +133,66 @@ def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path
     layers.write_text(layers.read_text().replace("variance", "var"))
     faults = misconceptions_fit(kit).faults
     assert len(faults) > 5
-    for fault in faults:
-        assert re.match(
-            r"autograder/assignment/misconceptions/layer_norm.toml: fault [\w-]+: `find` occurs 0 times", fault
-        )
-
-
-@pytest.mark.parametrize("file", ["reference/table.py", "given/extras/answers.py"])
-def test_a_copy_of_a_private_file_closes(with_files: Doctor, file: str) -> None:
-    content = (Path(__file__).with_name("tiny_project") / file).read_bytes()
-    (fault,) = keeps_private(with_files(archive={"assignment/a.py": content})).faults
-    assert f"is the same as {file}" in fault
+    form = r"autograder/assignment/misconceptions/layer_norm.toml: fault [\w-]+: `find` occurs 0 times"
+    assert all(re.match(form, fault) for fault in faults)
 
 
 @pytest.mark.slow
-def test_other_bytes_in_the_second_build_close(with_files: Doctor) -> None:
-    faults = builds_agree(with_files({"mean.py": "# made at 12:00\n"})).faults
-    assert "student/mean.py: two builds differ" in faults
+def test_a_second_build_that_differs_or_fails_closes(doctored: Doctor) -> None:
+    changed = doctored({"mean.py": "# made at 12:00\n"})
+    assert "student/mean.py: two builds differ" in builds_agree(changed).faults
+    (changed.project.reference / "mean.py").write_text("def f(:\n")
+    assert "is not valid Python" in builds_agree(changed).faults[0]
 
 
-@pytest.mark.slow
-def test_a_second_build_that_fails_closes(workspace: Workspace) -> None:
-    (workspace.project.reference / "mean.py").write_text("def f(:\n")
-    assert "is not valid Python" in builds_agree(workspace).faults[0]
+STATEMENT = 'raise NotImplementedError("TODO 1.1")'
 
 
-def test_raise_statements_are_proven_by_syntax(skeleton) -> None:
-    text = skeleton.files["table.py"].decode()
-    regions = skeleton.regions["table.py"]
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (STATEMENT, "return None", "2 regions, but 1 statements"),
+        ("look each token up", "do it", "found 'Table.forward: TODO 1.1: do it"),
+        (STATEMENT, f"pass\n        {STATEMENT}", "found 'Table.__init__: TODO 1.1'"),
+        ("def forward", "def backward", "found 'Table.backward: TODO 1.1: look"),
+    ],
+)
+def test_a_todo_that_does_not_raise_in_its_place_closes(skeleton, old: str, new: str, says: str) -> None:
+    text, regions = skeleton.files["table.py"].decode(), skeleton.regions["table.py"]
     assert raise_faults("table.py", text, regions) == []
-    statement = 'raise NotImplementedError("TODO 1.1")'
-    assert text.count(statement) == len(regions) == 2
-    assert raise_faults("table.py", text.replace(statement, "return None", 1), regions)
-    assert raise_faults("table.py", text.replace("look each token up", "do it"), regions)
-    assert raise_faults("table.py", text.replace(statement, f"pass\n        {statement}", 1), regions)
-    assert raise_faults("table.py", text.replace("def forward", "def backward"), regions)
+    assert says in raise_faults("table.py", text.replace(old, new, 1), regions)[0]
+
+
+def test_a_skeleton_that_does_not_import_closes(doctored: Doctor) -> None:
+    assert todos_raise(doctored()) == Verdict("4 TODOs in 4 functions", [])
+    faults = todos_raise(doctored({"mean.py": "import nowhere\n"})).faults
+    assert "mean.py: 2 regions, but 0 statements that raise their labels" in faults
+    assert any("under another name ended with status 1" in fault and "'nowhere'" in fault for fault in faults)
 
 
 @pytest.mark.slow
-def test_a_todo_that_raises_something_else_closes(workspace: Workspace, with_files: Doctor) -> None:
-    mean = workspace.release.skeleton.files["mean.py"].decode()
-    verdict = todos_raise(with_files({"mean.py": mean.replace('Error("TODO E.1', 'Error("TODO E.2')}))
-    assert "mean.py: diagonal raises NotImplementedError('TODO E.2')" in verdict.faults
-    assert "mean.py: 2 regions, but 1 statements that raise their messages" in verdict.faults
-    assert verdict.summary == "4 TODOs in 4 functions, 4 of these called"
+@pytest.mark.parametrize(
+    ("name", "test", "says"),
+    [
+        (f"{TESTS}/conftest.py", b"import nowhere\n", "expected failing tests that show TODO 1.1, got status 4"),
+        ("assignment/student/__main__.py", b"import nowhere\n", "`python -m student --help` in the unpacked archive"),
+        (
+            f"{TESTS}/test_a.py",
+            b"def test_it():\n    assert False\n",
+            "with all solutions: expected every test to pass, got",
+        ),
+    ],
+)
+def test_an_archive_that_does_not_work_closes(doctored: Doctor, name: str, test: bytes, says: str) -> None:
+    (fault,) = archive_works(doctored(**{name: test})).faults
+    assert says in fault
 
 
-def test_a_skeleton_that_does_not_import_closes(with_files: Doctor) -> None:
-    verdict = todos_raise(with_files({"mean.py": "import nowhere_to_be_found\n"}))
-    assert verdict.summary == "the skeleton does not import"
-    assert any("import a_submission: ModuleNotFoundError" in fault for fault in verdict.faults)
-    assert any("import student: ModuleNotFoundError" in fault for fault in verdict.faults)
-
-
-def test_an_archive_that_does_not_work_closes(with_files: Doctor) -> None:
-    broken = with_files(archive={"assignment/autograder/assignment/tests/conftest.py": b"import nowhere_to_be_found\n"})
-    (fault,) = archive_works(broken).faults
-    assert "expected failing tests that show TODO 1.1, got status 4" in fault
-
-
-@pytest.mark.slow
-def test_an_archive_whose_tests_refuse_the_solutions_closes(with_files: Doctor) -> None:
-    test = b"import pytest\n@pytest.mark.task_1_2\ndef test_it():\n    assert False\n"
-    (fault,) = archive_works(with_files(archive={"assignment/autograder/assignment/tests/test_a.py": test})).faults
-    assert "with all solutions: expected every test to pass, got status 1" in fault
+def test_an_archive_that_does_not_grade_closes(doctored: Doctor) -> None:
+    broken = {"autograder/reports/gradescope/__main__.py": b"raise SystemExit('broken')\n"}
+    archive = doctored(archive="gradescope.zip", **{"grader.tar.xz": make_tar_xz(broken)})
+    (fault,) = gradescope_grades(archive).faults
+    assert "broken" in fault and "in the unpacked archive" in fault
 
 
 PASSED = {"1.1": Mark(4, "passed", ""), "1.2": Mark(6, "passed", ""), "E.1": Mark(0, "passed", "")}
@@ -200,34 +204,26 @@ EMPTY = {
 }
 
 
-def test_full_marks_open_without_translations(example_release: Release) -> None:
-    assert reference_earns_all(example_release, PASSED, has_translations=False) == Verdict("10 of 10 points", [])
-
-
-def test_bleu_counts_where_there_are_translations(example_release: Release) -> None:
-    marks = {**PASSED, "4.1": Mark(0, "failed", "BLEU = 0.00")}
-    (fault,) = reference_earns_all(example_release, marks, has_translations=True).faults
-    assert fault == "task 4.1 (bleu_beginner): 0 of 5, failed: BLEU = 0.00"
-
-
 @pytest.mark.parametrize(
-    ("marks", "says"),
+    ("changes", "fault"),
     [
-        (PASSED | {"1.2": Mark(3, "failed", "\nno\nmean\n")}, "1.2 (attention): 3 of 6, failed: no | mean"),
-        (PASSED | {"1.2": Mark(6, "grader error", "")}, "task 1.2 (attention): 6 of 6, grader error"),
-        ({"1.1": PASSED["1.1"], "E.1": PASSED["E.1"]}, "task 1.2 (attention) is not in the results"),
+        ({}, "task 4.1 (bleu_beginner) is not in the results"),
+        ({"4.1": Mark(0, "failed", "BLEU = 0.00")}, "task 4.1 (bleu_beginner): 0 of 5, failed: BLEU = 0.00"),
+        ({"1.2": Mark(3, "failed", "\nno\nmean\n")}, "task 1.2 (attention): 3 of 6, failed: no | mean"),
+        ({"1.2": Mark(6, "grader error", "")}, "task 1.2 (attention): 6 of 6, grader error: "),
     ],
 )
-def test_lost_points_close(example_release: Release, marks: dict[str, Mark], says: str) -> None:
-    (fault,) = reference_earns_all(example_release, marks, has_translations=False).faults
-    assert says in fault
+def test_lost_points_close(example_release: Release, changes: Mapping[str, Mark], fault: str) -> None:
+    tasks = example_release.assignment.tasks
+    assert full_marks(PASSED, tasks[:2]) == Verdict("10 of 10 points", [])
+    assert fault in full_marks({**PASSED, **changes}, tasks).faults
 
 
 def test_points_for_the_empty_skeleton_close(example_release: Release) -> None:
-    assert skeleton_earns_none(example_release, EMPTY) == Verdict("0 points, 2 of 2 TODO messages", [])
+    assert skeleton_earns_none(example_release, EMPTY) == Verdict("0 points, 2 TODO messages", [])
     verdict = skeleton_earns_none(example_release, EMPTY | {"1.1": PASSED["1.1"], "1.2": Mark(0, "error", "a\n\nb")})
     assert list(verdict.faults) == [
-        "task 1.1 (embedding): the empty skeleton earns 4 points",
+        "task 1.1 (embedding) is not solved, and earns 4 points",
         "task 1.1 (embedding): no TODO message: no message",
         "task 1.2 (attention): no TODO message: a | b",
     ]
@@ -235,40 +231,38 @@ def test_points_for_the_empty_skeleton_close(example_release: Release) -> None:
 
 def test_a_solution_that_earns_another_tasks_points_closes(example_release: Release) -> None:
     grafts = grafts_of(example_release.assignment)
-    assert [graft.title for graft in grafts] == [
-        "task 1.1 alone",
-        "task 1.2 alone",
-        "extension E.1 and all regular tasks",
-        "all tasks",
-    ]
+    assert list(grafts) == ["task-1.1-alone", "task-1.2-alone", "task-E.1-with-all-regular-ones", "all-tasks"]
     marks = {
-        graft.entry: {number: (PASSED if number in graft.numbers else EMPTY)[number] for number in EMPTY}
-        for graft in grafts
+        entry: {number: (PASSED if number in numbers else EMPTY)[number] for number in EMPTY}
+        for entry, numbers in grafts.items()
     }
     assert grafts_earn_their_points(example_release, marks) == Verdict("4 versions of the skeleton", [])
     marks["task-1.1-alone"] = marks["all-tasks"]
     marks["all-tasks"] = EMPTY
-    assert list(grafts_earn_their_points(example_release, marks).faults) == [
-        "task 1.1 alone: task 1.2 (attention) is not in it, and earns 6 points",
-        "all tasks: task 1.1 (embedding) earns 0 of 4, not attempted",
-        "all tasks: task 1.2 (attention) earns 0 of 6, not attempted",
-        "all tasks: task E.1 (diagonal_mask) earns 0 of 0, not attempted",
+    assert [
+        fault.partition(", not attempted")[0] for fault in grafts_earn_their_points(example_release, marks).faults
+    ] == [
+        "task-1.1-alone: task 1.2 (attention) is not solved, and earns 6 points",
+        "all-tasks: task 1.1 (embedding): 0 of 4",
+        "all-tasks: task 1.2 (attention): 0 of 6",
+        "all-tasks: task E.1 (diagonal_mask): 0 of 0",
     ]
 
 
-def test_the_class_is_graded(workspace: Workspace) -> None:
-    assert [verdict.faults for verdict in marks_are_right(workspace)] == [[], [], [], ()]
+def test_the_class_is_graded(doctored: Doctor) -> None:
+    assert [list(verdict.faults) for verdict in marks_are_right(doctored())] == [[], [], [], []]
 
 
-@pytest.fixture
-def grader(workspace: Workspace) -> Callable[[str], None]:
-    """Replaces the autograder by a script that knows the folder of the `records`."""
-
-    def replace_grader(script: str) -> None:
-        head = "import json, sys\nfrom pathlib import Path\nrecords = Path(sys.argv[4]) / 'records'\n"
-        (workspace.project.root / "autograder" / "__main__.py").write_text(head + script)
-
-    return replace_grader
+def test_a_task_that_needs_another_ones_solution_closes(project: Project, tmp_path: Path) -> None:
+    for name, old, new in (("mean.py", "TODO 1.2:", "TODO 1.1:"), ("table.py", "TODO 1.1:", "TODO 1.2:")):
+        path = project.reference / name
+        path.write_text(path.read_text().replace(old, new, 1))
+    release = make_release(project)
+    write_files(release.outputs, tmp_path / "workspace")
+    _, _, verdict, _ = marks_are_right(Workspace(project, release, tmp_path / "workspace"))
+    assert any(fault.startswith("task-1.1-alone: task 1.1 (embedding): 0 of 4, not") for fault in verdict.faults)
+    assert "task-1.1-alone: task 1.2 (attention) is not solved, and earns 6 points" in verdict.faults
+    assert not any(fault.startswith("all-tasks") for fault in verdict.faults)
 
 
 @pytest.mark.parametrize(
@@ -278,18 +272,17 @@ def grader(workspace: Workspace) -> Callable[[str], None]:
         ("pass", "(FileNotFoundError"),
         ("records.mkdir(parents=True); (records / 'reference.json').write_text('{')", "(JSONDecodeError"),
         ("records.mkdir(parents=True); (records / 'reference.json').write_text('{}')", "(KeyError: 'judgement')"),
+        ("import time; time.sleep(30)", "took more than 0.5 s"),
     ],
 )
-def test_unusable_records_close(workspace: Workspace, grader: Callable[[str], None], script: str, says: str) -> None:
-    grader(script)
-    verdicts = marks_are_right(workspace)
-    assert len(verdicts) == len(NAMES) and all(says in verdict.faults[0] for verdict in verdicts)
-
-
-def test_a_grader_without_end_closes(workspace: Workspace, grader: Callable[[str], None], monkeypatch) -> None:
-    monkeypatch.setattr("release.gates.class_grading.SECONDS", 0.3)
-    grader("import time\ntime.sleep(30)")
-    assert "took more than 0.3 s" in marks_are_right(workspace)[0].faults[0]
+def test_unusable_records_close(doctored: Doctor, monkeypatch, script: str, says: str) -> None:
+    head = "import json, sys\nfrom pathlib import Path\nrecords = Path(sys.argv[4]) / 'records'\n"
+    workspace = doctored()
+    (workspace.project.root / "autograder" / "__main__.py").write_text(head + script)
+    if "sleep" in script:
+        monkeypatch.setattr("release.gates.marks.SECONDS", 0.5)
+    results = run_gates([Gate(MARKS, marks_are_right)], workspace, quiet=True)
+    assert len(results) == len(MARKS) and all(says in result.faults[0] for result in results)
 
 
 def test_a_message_is_found_however_its_lines_are_broken(skeleton, assignment) -> None:
@@ -299,36 +292,19 @@ def test_a_message_is_found_however_its_lines_are_broken(skeleton, assignment) -
     assert not shows_todo("TODO 1.1", skeleton, first)
 
 
-def test_a_failed_gate_does_not_stop_the_others(workspace: Workspace) -> None:
-    shared = Gate(("two", "three"), lambda _: [Verdict("yes"), Verdict("no", ["fault"])], starts_process=True)
-    gates = [gate("one", lambda _: Verdict("no", ["fault"])), shared, gate("four", lambda _: Verdict("yes"))]
+def test_a_failed_gate_does_not_stop_the_others_and_two_run_at_once(workspace: Workspace) -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def meet(_: Workspace) -> Verdict:
+        both.wait()
+        return Verdict("met")
+
+    shared = Gate(("two", "three"), lambda _: [Verdict("yes"), Verdict("no", ["fault"])])
+    gates = [gate("one", lambda _: Verdict("no", ["fault"])), shared, gate("four", meet), gate("five", meet)]
     results = run_gates(gates, workspace, quiet=True)
     passed = [(result.name, result.has_passed) for result in results]
-    assert passed == [("one", False), ("two", True), ("three", False), ("four", True)]
+    assert passed == [("one", False), ("two", True), ("three", False), ("four", True), ("five", True)]
     assert results[2].seconds == 0
-
-
-def test_gates_that_start_processes_run_at_once(workspace: Workspace) -> None:
-    both = threading.Barrier(2, timeout=10)
-
-    def meet(_: Workspace) -> Verdict:
-        both.wait()
-        return Verdict("met")
-
-    gates = [gate("one", meet, starts_process=True), gate("two", meet, starts_process=True)]
-    assert all(result.has_passed for result in run_gates(gates, workspace, quiet=True))
-
-
-def test_gates_of_this_process_run_while_others_wait(workspace: Workspace) -> None:
-    both = threading.Barrier(2, timeout=10)
-
-    def meet(_: Workspace) -> Verdict:
-        both.wait()
-        return Verdict("met")
-
-    gates = [gate("here", meet), gate("elsewhere", meet, starts_process=True)]
-    results = run_gates(gates, workspace, quiet=True)
-    assert [(result.name, result.has_passed) for result in results] == [("here", True), ("elsewhere", True)]
 
 
 def test_the_names_of_gates_differ() -> None:

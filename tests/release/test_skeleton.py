@@ -1,12 +1,45 @@
-"""All passes over a folder."""
+"""Stripping: the raise statement stands for the solution, imports of the solution go, all else stays byte for byte."""
 
 import ast
+import sys
 
 import pytest
 
 from release.problems import ReleaseError
-from release.skeleton.build import make_skeleton, read_folder
+from release.skeleton.build import drop_unused_imports, make_skeleton, read_folder, strip_regions
+from release.skeleton.regions import find_regions
 from release.skeleton.source import read_source
+
+
+def stripped(source) -> str:
+    return strip_regions(source, find_regions(source, ("1.1", "1.3")))
+
+
+def test_the_solution_becomes_a_raise_below_its_hint(read) -> None:
+    source = read('''
+        def f(x):
+            """Doubles."""
+            given = 1
+            # TODO 1.3: double it,
+            # and return it.
+            ### BEGIN SOLUTION
+            y = x * 2
+            return y
+            ### END SOLUTION
+            after = 2  # given
+    ''')
+    assert stripped(source) == (
+        '\ndef f(x):\n    """Doubles."""\n    given = 1\n    # TODO 1.3: double it,\n    # and return it.\n'
+        '    raise NotImplementedError("TODO 1.3")\n    after = 2  # given\n'
+    )
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", ["", "\n"])
+def test_newlines_stay_as_they_are(read, newline: str, last: str) -> None:
+    text = 'X = """a\n\tb"""\n\x0c\ndef f():\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n    pass\n    ### END SOLUTION'
+    expected = 'X = """a\n\tb"""\n\x0c\ndef f():\n    # TODO 1.1: t\n    raise NotImplementedError("TODO 1.1")'
+    assert stripped(read((text + last).replace("\n", newline))) == (expected + last).replace("\n", newline)
 
 
 def test_the_example_is_stripped(skeleton, reference_files) -> None:
@@ -21,20 +54,13 @@ def test_the_example_is_stripped(skeleton, reference_files) -> None:
 
 def test_docstrings_and_given_lines_stay(skeleton, reference_files) -> None:
     for path, content in skeleton.files.items():
-        before, after = reference_files[path].decode().splitlines(), content.decode().splitlines()
-        solutions = set()
-        for region in skeleton.regions[path]:
-            solutions |= set(range(region.begin, region.end + 1))
-        imports = {
-            line
-            for node in ast.walk(ast.parse(reference_files[path]))
-            if isinstance(node, (ast.Import, ast.ImportFrom))
-            for line in range(node.lineno, node.end_lineno + 1)
-        }
-        given = [
-            line for number, line in enumerate(before, start=1) if number not in solutions | imports and line.strip()
-        ]
-        assert [line for line in after if line in set(given)] == given
+        gone = {line for region in skeleton.regions[path] for line in range(region.begin, region.end + 1)}
+        for node in ast.walk(ast.parse(reference_files[path])):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                gone |= set(range(node.lineno, node.end_lineno + 1))
+        lines = enumerate(reference_files[path].decode().splitlines(), start=1)
+        given = [line for number, line in lines if number not in gone and line.strip()]
+        assert [line for line in content.decode().splitlines() if line in set(given)] == given
 
 
 def test_every_problem_of_every_file_is_reported(reference_files, assignment) -> None:
@@ -51,16 +77,14 @@ def test_every_problem_of_every_file_is_reported(reference_files, assignment) ->
     assert "reference/new.py:1: is not valid Python" in str(caught.value)
 
 
+def test_a_task_without_a_region_is_a_problem(reference_files, assignment) -> None:
+    with pytest.raises(ReleaseError, match=r"task 1\.2 \(attention\) has no `# TODO 1\.2:` region"):
+        make_skeleton({**reference_files, "mean.py": b"def dot(): ...\n"}, assignment, "reference")
+
+
 def test_translations_of_the_instructor_are_not_shipped(reference_files, assignment, skeleton) -> None:
     more = {**reference_files, "translations.txt": b"the cat\n"}
     assert make_skeleton(more, assignment, "reference").files == skeleton.files
-
-
-def test_a_task_without_a_region_is_a_problem(reference_files, assignment) -> None:
-    less = dict(reference_files)
-    less["mean.py"] = b"def weighted_mean(): ...\ndef dot(): ...\n"
-    with pytest.raises(ReleaseError, match=r"task 1\.2 \(attention\) has no `# TODO 1\.2:` region"):
-        make_skeleton(less, assignment, "reference")
 
 
 def test_stripping_the_skeleton_stops(skeleton, assignment) -> None:
@@ -72,13 +96,10 @@ def test_stripping_the_skeleton_stops(skeleton, assignment) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"\xef\xbb\xbfx = 1\n", "utf-8-sig"),
-        (b"# coding: latin-1\n", "iso-8859-1"),
-        (b"x = 1\ry = 2\n", "carriage return"),
-        (b"\xff", "not UTF-8"),
-        (b"x = '''\n", "not valid Python"),
+        (b"\xff", "a.py: is not UTF-8"),
+        (b"\nx = (\n", "a.py:2: is not valid Python"),
         (b"x = 1\x00\n", "not valid Python"),
-        (b"def f():\n    x = 1\n    BEGIN SOLUTION\n", "if a marker is meant"),
+        (b"def f():\n    x = 1\n    BEGIN SOLUTION\n", "a.py:3: is not valid Python"),
     ],
 )
 def test_files_that_cannot_be_read(content: bytes, says: str) -> None:
@@ -92,3 +113,40 @@ def test_caches_and_hidden_files_are_no_part_of_a_folder(tmp_path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"")
     assert list(read_folder(tmp_path)) == ["a.py", "sub/b.py"]
+
+
+UNCHANGED = {
+    "still used": "import os\nos.b()\n",
+    "never used, and marked": "import readline  # noqa: F401\nx = 1\n",
+    "future": "from __future__ import annotations\n",
+    "star": "from a import *\n",
+    "exported": 'import a\n__all__ = ["a"]\n',
+    "in an annotation": "from a import B\ndef f(x: B): ...\n",
+    "in a text annotation": 'from a import B\ndef f(x) -> "list[B]": ...\n',
+    "asks whether it can be imported": "try:\n    import a\nexcept ImportError:\n    b = None\n",
+}
+IMPORTS = {
+    **{name: (text, text) for name, text in UNCHANGED.items()},
+    "one name": ("import os\nimport sys\nsys.exit()\n", "import sys\nsys.exit()\n"),
+    "one of a list": ("from a import b, c as d, e\nb(), e()\n", "from a import b, e\nb(), e()\n"),
+    "from a line each": ("from a import (\n    b,  # why b\n    c,\n)\nc()\n", "from a import (\n    c,\n)\nc()\n"),
+    "relative": ("from .a import b\nfrom . import c\n", ""),
+    "in a function": ("def f():\n    import a\n", "def f():\n    pass\n"),
+    "a paragraph": ('"""Doc."""\n\nimport a\n\nimport b\n\n\nx = b\n', '"""Doc."""\n\nimport b\n\n\nx = b\n'),
+    "the last of a paragraph": ("import b\nfrom .c import d\n\n\nx = b\n", "import b\n\n\nx = b\n"),
+    "a last paragraph": ("import b\n\nfrom .c import d\n\n\nx = b\n", "import b\n\n\nx = b\n"),
+    "line ends of Windows": ("import a\r\nimport b\r\n\r\nb()\r\n", "import b\r\n\r\nb()\r\n"),
+    "wide gaps elsewhere": ('import a\nx = """\n\n\n\n"""\n', 'x = """\n\n\n\n"""\n'),
+}
+
+
+def test_imports_that_only_the_solution_used_go() -> None:
+    once = drop_unused_imports({f"{number}/a.py": text for number, (text, _) in enumerate(IMPORTS.values())})
+    assert dict(zip(IMPORTS, once.values(), strict=True)) == {name: expected for name, (_, expected) in IMPORTS.items()}
+    assert drop_unused_imports(once) == once
+
+
+def test_the_tool_for_imports_is_missing(monkeypatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(ReleaseError, match="ruff, which removes unused imports, failed"):
+        drop_unused_imports({"a.py": "import a\n"})

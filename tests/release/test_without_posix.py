@@ -9,7 +9,8 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.archives.student import ARCHIVE_FOLDER, collect_kit, read_requirements
+from release.archives.contents import ARCHIVE_FOLDER, collect_kit
+from release.archives.requirements import read_requirements
 from release.skeleton.build import make_skeleton, read_folder
 
 

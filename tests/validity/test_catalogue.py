@@ -7,7 +7,7 @@ import pytest
 from autograder.diagnosis.catalogue import CatalogueError, apply, read_catalogue
 from autograder.diagnosis.workshop import faults_of
 from foundation.places import REFERENCE
-from release.leaks.finder import LeakFinder
+from release.leaks import LeakFinder
 from release.skeleton.build import make_skeleton, read_folder
 
 

@@ -66,7 +66,8 @@ def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
     assert list(data["rejected"]) == ["probe_no_relu"]
     page = (pages / "README.md").read_text()
     assert "3 known faults" in page and "wrongly rejected: 1" in page and "`probe_no_relu`" in page
-    assert "| LayerNorm | 2 | 1 |" in page and "| FeedForward | 1 | 0 |" in page
+    [row] = [line for line in page.splitlines() if line.startswith("| LayerNorm ")]
+    assert row.replace("|", " ").split() == ["LayerNorm", "3", "1", "33%", "33%"], "faults, found, 1.4, 1.5"
     assert "| `probe-harmless` | does so | subtle | nothing |" in (pages / "faults.md").read_text()
 
 
@@ -78,7 +79,7 @@ def test_each_flaw_alone_fails_the_proof(assignment, flaw):
     verdict = verdict_of(fault(), [run(failed=failed)], assignment)
     verdict.grader_errors = ["test_a: broke"] if flaw == "broken test" else []
     wrong = {"variant": ["seed 0, test_a: failed"]} if flaw == "rejection" else {}
-    margins = {"task_1_4: test_a": Margin(1e-6, 5e-7 if flaw == "narrow margin" else 0.0)}
+    margins = {"task_1_4: test_a": Margin(5e-7 if flaw == "narrow margin" else 0.0, 1e-6)}
     close = ["one, seed 0"] if flaw == "close call" else []
     proof = Proof(assignment, [verdict], [], wrong, margins, close, 1, 1, 0.0, 0.0)
     assert proof.holds is (flaw is None)
@@ -154,22 +155,12 @@ def test_shares_of_the_faults_cost_tasks_points(assignment):
 
 
 @pytest.mark.parametrize(
-    "correct, faulty, is_wide, fault",
-    [
-        ([1e-8], [1e-3], True, 1e-3),
-        ([0.0], [float("inf")], True, float("inf")),
-        ([9e-7], [1e-3], False, 1e-3),
-        ([1e-9], [5e-7, 1.0, 5e-6], True, 5e-6),
-        ([1e-9], [], True, None),
-    ],
+    "errors, used", [([(1e-8, 1e-6), (3e-8, 1e-6)], 0.03), ([(0.0, 0.0)], 0.0), ([(1e-9, 0.0)], float("inf"))]
 )
-def test_margins_are_wide_where_correct_code_is_far_from_the_tolerance(correct, faulty, is_wide, fault):
+def test_margins_tell_how_much_of_a_tolerance_correct_code_uses(errors, used):
     margins = {}
-    for is_correct, errors in ((True, correct), (False, faulty)):
-        seen = [Observation("task_1_4: test_a", "it", error, 1e-6) for error in errors]
-        add_to_margins(margins, Run("any", 0, {}, seen, 0.0), is_correct)
-    [margin] = margins.values()
-    assert (margin.is_wide, margin.fault) == (is_wide, fault)
+    add_to_margins(margins, Run("any", 0, {}, [Observation("a", "it", *pair) for pair in errors], 0.0))
+    assert margins["a"].used == pytest.approx(used)
 
 
 @pytest.mark.parametrize(
@@ -186,13 +177,6 @@ def test_a_fault_is_found_by_a_hair_where_no_test_fails_clearly(errors, is_close
     outcomes = [Outcome(test, State.FAILED) for test in errors] + [Outcome("test_c", State.PASSED)]
     seen = [Observation(f"task_1_4: {test}", "it", error, 1e-6) for test, error in errors.items() if error is not None]
     assert is_clear(Run("fault one", 3, {"task_1_4": outcomes}, seen, 0.0)) is not is_close
-
-
-@pytest.mark.parametrize(
-    "error, up, down", [(0.0, "0", "0"), (3e-8, "1e-07", "1e-08"), (1e-5, "1e-05", "1e-05"), (250.0, "1e+03", "1e+02")]
-)
-def test_errors_are_shown_as_powers_of_ten(error, up, down):
-    assert (report.power(error), report.power(error, up=False)) == (up, down)
 
 
 def test_there_are_variants_of_every_component(reference, assignment):
@@ -292,4 +276,4 @@ def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     proof = (docs / "README.md").read_text()
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     assert all(f"| `{variant.name}` |" in proof for variant in variants), "make proof"
-    assert "wrongly rejected: 0" in proof and "too near" not in proof
+    assert "wrongly rejected: 0" in proof and "less than a factor 10: 0." in proof

@@ -76,11 +76,9 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
         path, text = sources[module]
         try:
             source = parse_source(path, text)
-            regions, problems = find_regions(source, numbers)
+            regions = find_regions(source, numbers)
         except ReleaseError as error:
             raise MutationError(str(error)) from None
-        if problems:
-            raise MutationError(f"{path}: {problems[0]}")
         for region in regions:
             if task not in (None, region.hint.number):
                 continue

@@ -23,20 +23,14 @@ def add_prove(commands: "argparse._SubParsersAction[Parser]") -> None:
     prove.add_argument("--component", help="only this component: module.Name, Name, or the number of a task")
     prove.add_argument("--fault", help="only faults (and variants) whose id contains this text")
     prove.add_argument("--only", choices=("faults", "variants"), help="default: both")
-    prove.add_argument(
-        "--conditions",
-        metavar="N",
-        help="instead, N faults that show only under a condition, drawn from all pairs of fault and condition; `all`",
-    )
-    prove.add_argument("--condition", help="with --conditions: only conditions whose name contains this text")
     prove.add_argument("--seeds", type=positive, default=1, help="seeds per fault and variant (default: 1)")
     prove.add_argument("--variant-seeds", type=positive, help="seeds per variant (default: as --seeds)")
     prove.add_argument("--first-seed", type=int, default=0, help="default: 0")
     prove.add_argument(
         "--tests",
-        choices=("own", "reached", "all"),
-        default="reached",
-        help="run on a fault those of its own task, those that it can reach (default), or all",
+        choices=("own", "all"),
+        default="own",
+        help="run on a fault those of its own task (and all on one in ten), or all",
     )
     prove.add_argument("--jobs", type=positive, default=1, help="processes at a time (default: 1)")
     prove.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
@@ -57,11 +51,6 @@ def run(options: argparse.Namespace) -> int:
     from .reading_variants import VariantError
     from .report import as_data, as_text, write_pages
 
-    if options.conditions is not None:
-        return run_conditions(options)
-    if options.condition is not None:
-        print("prove: --condition TEXT needs --conditions N, or --conditions all", file=sys.stderr)
-        return 2
     try:
         proof = run_proof(options)
         if options.output is not None:
@@ -74,16 +63,3 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(as_text(proof, show_all=bool(options.verbose or options.component or options.fault)))
     return 0 if proof.holds else 1
-
-
-def run_conditions(options: argparse.Namespace) -> int:
-    """Returns 0 where enough of the faults under conditions are found and none is blamed on others, otherwise 1."""
-    from autograder.diagnosis.catalogue import CatalogueError
-
-    from ..conditions.command import prove_conditions
-
-    try:
-        return prove_conditions(options)
-    except (CatalogueError, OSError) as error:
-        print(f"prove: {error}", file=sys.stderr)
-        return 2

@@ -4,6 +4,7 @@ The pages hold no times or dates: they change only when a result does.
 """
 
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,7 @@ from .verdicts import APART, Verdict
 
 Table = tuple[Sequence[str], list[Sequence[object]]]
 TESTS = {
-    "own": "the tests of the component's tasks (all tests on one fault in thirty)",
-    "reached": "the tests that the fault can reach (all tests on one fault in ten)",
+    "own": "the tests of the component's tasks (all tests on one fault in ten)",
     "all": "all tests",
 }
 """Which tests a fault gets with the first seed."""
@@ -81,14 +81,15 @@ def as_text(proof: Proof, show_all: bool) -> str:
     if proof.verdicts:
         parts.append(columns(*blame_table(proof.verdicts, proof.assignment)))
         parts.append(
-            f"{len(proof.verdicts)} faults, {n_killed(proof)} found; seeds: {proof.seeds}; {TESTS[proof.tests]}"
+            f"{len(proof.verdicts)} faults, {n_killed(proof)} found; of those under a condition "
+            f"{proof.conditional_share:.1%}; seeds: {proof.seeds}; {TESTS[proof.tests]}"
         )
     lines = [f"REJECTED {name} ({len(found)} times): {found[0]}" for name, found in proof.wrong.items()]
     if proof.variants:
         n_rejected = len(proof.wrong)
         lines.append(f"variants: {len(proof.variants)}, wrongly rejected: {n_rejected}, seeds: {proof.variant_seeds}")
     for test, margin in proof.narrow.items():
-        lines.append(f"NARROW {test}: correct code {margin.correct:.1e}, tolerance {margin.tolerance:.0e}")
+        lines.append(f"NARROW {test}: correct code {margin.error:.1e}, tolerance {margin.tolerance:.0e}")
     lines += [f"CLOSE {name}: found by less than a factor {APART}" for name in proof.close]
     lines.append(f"CPU {proof.cpu_seconds:.0f} s, wall {proof.wall_seconds:.0f} s")
     return "\n\n".join([*parts, "\n".join(lines)])
@@ -126,7 +127,7 @@ def as_data(proof: Proof) -> dict[str, Any]:
         "total": len(proof.verdicts),
         "variants": [variant.name for variant in proof.variants],
         "rejected": proof.wrong,
-        "margins": {test: {**vars(margin), "is_wide": margin.is_wide} for test, margin in proof.margins.items()},
+        "margins": {test: vars(margin) for test, margin in proof.margins.items()},
         "close": proof.close,
         "cpu_seconds": round(proof.cpu_seconds, 1),
         "wall_seconds": round(proof.wall_seconds, 1),
@@ -172,28 +173,14 @@ def proof_page(proof: Proof) -> str:
                 [(f"`{one.name}`", one.what.rstrip("."), one.where) for one in proof.variants],
             ),
         ]
-    rows = [
-        (
-            f"`{test}`",
-            power(margin.correct),
-            f"{margin.tolerance:.0e}",
-            "" if margin.fault is None else power(margin.fault, up=False),
-            "" if margin.is_wide else "too near",
-        )
-        for test, margin in proof.margins.items()
-    ]
-    widest = max(
-        (margin.correct / margin.tolerance for margin in proof.margins.values() if margin.tolerance), default=0
-    )
+    nearest = max((margin.used for margin in proof.margins.values()), default=0.0)
     parts += [
         "## Tolerances",
         "Errors are in float64, relative to 1 + the size of the expected value. A tolerance is right if it is at "
         f"least a factor {APART} above the errors of correct code, and if each fault, with each seed, exceeds the "
         "tolerance of some test by that factor (or fails otherwise than by a number). Here correct code stays a "
-        f"factor {1 / widest if widest else float('inf'):.0f} or more below every tolerance; faults found by less "
-        f"than a factor {APART}: {len(proof.close)}. The table shows powers of ten, rounded towards the tolerance; "
-        "`0` = never different.",
-        table(("test", "correct code at most", "tolerance", "faults from", ""), rows),
+        f"factor {1 / nearest if nearest else inf:.0f} or more below every tolerance; faults found by less than a "
+        f"factor {APART}: {len(proof.close)}.",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -201,11 +188,3 @@ def proof_page(proof: Proof) -> str:
 def in_seeds(count: int) -> str:
     """The number of seeds in words."""
     return "one seed" if count == 1 else f"{count} seeds"
-
-
-def power(error: float, up: bool = True) -> str:
-    """A power of ten not below (or not above) the error: stable where machines round differently."""
-    if error in (0, float("inf")):
-        return f"{error:.0f}"
-    exponent = int(f"{error:e}".split("e")[1])
-    return f"1e{exponent + (up and float(f'1e{exponent}') != error):+03d}"

@@ -1,7 +1,8 @@
-"""From runs to verdicts: is a fault found, who is blamed, and how far are right and wrong from each tolerance?"""
+"""From runs to verdicts: is a fault found, who is blamed for it, and how near is code to the tolerances?"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import inf
 
 from autograder.diagnosis.catalogue import Fault
 from autograder.grading.marks import tests_of
@@ -52,9 +53,15 @@ class Verdict:
             if self.fault.component not in judged[number] or (is_extension and number != self.fault.task)
         ]
 
-    def is_good(self, assignment: Assignment) -> bool:
-        """Whether it is found and blamed on the right component, and no test broke."""
-        return self.is_killed and not self.wrongly_blamed(assignment) and not self.grader_errors
+    @property
+    def is_conditional(self) -> bool:
+        """Whether the fault shows only under a condition."""
+        return self.fault.severity == "conditional"
+
+    def is_good(self, assignment: Assignment, may_escape: bool = False) -> bool:
+        """Whether it is found, unless it may escape, and blamed on the right component, and no test broke."""
+        is_blameless = not self.wrongly_blamed(assignment) and not self.grader_errors
+        return is_blameless and (self.is_killed or may_escape)
 
 
 def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Verdict:
@@ -82,33 +89,22 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
 
 @dataclass
 class Margin:
-    """How far apart correct code and faults are in one numeric test.
+    """The largest error of correct code in a numeric test, and the widest tolerance of its comparisons."""
 
-    Attributes:
-        tolerance: the widest of its comparisons, relative to 1 + the expected size.
-        correct: the largest error of correct code.
-        fault: the smallest error with which a comparison of this test failed; None where none did.
-    """
-
+    error: float = 0.0
     tolerance: float = 0.0
-    correct: float = 0.0
-    fault: float | None = None
 
     @property
-    def is_wide(self) -> bool:
-        """Correct code is the factor APART below the tolerance, and so below the faults that this test finds."""
-        return self.correct * APART <= self.tolerance
+    def used(self) -> float:
+        """The share of the tolerance that correct code uses."""
+        return self.error / self.tolerance if self.tolerance else inf if self.error else 0.0
 
 
-def add_to_margins(margins: dict[str, Margin], run: Run, is_correct: bool) -> None:
-    """Adds the comparisons of a run to the margins by test."""
+def add_to_margins(margins: dict[str, Margin], run: Run) -> None:
+    """Adds what correct code's comparisons came to, by test."""
     for seen in run.observations:
         margin = margins.setdefault(seen.test, Margin())
-        margin.tolerance = max(margin.tolerance, seen.tolerance)
-        if is_correct:
-            margin.correct = max(margin.correct, seen.error)
-        elif seen.error > seen.tolerance:
-            margin.fault = seen.error if margin.fault is None else min(margin.fault, seen.error)
+        margin.error, margin.tolerance = max(margin.error, seen.error), max(margin.tolerance, seen.tolerance)
 
 
 def is_clear(run: Run) -> bool:

@@ -1,7 +1,6 @@
 """What proves the tests: faults that they must find, correct code that they must accept.
 
     conditional_faults/  faults that show only under a condition which nobody can generate
-    conditions/          conditions under which the faults of `misconceptions/` are tried
     variants/            correct code that looks different
     equivalents.toml     mutants that are not faults
 

@@ -8,7 +8,6 @@ those of the contract replace components.
     components.py  in place of the components of the contract
     formulas.py    what those compute
     arguments.py   batches, small models, optimizers
-    calling.py     calls a component in many situations
     training.py    trains with a submission's `train_epoch`
     searching.py   searches with its `beam_decode`
     trained.py     a submission's model with the weights of its checkpoint
@@ -20,7 +19,6 @@ from .arguments import (
     adam,
     cross_entropy,
 )
-from .calling import attention_inputs, in_turn, train_with_seeds
 from .components import (
     Decoder,
     DecoderLayer,
@@ -31,13 +29,14 @@ from .components import (
     LayerNorm,
     MultiHeadedAttention,
     PositionalEncoding,
+    attention_inputs,
     causal_mask,
     padding_mask,
     scaled_dot_product_attention,
 )
-from .searching import search_in_turn
+from .searching import search
 from .trained import attend_as_trained
-from .training import train_in_turn
+from .training import train
 
 __all__ = [
     "Batch",
@@ -56,10 +55,8 @@ __all__ = [
     "attention_inputs",
     "causal_mask",
     "cross_entropy",
-    "in_turn",
     "padding_mask",
     "scaled_dot_product_attention",
-    "search_in_turn",
-    "train_in_turn",
-    "train_with_seeds",
+    "search",
+    "train",
 ]

@@ -30,6 +30,21 @@ def scaled_dot_product_attention(
     return formulas.look_up(query, key, value, mask)
 
 
+@torch.no_grad()
+def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
+    """What the attention inside a module is handed, (b, h, positions, d_k) each, and what the module returns first.
+
+    Nothing where the attention is not called exactly once.
+    """
+    seen: list[tuple[Tensor, Tensor, Tensor]] = []
+    watched.append(seen)
+    try:
+        output, *_ = module(query, key, value, None)
+    finally:
+        watched.remove(seen)
+    return [*seen[0], output] if len(seen) == 1 else []
+
+
 class LayerNorm(nn.Module):
     """Stand-in; see `squash`. Gain and shift are one parameter, which cannot be confused with any other."""
 

@@ -1,4 +1,4 @@
-"""Searches with a submission's `beam_decode`; several searches within one request."""
+"""Searches with a submission's `beam_decode`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from .arguments import Oracle
 
 
-def search_in_turn(decode: Callable[..., Any], searches: Sequence[dict[str, Any]]) -> list[tuple[Any, bool]]:
-    """What several searches find; each as `search` takes it."""
-    return [search(decode, **one) for one in searches]
+def search(decode: Callable[..., Any], how: dict[str, Any]) -> tuple[Any, bool]:
+    """What a search finds; `how` has the arguments of `_search` by name."""
+    return _search(decode, **how)
 
 
-def search(
+def _search(
     decode: Callable[..., Any],
     oracle: Sequence[Any],
     is_training: bool,

@@ -1,4 +1,4 @@
-"""Trains a small model with a submission's `train_epoch`; several trainings within one request."""
+"""Trains a small model with a submission's `train_epoch`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,14 +9,14 @@ from torch import Tensor, nn
 from .arguments import Batch, TinyTranslator
 
 
-def train_in_turn(
-    train_epoch: Callable[..., Any], runs: Sequence[dict[str, Any]]
-) -> list[tuple[list[Any], list[Tensor], int | None, list[str]]]:
-    """What several trainings end with; each as `train` takes it."""
-    return [train(train_epoch, **run) for run in runs]
-
-
 def train(
+    train_epoch: Callable[..., Any], run: dict[str, Any]
+) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
+    """What a training ends with; `run` has the arguments of `_train` by name."""
+    return _train(train_epoch, **run)
+
+
+def _train(
     train_epoch: Callable[..., Any],
     start: Sequence[Tensor],
     batches: Sequence[dict[str, Tensor]],

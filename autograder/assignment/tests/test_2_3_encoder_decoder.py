@@ -1,48 +1,128 @@
-"""Task 2.3: the stacks of layers."""
+"""Task 2.3: encoder and decoder; with norm_first, extension E.2. The layers inside are stand-ins of known formulas."""
+
+from typing import Any
 
 import pytest
+import torch
+from torch import Tensor, nn
 
-from autograder.assignment.checks import stack_situations, stacks
+from autograder.assignment.expected.layers import Sizes, nearest, stacks
+from autograder.assignment.expected.parts import take_census
+from autograder.assignment.stand_ins.formulas import trace
+from autograder.testing.calls import Computation, Inputs, each_dtype, expect_computes, expect_no_state, leaves_of
 from autograder.testing.case import Case
+from autograder.testing.comparison import expect, expect_gradients
 from autograder.testing.under_test import SubmissionUnderTest
 
-pytestmark = pytest.mark.task_2_3
-
-both = pytest.mark.parametrize("kind", ["Encoder", "Decoder"])
-
-
-@pytest.mark.core
-@both
-def test_output_and_weights(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stacks.check_values(stacks.make_stack(submission, case, kind), case)
-
-
-@both
-def test_one_layer(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stacks.check_values(stacks.make_stack(submission, case, kind, n_layers=1), case)
-
-
-@both
-def test_layers_have_their_own_parameters(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stacks.check_layers_have_their_own_parameters(stacks.make_stack(submission, case, kind))
+each_stack = pytest.mark.parametrize(
+    "kind, norm_first",
+    [
+        pytest.param("Encoder", False, marks=pytest.mark.task_2_3, id="Encoder"),
+        pytest.param("Decoder", False, marks=pytest.mark.task_2_3, id="Decoder"),
+        pytest.param("Encoder", True, marks=pytest.mark.task_e_2, id="Encoder, norm_first"),
+        pytest.param("Decoder", True, marks=pytest.mark.task_e_2, id="Decoder, norm_first"),
+    ],
+)
+PARTS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
+RULES = {
+    False: "every layer once, in order, each with all masks and settings; nothing after the last layer in post-norm",
+    True: "every layer once, in order, each with all masks and settings; one LayerNorm after the last layer",
+}
 
 
-@both
-def test_one_sentence(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stacks.check_small_sizes(stacks.make_stack(submission, case, kind))
+def draw(case: Case, kind: str, sizes: Sizes, axes: tuple[int, int, int], dtype: torch.dtype, masked: bool) -> Inputs:
+    """Random x (b, t, d), memory (b, s, d) and masks."""
+    b, t, s = axes
+    x, memory = case.normal(b, t, sizes.d_model, dtype=dtype), case.normal(b, s, sizes.d_model, dtype=dtype)
+    own, cross = (case.mask(b, 1, t, t), case.padding_mask(b, s)) if masked else (None, None)
+    if own is not None:
+        own[..., -1, :] = True  # nothing is forbidden to the last query
+    if kind == "Encoder":
+        return {"x": x, "mask": own}
+    return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}
 
 
-@both
-def test_gradients(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stacks.check_gradients(stacks.make_stack(submission, case, kind), case)
+def make(
+    submission: SubmissionUnderTest, case: Case, kind: str, sizes: Sizes, n_layers: int, dtype: torch.dtype
+) -> tuple[nn.Module, list[tuple[Tensor, Tensor]], list[Computation]]:
+    """A stack with random parameters in eval mode; these with their leaves; what it may compute with them."""
+    dropout = case.number(0.2, 0.7)
+    settings: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "n_layers": n_layers, "dropout": dropout}
+    settings |= {"norm_first": True} if sizes.norm_first else {}
+    module = submission.build(f"model.{kind}", sizes.d_model, **settings, dtype=dtype).eval()
+    case.randomise(module.parameters())
+    parameters = list(module.parameters())
+    expect_own_layers(parameters, kind, n_layers, sizes)
+    leaves = leaves_of(parameters)
+    found = list(stacks(leaves, kind == "Decoder", n_layers, sizes, trace(sizes.d_ff, dropout, sizes.norm_first)))
+    probe = draw(case, kind, sizes, (2, 4, 5), dtype, masked=False)
+    return module, list(zip(parameters, leaves, strict=True)), nearest(module, found, *probe.values())
 
 
-@both
-def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stacks.check_repeats(stacks.make_stack(submission, case, kind))
+def expect_own_layers(parameters: list[nn.Parameter], kind: str, n_layers: int, sizes: Sizes) -> None:
+    """There are n_layers different layers, and nothing else is learned but the LayerNorm of a pre-norm stack."""
+    census = take_census(parameters, sizes.d_model)
+    found = census.decoder_layers if kind == "Decoder" else census.encoder_layers
+    what = "how many layers with parameters of their own the stack has"
+    look_at = "an nn.ModuleList of n_layers new layers; a plain list hides them from parameters()"
+    expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at)
+    beside = sum(p.numel() for p in parameters) - sum(p.numel() for p in found)
+    wanted = 2 * sizes.d_model if sizes.norm_first else 0
+    look_at = "a LayerNorm ends the stack with norm_first, and only then"
+    expect(beside == wanted, "how many numbers the stack learns besides its layers", f"{wanted}", f"{beside}", look_at)
 
 
-@pytest.mark.situations
-@both
-def test_in_many_situations(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stack_situations.check_stack(submission, case, kind)
+CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s; with masks
+    "three layers": ((2, 3, 11, 3), (3, 4, 5), True),
+    "one layer": ((3, 2, 13, 1), (2, 5, 4), True),
+    "four layers, no masks": ((2, 2, 10, 4), (2, 3, 4), False),
+    "equal sizes": ((2, 1, 2, 2), (2, 2, 2), True),
+    "one position": ((2, 3, 11, 2), (1, 1, 1), False),
+    "many positions": ((2, 2, 9, 2), (1, 66, 70), True),
+}
+
+
+@pytest.mark.item("layers in order")
+@each_stack
+@each_dtype
+@pytest.mark.parametrize("name", CASES)
+def test_stack(
+    submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff, n_layers), axes, masked = CASES[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    module, _, candidates = make(submission, case, kind, sizes, n_layers, dtype)
+    inputs = draw(case, kind, sizes, axes, dtype, masked)
+    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first])
+
+
+@pytest.mark.item("layers in order")
+@each_stack
+def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
+    sizes = Sizes(6, 2, 11, norm_first)
+    module, _, candidates = make(submission, case, kind, sizes, 4, torch.float64)
+    inputs = draw(case, kind, sizes, (3, 4, 5), torch.float64, masked=True)
+    look_at = "dropout belongs inside the layers, which are stand-ins without it here"
+    expect_computes(module.train(), candidates, inputs, PARTS[kind], look_at)
+
+
+@pytest.mark.item("gradients")
+@each_stack
+@each_dtype
+def test_gradients(
+    submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    sizes = Sizes(6, 2, 11, norm_first)
+    module, pairs, candidates = make(submission, case, kind, sizes, 3, dtype)
+    inputs = draw(case, kind, sizes, (3, 4, 5), dtype, masked=True)
+    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], parameters=pairs, case=case)
+    expect_gradients([parameter for parameter, _ in pairs], "the gradients of the parameters", RULES[norm_first])
+
+
+@pytest.mark.item("no side effects")
+@each_stack
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
+    sizes = Sizes(6, 2, 11, norm_first)
+    module, _, candidates = make(submission, case, kind, sizes, 2, torch.float64)
+    inputs, others = (draw(case, kind, sizes, (2, 4, 5), torch.float64, masked=True) for _ in range(2))
+    expect_no_state(module, candidates, inputs, others, PARTS[kind])

@@ -1,130 +1,193 @@
-"""Task 2.4: embeddings, positions, encoder, decoder; everything inside is a stand-in."""
+"""Task 2.4: embeddings, positions, encoder, decoder, predictions; with norm_first, extension E.2.
 
+Everything inside the model is a stand-in of a known formula.
+"""
+
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from autograder.assignment.checks import model_situations, models
+from autograder.assignment.expected.layers import Sizes, nearest, sides
+from autograder.assignment.stand_ins.formulas import trace
+from autograder.testing.calls import Computation, Inputs, each_dtype, expect_computes, expect_no_state, leaves_of
 from autograder.testing.case import ALMOST_ALL, Case
-from autograder.testing.comparison import (
-    copies,
-    expect,
-    expect_close,
-    expect_equal_to_one,
-    expect_gradients,
-    expect_shape,
-    expect_unchanged,
-    run_backward,
-)
+from autograder.testing.comparison import expect, expect_gradients, expect_parts, run_backward
 from autograder.testing.under_test import SubmissionUnderTest
 
-pytestmark = pytest.mark.task_2_4
-
-COMPONENT = "model.Transformer"
-
-
-@pytest.mark.core
-def test_encode(submission: SubmissionUnderTest, case: Case) -> None:
-    models.check_encode(models.make_model(submission, case), case)
-
-
-@pytest.mark.core
-def test_decode(submission: SubmissionUnderTest, case: Case) -> None:
-    models.check_decode(models.make_model(submission, case), case)
-
-
-def test_number_of_layers(submission: SubmissionUnderTest, case: Case) -> None:
-    made = models.make_model(submission, case, n_layers=case.choose([1, 3, 4]))
-    models.check_encode(made, case)
-    models.check_decode(made, case)
+each_model = pytest.mark.parametrize(
+    "norm_first",
+    [
+        pytest.param(False, marks=pytest.mark.task_2_4, id="post-norm"),
+        pytest.param(True, marks=pytest.mark.task_e_2, id="norm_first"),
+    ],
+)
+each_side = pytest.mark.parametrize("method", ["encode", "decode"])
+PARTS = {"encode": ("memory", "weights"), "decode": ("output", "self_weights", "cross_weights")}
+RULES = {
+    "encode": "source embedding, positions, encoder with the encoder's mask; all settings of the constructor in order",
+    "decode": "target embedding, positions, decoder with memory, src_mask, tgt_mask; all settings in order",
+}
 
 
-@pytest.mark.parametrize("n_layers", [1, 2])
-def test_dropout_of_positions(submission: SubmissionUnderTest, case: Case, n_layers: int) -> None:
-    models.check_positions_have_dropout(models.make_model(submission, case, n_layers=n_layers, dropout=ALMOST_ALL))
+class Made:
+    """A Transformer with random parameters, in eval mode."""
+
+    def __init__(
+        self,
+        submission: SubmissionUnderTest,
+        case: Case,
+        sizes: Sizes,
+        vocab_sizes: tuple[int, int],
+        n_layers: int = 2,
+        dropout: float = 0.3,
+        dtype: torch.dtype = torch.float64,
+    ) -> None:
+        """Builds it; n_layers and the following are arguments of the Transformer."""
+        self.case, self.sizes, self.vocab_sizes, self.n_layers, self.dtype = case, sizes, vocab_sizes, n_layers, dtype
+        options: dict[str, Any] = {"norm_first": True} if sizes.norm_first else {}
+        given = *vocab_sizes, sizes.d_model, sizes.n_heads, sizes.d_ff, n_layers, dropout
+        self.model: Any = submission.build("model.Transformer", *given, dtype=dtype, **options).eval()
+        case.randomise(self.model.parameters())
+        self.parameters = list(self.model.parameters())
+        self.leaves = leaves_of(self.parameters)
+        self.extra = trace(sizes.d_ff, dropout, sizes.norm_first, n_layers)
+
+    def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masked: bool = True) -> Inputs:
+        """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""
+        (b, t, s), d = axes, self.sizes.d_model
+        tokens = self.case.tokens(self.vocab_sizes[method == "decode"], b, t)
+        tokens[:, -1] = self.vocab_sizes[method == "decode"] - 1 if masked else 0
+        own, cross = (self.case.mask(b, 1, t, t), self.case.padding_mask(b, s)) if masked else (None, None)
+        if method == "encode":
+            return {"src": tokens, "encoder_mask": own}
+        return {
+            "tgt": tokens,
+            "memory": self.case.normal(b, s, d, dtype=self.dtype),
+            "src_mask": cross,
+            "tgt_mask": own,
+        }
+
+    def candidates(self, method: str) -> list[Computation]:
+        """What encode or decode may compute with the parameters."""
+        is_decoder = method == "decode"
+        vocab_size = self.vocab_sizes[is_decoder]
+        found = list(sides(self.leaves, is_decoder, vocab_size, self.n_layers, self.sizes, self.extra))
+        return nearest(getattr(self.model, method), found, *self.draw(method, masked=False).values())
 
 
-def test_predictions_are_log_probabilities(submission: SubmissionUnderTest, case: Case) -> None:
-    made = models.make_model(submission, case)
-    tgt_vocab, d_model = made.vocab_sizes[1], made.d_model
-    output = case.normal(3, 4, d_model)
-    predictions = made.model.get_predictions(output)
-    expect_shape(predictions, (3, 4, tgt_vocab), "the predictions")
-    parameters = [p.detach() for p in made.model.parameters()]
-    weights = [p for p in parameters if tuple(p.shape) == (tgt_vocab, d_model)]
-    biases = [p for p in parameters if tuple(p.shape) == (tgt_vocab,)]
-    biases.append(torch.zeros(tgt_vocab, dtype=torch.float64))
-    found = [torch.log_softmax(output @ weight.T + bias, -1) for weight in weights for bias in biases]
-    expect_equal_to_one(predictions, found, "the predictions", "log_softmax over the target vocabulary")
+CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s; with masks
+    "two layers": ((2, 2, 11, 2), (9, 12), (3, 4, 5), True),
+    "three layers, no masks": ((3, 2, 13, 3), (14, 10), (2, 5, 3), False),
+    "one layer": ((2, 3, 15, 1), (11, 13), (2, 3, 4), True),
+    "one position": ((2, 2, 10, 2), (9, 12), (1, 1, 1), False),
+    "equal sizes": ((3, 1, 3, 3), (7, 8), (3, 3, 3), True),
+    "many": ((2, 2, 9, 2), (620, 590), (1, 210, 70), True),
+    "more tokens than words": ((2, 2, 9, 2), (11, 13), (1, 20, 4), True),
+}
 
 
-def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, case: Case) -> None:
-    made = models.make_model(submission, case)
-    got = len(made.tables(0)), len(made.tables(1))
-    src, tgt = ((size, made.d_model) for size in made.vocab_sizes)
-    expect(
-        got[0] == 1 and got[1] in (1, 2),
-        "the embeddings",
-        f"one table {src} for the source, one {tgt} for the target (and the output projection)",
-        f"{got[0]} and {got[1]} parameters of these shapes",
-    )
+@pytest.mark.item("encode and decode")
+@each_model
+@each_side
+@each_dtype
+@pytest.mark.parametrize("name", CASES)
+def test_sides(
+    submission: SubmissionUnderTest, case: Case, name: str, method: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes, masked = CASES[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    made = Made(submission, case, sizes, vocab_sizes, n_layers, dtype=dtype)
+    inputs = made.draw(method, axes, masked)
+    call = getattr(made.model, method)
+    expect_computes(call, made.candidates(method), inputs, PARTS[method], RULES[method], dtype=dtype)
 
 
-def test_embeddings_of_equal_size_are_not_shared(submission: SubmissionUnderTest, case: Case) -> None:
-    vocab_size, d_model = case.size(8, 16), 4
-    sizes = vocab_size, vocab_size, d_model, 2, 8, 1
-    model = models.as_translator(submission.build(COMPONENT, *sizes, dtype=torch.float64).eval())
-    case.randomise(model.parameters())
-    tokens, memory = case.tokens(vocab_size, 2, 5), case.normal(2, 5, d_model)
-    masks = torch.ones(2, 1, 1, 5, dtype=torch.bool), torch.ones(2, 1, 5, 5, dtype=torch.bool)
+@pytest.mark.item("dropout reaches the positions")
+@each_model
+@each_side
+@pytest.mark.parametrize("dropout", [0.0, ALMOST_ALL], ids=["none", "almost all"])
+def test_dropout_of_positions(
+    submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dropout: float
+) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12), n_layers=1 if dropout else 2, dropout=dropout)
+    kept = [partial(candidate, kept=0.0 if dropout else 1.0) for candidate in made.candidates(method)]
+    made.model.train()
+    look_at = "in train mode dropout acts once, after the positions on either side"
+    expect_computes(getattr(made.model, method), kept, made.draw(method), PARTS[method], look_at, dtype=made.dtype)
 
-    def both_sides() -> list[Tensor]:
-        parts = _first_parts(model.encode(tokens, masks[0]), model.decode(tokens, memory, *masks))
-        for part, name in zip(parts, ("memory", "output"), strict=True):
-            expect_shape(part, memory.shape, name, dtype=memory.dtype)
-        return parts
 
-    before = [part.detach().clone() for part in both_sides()]
-    for table in [p for p in model.parameters() if tuple(p.shape) == (vocab_size, d_model)]:
+@pytest.mark.item("encode and decode")
+@each_model
+@each_dtype
+def test_predictions(submission: SubmissionUnderTest, case: Case, norm_first: bool, dtype: torch.dtype) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12), dtype=dtype)
+    weights = [leaf for leaf in made.leaves if tuple(leaf.shape) == (12, 4)]
+    biases = [*(leaf for leaf in made.leaves if tuple(leaf.shape) == (12,)), torch.zeros(12, dtype=torch.float64)]
+
+    def predict(output: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        return torch.log_softmax(output @ weight.T + bias, dim=-1)
+
+    found: list[Computation] = [partial(predict, weight=weight, bias=bias) for weight in weights for bias in biases]
+    output = case.normal(3, 4, 4, scale=30.0, dtype=dtype)  # some tokens lie far below the best
+    look_at = "log_softmax over the target vocabulary, in one step"
+    expect_computes(made.model.get_predictions, found, {"output": output}, ["the predictions"], look_at)
+
+
+@pytest.mark.item("own embeddings")
+@each_model
+def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, case: Case, norm_first: bool) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (11, 11))
+    both = {method: (getattr(made.model, method), list(made.draw(method).values())) for method in PARTS}
+
+    def outputs() -> list[Tensor]:
+        return [expect_parts(call(*inputs), PARTS[name], name)[0].detach() for name, (call, inputs) in both.items()]
+
+    before = outputs()
+    for table in [p for p in made.parameters if tuple(p.shape) == (11, 4)]:
         kept = table.detach().clone()
         case.randomise([table])
-        changed = [not torch.equal(one, other) for one, other in zip(before, both_sides(), strict=True)]
-        what = "a change in one embedding table"
-        expect(not all(changed), what, "changes one side", "changes both", "source and target are not tied")
+        changed = [not torch.equal(one, other) for one, other in zip(before, outputs(), strict=True)]
         with torch.no_grad():
             table.copy_(kept)
+        what = "a change in one embedding table"
+        expect(not all(changed), what, "changes one side", "changes both", "source and target are not tied")
 
 
-def _first_parts(*results: Any) -> list[Tensor]:
-    for result in results:
-        fits = isinstance(result, (tuple, list)) and len(result) > 0 and isinstance(result[0], Tensor)
-        expect(fits, "what encode and decode return", "a tuple that begins with a tensor", type(result).__name__)
-    return [result[0] for result in results]
+@pytest.mark.item("gradients")
+@each_model
+@each_side
+@each_dtype
+def test_gradients(
+    submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12), dtype=dtype)
+    axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
+    candidates, inputs = made.candidates(method), made.draw(method, axes)
+    pairs = list(zip(made.parameters, made.leaves, strict=True))
+    options: dict[str, Any] = {"parameters": pairs, "case": case, "dtype": dtype}
+    expect_computes(getattr(made.model, method), candidates, inputs, PARTS[method], RULES[method], **options)
 
 
-def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case) -> None:
-    made = models.make_model(submission, case)
-    memory, _ = made.encode()
-    output, _, _ = made.decode(memory)
-    predictions = made.model.get_predictions(output)
+@pytest.mark.item("gradients")
+@each_model
+def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case, norm_first: bool) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
+    encoding, decoding = made.draw("encode", (3, 5, 5)), made.draw("decode")
+    memory, _ = expect_parts(made.model.encode(*encoding.values()), PARTS["encode"], "what encode returns")
+    decoding = {**decoding, "memory": memory}
+    output, *_ = expect_parts(made.model.decode(*decoding.values()), PARTS["decode"], "what decode returns")
+    run_backward(made.model.get_predictions(output), case.normal(3, 4, 12), "the predictions")
     look_at = "every part is registered in __init__ and used; nothing is detached between encoder and decoder"
-    run_backward(predictions, case.normal(*made.tgt.shape, made.vocab_sizes[1]), "the predictions")
-    expect_gradients(list(made.model.parameters()), "gradients of the model's parameters", look_at)
+    expect_gradients(made.parameters, "gradients of the model's parameters", look_at)
 
 
-def test_arguments_stay_as_they_are(submission: SubmissionUnderTest, case: Case) -> None:
-    made = models.make_model(submission, case)
-    tensors = [made.src, made.encoder_mask, made.tgt, made.memory, made.src_mask, made.tgt_mask]
-    before = copies(tensors)
-    memory, output = made.encode()[0], made.decode()[0]
-    names = ("src", "encoder_mask", "tgt", "memory", "src_mask", "tgt_mask")
-    expect_unchanged(tensors, before, names)
-    expect_close(made.encode()[0], memory, "memory: the same call again", "no state is kept")
-    expect_close(made.decode()[0], output, "output: the same call again", "no state is kept")
-
-
-@pytest.mark.situations
-def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    model_situations.check_model(submission, case)
+@pytest.mark.item("no side effects")
+@each_model
+@each_side
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
+    inputs, others = made.draw(method), made.draw(method)
+    expect_no_state(getattr(made.model, method), made.candidates(method), inputs, others, PARTS[method])

@@ -1,20 +1,17 @@
 """Extension E.1: the band around the diagonal and random cells."""
 
 import math
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
 from autograder.testing.case import Case
-from autograder.testing.comparison import describe, expect, expect_parts
-from autograder.testing.covering import Covering, Either
+from autograder.testing.comparison import describe, expect
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_1
 
-COMPONENT = "masks.diagonal_mask"
 INDEPENDENT = "each cell is drawn independently, with probability random_prob"
 
 
@@ -26,21 +23,7 @@ def distance(length: int) -> Tensor:
 
 def draw(submission: SubmissionUnderTest, length: int, *args: object) -> Tensor:
     """The mask, of the right type and shape."""
-    [mask] = draw_in_turn(submission, [(length, *args)])
-    return mask
-
-
-def draw_in_turn(submission: SubmissionUnderTest, given: list[tuple[Any, ...]]) -> list[Tensor]:
-    """The masks for several arguments."""
-    calls: list[Any] = [("forward", "on", "nothing", False, list(arguments), [], []) for arguments in given]
-    found = submission.apply("in_turn", submission.function(COMPONENT), calls)
-    several = expect_parts(found, [f"mask {number + 1}" for number in range(len(given))], "what comes back")
-    masks = [expect_parts(one, ("mask", "whether an earlier one changed"), "what comes back")[0] for one in several]
-    return [checked(mask, length) for mask, (length, *_) in zip(masks, given, strict=True)]
-
-
-def checked(mask: Any, length: int) -> Tensor:
-    """A mask of the right type and shape."""
+    mask = submission.call("masks.diagonal_mask", length, *args)
     good = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (length, length)
     got = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
     expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", got)
@@ -48,7 +31,7 @@ def checked(mask: Any, length: int) -> Tensor:
     return found
 
 
-@pytest.mark.core
+@pytest.mark.item("band")
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_band(submission: SubmissionUnderTest, case: Case, width: int) -> None:
     length = case.size(6, 12)
@@ -56,12 +39,14 @@ def test_band(submission: SubmissionUnderTest, case: Case, width: int) -> None:
     expect(wrong == 0, f"the band of width {width}", "True where abs(i - j) < width", f"{wrong} other cells")
 
 
+@pytest.mark.item("band")
 def test_default_is_the_diagonal(submission: SubmissionUnderTest, case: Case) -> None:
     length = case.size(2, 9)
     same = torch.equal(draw(submission, length), torch.eye(length, dtype=torch.bool))
     expect(same, "the mask by default", "the diagonal alone: width 1, no random cells", "another mask")
 
 
+@pytest.mark.item("band")
 def test_greatest_sizes(submission: SubmissionUnderTest, case: Case) -> None:
     length = case.size(2, 9)
     expect(bool(draw(submission, length, length).all()), "a band as wide as the mask", "True everywhere", "some False")
@@ -104,7 +89,7 @@ def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
         expect(agree < 1 - (1 - chance) / 2, what, "independent of each other", "mostly equal")
 
 
-@pytest.mark.core
+@pytest.mark.item("random cells")
 def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
     length, width, probability = 150, case.size(1, 4), case.number(0.1, 0.9)
     mask = draw(submission, length, width, probability)
@@ -113,21 +98,22 @@ def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
     check_random_cells(mask, band, probability)
 
 
+@pytest.mark.item("random cells")
 def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case) -> None:
     width, little, some = case.size(1, 3), case.number(0.00027, 0.0003), case.number(0.002, 0.004)
     given = [(320, 0, little), (320, 0, 1 - little), (150, width, some)]
-    *masks, banded = draw_in_turn(submission, given)
+    *masks, banded = (draw(submission, *one) for one in given)
     drawn = [*masks, banded[distance(150) >= width]]
     for cells, (_, _, probability) in zip(drawn, given, strict=True):
         check_share(cells, probability, f"outside the band where random_prob = {probability:.5f}", INDEPENDENT)
 
 
+@pytest.mark.item("random cells")
 def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case) -> None:
-    counts, probability = {1: 300, 2: 100, 3: 60, 4: 40}, 0.3
-    drawn = iter(draw_in_turn(submission, [(n, 0, probability) for n, count in counts.items() for _ in range(count)]))
+    counts, probability = {1: 150, 2: 80, 3: 50, 4: 30}, 0.3
     deviations = []
     for length, count in counts.items():
-        masks = torch.stack([next(drawn) for _ in range(count)])
+        masks = torch.stack([draw(submission, length, 0, probability) for _ in range(count)])
         cells = length**2
         squares = (masks.sum(dim=(1, 2)) - cells * probability).square()
         deviations.append(squares / (cells * probability * (1 - probability)))
@@ -138,16 +124,17 @@ def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case
             what = f"random cells (i, j) and (j, i) in {count} masks of length {length}"
             is_right = is_likely(agree.double().mean().item(), agree.numel(), chance)
             expect(is_right, what, "independent of each other", "too often equal, or too seldom")
-    spread = torch.cat(deviations[1:]).mean().item()  # over 200 masks: 1, give or take 0.1
+    spread = torch.cat(deviations[1:]).mean().item()  # over 160 masks: 1, give or take 0.1
     what = "the variance of how many random cells a short mask has, divided by that of independent cells"
     expect(0.45 < spread < 1.9, what, "about 1", f"{spread:.2g}", "the number of random cells is not fixed")
 
 
+@pytest.mark.item("random cells")
 def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
     seed = case.size(0, 10**6)
     given = [(40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
     short = [(3, 0, 0.5, torch.Generator().manual_seed(s)) for s in (*range(seed, seed + 30), *range(seed, seed + 30))]
-    masks = draw_in_turn(submission, given + short)
+    masks = [draw(submission, *one) for one in given + short]
     look_at = "pass the generator to torch.rand"
     expect(torch.equal(masks[0], masks[1]), "masks from equal generators", "equal masks", "different masks", look_at)
     expect(not torch.equal(masks[0], masks[2]), "masks from different seeds", "different masks", "equal masks", look_at)
@@ -155,50 +142,27 @@ def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
     expect(is_same, "short masks from equal generators", "equal masks", "different masks", look_at)
 
 
-SITUATIONS = Covering(
-    {
-        "length": (1, 7, 70),
-        "width": (0, 1, 3, "half of it", Either("length", "length + 5")),
-        "random_prob": (0.0, 0.4, 1.0),
-        "generator": (True, False),
-    },
-    [
-        {"length": 70, "width": width, "random_prob": 0.4, "generator": given}
-        for width in (0, 3, "half of it")
-        for given in (True, False)
-    ],
-)
-
-
-@pytest.mark.situations
-def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    rows, given = SITUATIONS.rows(case), []
-    for row in rows:
-        length, probability = int(row["length"]), float(row["random_prob"])
-        named = {"half of it": length // 2, "length": length, "length + 5": length + 5}
-        row["width"] = named.get(row["width"], row["width"])
-        for seed in [case.size(0, 10**6)] * 2 + [10**6 + 1]:
-            generator = torch.Generator().manual_seed(seed) if row["generator"] else None
-            given.append((length, row["width"], probability, generator))
-    drawn = iter(draw_in_turn(submission, given))
-    for row in rows:
-        check_masks(row, [next(drawn) for _ in range(3)])
-
-
-def check_masks(row: dict[str, Any], masks: list[Tensor]) -> None:
-    """Three masks of one situation, the first two from the same seed."""
-    length, width, probability = row["length"], row["width"], row["random_prob"]
+@pytest.mark.item("band")
+@pytest.mark.parametrize("with_generator", [True, False], ids=["with a generator", "without"])
+@pytest.mark.parametrize("probability", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("length, width", [(1, 1), (7, 0), (7, 3), (7, 12), (70, 3), (70, 35)])
+def test_settings_together(
+    submission: SubmissionUnderTest, case: Case, length: int, width: int, probability: float, with_generator: bool
+) -> None:
+    seed = case.size(0, 10**6)
+    masks = []
+    for number in (seed, seed, seed + 1):
+        generator = torch.Generator().manual_seed(number) if with_generator else None
+        masks.append(draw(submission, length, width, probability, generator))
     what = f"the mask for length {length}, width {width}, random_prob {probability}"
     band = distance(length) < width
     for mask in masks:
         expect(bool(mask[band].all()), what, "True within the band", "some False")
-        if probability in (0.0, 1.0):
-            wrong = int((mask != (band | (probability == 1.0))).sum())
-            expect(wrong == 0, what, "no other cell at 0, every other cell at 1", f"{wrong} wrong cells")
-    if probability in (0.0, 1.0) or length < 70 or bool(band.all()):
-        return
-    check_random_cells(masks[0], band, probability)
-    is_repeated = torch.equal(masks[0], masks[1])
-    wanted = "the same mask from equal generators" if row["generator"] else "another mask each time"
-    expect(is_repeated is row["generator"], what, wanted, "another" if row["generator"] else "the same")
-    expect(not torch.equal(masks[0], masks[2]), what, "another mask from another seed", "the same")
+    if probability in (0.0, 1.0):
+        wrong = sum(int((mask != (band | (probability == 1.0))).sum()) for mask in masks)
+        expect(wrong == 0, what, "no other cell at 0, every other cell at 1", f"{wrong} wrong cells")
+    elif length == 70:
+        if width:
+            check_random_cells(masks[0], band, probability)
+        expect(torch.equal(masks[0], masks[1]) is with_generator, what, "random cells from the generator", "others")
+        expect(not torch.equal(masks[0], masks[2]), what, "another mask from another seed", "the same")

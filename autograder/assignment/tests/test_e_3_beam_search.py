@@ -5,32 +5,28 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.assignment.checks.search_tables import (
+from autograder.assignment.expected.search_tables import (
     BOS,
-    COMPONENT,
     EOS,
-    MOST_TOKENS,
     PAD,
     Tables,
     crowded_path,
     endless,
     garden_path,
     read_lines,
-    search_in_turn,
+    run_search,
     short_or_long,
     wide_path,
     wider_path,
 )
-from autograder.assignment.checks.situations.sizes_in_code import numbers_tried
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect
-from autograder.testing.covering import Covering, Either
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_3
 
 
-@pytest.mark.core
+@pytest.mark.item("keeps several hypotheses")
 def test_finds_what_greedy_search_misses(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
     garden_path(tables, 0, case.number(0.55, 0.75))
@@ -39,7 +35,7 @@ def test_finds_what_greedy_search_misses(submission: SubmissionUnderTest, case: 
     expect(found == [tables.ids(1, 2)], "a sentence on a garden path", f"{[tables.ids(1, 2)]}", f"{found}", look_at)
 
 
-@pytest.mark.core
+@pytest.mark.item("keeps several hypotheses")
 def test_beam_of_one_is_greedy(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(2)
     garden_path(tables, 0)
@@ -52,6 +48,7 @@ def test_beam_of_one_is_greedy(submission: SubmissionUnderTest, case: Case) -> N
     expect(first == tables.ids(0), "beam_size=1 on a garden path", f"begins with {tables.ids(0)}", f"{first}")
 
 
+@pytest.mark.item("a batch")
 def test_rows_of_a_batch_do_not_mix(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(3)
     garden_path(tables, 0)
@@ -67,6 +64,7 @@ def test_rows_of_a_batch_do_not_mix(submission: SubmissionUnderTest, case: Case)
     expect(found == wanted, "four sentences of different lengths", f"{wanted}", f"{found}", look_at)
 
 
+@pytest.mark.item("length penalty")
 @pytest.mark.parametrize(
     "penalty, step, is_long",
     [(0.0, 0.98, False), (1.0, 0.9, True), (1.0, 0.605, False), (1.0, 0.75, True), (0.5, 0.9, True)],
@@ -82,6 +80,7 @@ def test_length_penalty(
     expect(found == wanted, f"length_penalty={penalty}", f"{wanted}", f"{found}", look_at)
 
 
+@pytest.mark.item("length penalty")
 def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(3)
     for sentence, penalty in enumerate((0.55, 0.65)):  # with this one both translations have the same score
@@ -102,6 +101,7 @@ def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -
     expect(found == wanted, "the default beam_size and length_penalty", f"{wanted}", f"{found}", look_at)
 
 
+@pytest.mark.item("ends")
 def test_stops_at_max_length(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
     for position in range(8):
@@ -114,6 +114,7 @@ def test_stops_at_max_length(submission: SubmissionUnderTest, case: Case) -> Non
     expect(found == wanted, f"a sentence without an end, max_length={limit}", f"{wanted}", f"{found}")
 
 
+@pytest.mark.item("ends")
 @pytest.mark.parametrize("penalty", [0.0, 0.6])
 def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, case: Case, penalty: float) -> None:
     tables, limit, p = Tables(2), case.size(3, 5), case.number(0.35, 0.45)
@@ -131,6 +132,7 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
     expect(found == wanted, what, f"{wanted}", f"{found}", look_at)
 
 
+@pytest.mark.item("ends")
 def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(1)
     likely = case.number(0.55, 0.8)
@@ -144,6 +146,7 @@ def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, c
     expect(found == [tables.ids(0)], "a beam of two, both ended", f"{[tables.ids(0)]}", f"{found}", look_at)
 
 
+@pytest.mark.item("settings and masks")
 def test_encoder_mask_is_handed_on(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(2)
     garden_path(tables, 0)
@@ -158,11 +161,12 @@ def test_encoder_mask_is_handed_on(submission: SubmissionUnderTest, case: Case) 
         expect(found == wanted, what, f"{wanted}", f"{found}", look_at)
 
 
+@pytest.mark.item("settings and masks")
 @pytest.mark.parametrize("is_training", [True, False])
 def test_mode_is_restored(submission: SubmissionUnderTest, case: Case, is_training: bool) -> None:
     tables = Tables(1)
     garden_path(tables, 0)
-    [(_, mode)] = search_in_turn(submission, [tables.described([0], is_training, beam_size=2)])
+    _, mode = run_search(submission, tables.described([0], is_training, beam_size=2))
     expect_mode(mode, is_training, "the mode of the model after the search")
 
 
@@ -173,30 +177,29 @@ def expect_mode(is_training: object, was_training: bool, what: str) -> None:
     expect(now == modes[was_training], what, f"{modes[was_training]}, as it was", now, "model.training, before eval()")
 
 
-SPECIAL = (PAD, BOS, EOS), (0, 9, 2)
-USUAL = {"beam_size": 3, "sentences": [2, 0, 1], "max_length": 7}
-SITUATIONS = Covering(
-    {
-        "beam_size": (1, 3, 20),
-        "length_penalty": (0.0, 0.6, 1.0),
-        "sentences": ([2], [1, 2, 1], [2, 0, 1], [3, 2], [4, 1, 0]),
-        "max_length": (1, 7, 12),
-        "length": (1, 3),
-        "is_training": (True, False),
-        "is_mixed": (False, True),
-        "encoder_mask": (None, "(b, 1, s, s)", Either("(b, 1, 1, s)", "(1, 1, s, s)", "(s, s)")),
-        "special": SPECIAL,
-    },
-    [
-        USUAL | {"length": 1},
-        USUAL | {"length": 3, "encoder_mask": "(s, s)", "length_penalty": 0.0},
-        USUAL | {"length": 3, "encoder_mask": "(1, 1, s, s)", "special": SPECIAL[1]},
-        USUAL | {"beam_size": 20},
-        USUAL | {"sentences": [3, 2], "beam_size": 20},
-        USUAL | {"sentences": [6, 7, 2], "beam_size": 20},
-        *(USUAL | {"sentences": [0, 5, 4], "max_length": m, "special": SPECIAL[0]} for m in (10, 11, 12)),
-    ],
-)
+SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
+SETTINGS: dict[
+    str, tuple[list[int], int, float, int, int, dict[str, Any]]
+] = {  # numbers of sentences, beam_size, length_penalty, max_length, length of the sources, and more
+    "a short source": ([2, 0, 1], 3, 0.6, 7, 1, {}),
+    "one mask for all sentences": ([2, 0, 1], 3, 0.0, 7, 3, {"encoder_mask": "(s, s)"}),
+    "one mask of four axes for all, other ids": (
+        [2, 0],
+        3,
+        0.6,
+        7,
+        3,
+        {"encoder_mask": "(1, 1, s, s)", "special": "other"},
+    ),
+    "a mask for each sentence": ([1, 2, 1], 3, 1.0, 12, 3, {"encoder_mask": "(b, 1, s, s)", "is_training": False}),
+    "a padding mask for the encoder": ([2, 1], 20, 0.6, 7, 3, {"encoder_mask": "(b, 1, 1, s)", "is_mixed": True}),
+    "a wide beam": ([3, 2, 6, 7], 20, 0.6, 7, 3, {}),
+    "a beam of one": ([2, 1, 4], 1, 0.6, 12, 3, {"is_training": False, "is_mixed": True}),
+    "one token": ([0, 2, 1], 3, 0.6, 1, 3, {}),
+    "ids as small as an index": ([4, 1, 0], 3, 0.0, 12, 3, {}),
+    "ids as large as max_length": ([0, 5, 4], 3, 0.6, 11, 3, {}),
+    "a long translation": ([0, 4, 2], 3, 0.6, 62, 3, {}),
+}
 
 
 def eight_sentences(special: tuple[int, int, int]) -> Tables:
@@ -221,20 +224,6 @@ def refrains(tables: Tables) -> dict[int, list[int]]:
     return {4: sorted(tables.words)[:3], 5: [10, 11, 12]}
 
 
-def search_of(case: Case, tables: Tables, row: dict[str, Any], sentences: list[int]) -> dict[str, Any]:
-    """A search as a row of the covering array says."""
-    length = row["length"]
-    shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
-    encoder_masks = {
-        "(b, 1, s, s)": case.mask(8, 1, length, length),
-        "(b, 1, 1, s)": case.mask(8, 1, 1, length),
-        "(1, 1, s, s)": shared[None, None],
-        "(s, s)": shared,
-    }.get(row["encoder_mask"])
-    options = {name: row[name] for name in ("beam_size", "length_penalty", "max_length", "length", "is_mixed")}
-    return tables.described(sentences, row["is_training"], case.padding_mask(8, length), encoder_masks, **options)
-
-
 def translations_of(tables: Tables, sentences: list[int], beam_size: int, max_length: int) -> list[list[int]]:
     """What a right search finds for sentences of `eight_sentences`."""
     whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
@@ -244,20 +233,32 @@ def translations_of(tables: Tables, sentences: list[int], beam_size: int, max_le
     return [whole[sentence][:max_length] for sentence in sentences]
 
 
-@pytest.mark.situations
-def test_in_many_situations(submission: SubmissionUnderTest, case: Case) -> None:
-    longest = numbers_tried(submission, case, COMPONENT, most=MOST_TOKENS)
-    led = [USUAL | {"sentences": [0, 4, 2], "max_length": number + 2} for number in longest]
-    tables_of = {special: eight_sentences(special) for special in SPECIAL}
-    rows, searches, expected = SITUATIONS.rows(case, led), [], []
-    for row in rows:
-        tables = tables_of[row["special"]]
-        sentences = [sentence for sentence in row["sentences"] if row["beam_size"] > 1 or sentence not in (0, 3)]
-        searches.append(search_of(case, tables, row, sentences))
-        expected.append(translations_of(tables, sentences, row["beam_size"], row["max_length"]))
-    for row, wanted, (lines, mode) in zip(rows, expected, search_in_turn(submission, searches), strict=True):
-        named = {name: value for name, value in row.items() if name not in ("special", "sentences")}
-        what = f"{len(wanted)} sentences with " + ", ".join(f"{name} = {value}" for name, value in named.items())
-        found = read_lines(lines, len(wanted))
-        expect(found == wanted, what, f"{wanted}", f"{found}", "each setting acts as the other tests say")
-        expect_mode(mode, row["is_training"], f"the mode of the model after {what}")
+@pytest.mark.item("settings and masks")
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_together(submission: SubmissionUnderTest, case: Case, name: str) -> None:
+    sentences, beam_size, penalty, max_length, length, more = SETTINGS[name]
+    tables = eight_sentences(SPECIAL[more.get("special", "usual")])
+    shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
+    encoder_masks = {
+        "(b, 1, s, s)": case.mask(8, 1, length, length),
+        "(b, 1, 1, s)": case.mask(8, 1, 1, length),
+        "(1, 1, s, s)": shared[None, None],
+        "(s, s)": shared,
+    }.get(more.get("encoder_mask", ""))
+    is_training = more.get("is_training", True)
+    options: dict[str, Any] = {
+        "beam_size": beam_size,
+        "length_penalty": penalty,
+        "max_length": max_length,
+        "length": length,
+    }
+    masks = case.padding_mask(8, length)
+    search = tables.described(
+        sentences, is_training, masks, encoder_masks, is_mixed=more.get("is_mixed", False), **options
+    )
+    lines, mode = run_search(submission, search)
+    wanted = translations_of(tables, sentences, beam_size, max_length)
+    found = read_lines(lines, len(wanted))
+    what = f"{len(wanted)} sentences with " + ", ".join(f"{key} = {value}" for key, value in options.items())
+    expect(found == wanted, what, f"{wanted}", f"{found}"[:500], "each setting acts as the other tests say")
+    expect_mode(mode, is_training, f"the mode of the model after {what}")

@@ -3,27 +3,22 @@
     download = read_download(Path("submissions"), assignment)
     students = match(download, read_roster(Path("roster.csv")))
 
-    recognition.py   which layout a folder has          roster.py            students, from the platform's CSV
-    canvas.py        loose files, named by student      matching.py          who handed in what; who is missing
-    moodle.py        a folder or files per student      handed_in.py         a submission, a person, a stray file
-    gradescope.py    folders and submission_metadata    listing.py           the entries of a folder
-    nbgrader.py      submitted/STUDENT/ASSIGNMENT       repeated_uploads.py  `layers-1.py` is a later `layers.py`
-    github.py        clones of GitHub Classroom
-    plain.py         one entry per submission             times.py             when, in any of their ways
+    recognition.py  from a folder to its submissions       roster.py    students, from the platform's CSV
+    platforms.py    how each platform lays them out        matching.py  who handed in what; who is missing
+    handed_in.py    a submission, a person, a stray file   times.py     when, however it is written
 
 Nothing is guessed: an entry that fits no rule of the layout is a stray, and is listed.
 """
 
-from .handed_in import Download, DownloadError, HandedIn, Person, Stray
+from .handed_in import Download, HandedIn, Person, Stray
 from .matching import Matched, match, names_another
-from .recognition import LAYOUTS, PLATFORM_NAMES, read_download
+from .platforms import LAYOUTS
+from .recognition import read_download
 from .roster import Student, read_points, read_roster
 
 __all__ = [
     "LAYOUTS",
-    "PLATFORM_NAMES",
     "Download",
-    "DownloadError",
     "HandedIn",
     "Matched",
     "Person",

@@ -1,59 +1,20 @@
-"""Which layout a folder has."""
+"""Finds the submissions of a class in a folder, whichever platform it comes from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from foundation.assignment_file import Assignment
+from foundation.command_line import UserError
 from foundation.contract import Contract
 from foundation.printable_text import printable
 
 from ...intake import ARCHIVES
-from . import canvas, github, gradescope, moodle, nbgrader, plain
-from .handed_in import Download, DownloadError, HandedIn, Stray
-from .listing import Listing, holds_a_submission, list_folder, peek
+from .handed_in import Download, Listing, holds_a_submission, list_folder, peek
+from .platforms import LAYOUTS
 
 NO_TIME = "none, although others have one"
-
-
-class Layout(Protocol):
-    """A module for one layout."""
-
-    def recognises(self, listing: Listing, contract: Contract) -> bool:
-        """Whether a folder has this layout."""
-        ...
-
-    def read(self, listing: Listing, contract: Contract) -> tuple[list[HandedIn], list[Stray]]:
-        """The submissions and the strays."""
-        ...
-
-
-LAYOUTS: Mapping[str, Layout] = {
-    "gradescope": gradescope,
-    "canvas": canvas,
-    "moodle": moodle,
-    "github": github,
-    "nbgrader": nbgrader,
-    "plain": plain,
-}
-"""By name, in the order in which they are tried.
-
-Students choose parts of names, and one of them must not decide for the class: each platform's layout is that of most
-entries. Numbers that Canvas puts before a student's file name are surer than what Moodle does.
-"""
-
-PLATFORM_NAMES = {
-    "canvas": "Canvas",
-    "github": "GitHub Classroom",
-    "gradescope": "Gradescope",
-    "moodle": "Moodle",
-    "nbgrader": "nbgrader",
-    "plain": "a folder with one entry per submission",
-}
-"""For people."""
 
 
 def read_download(folder: Path, assignment: Assignment, layout: str | None = None) -> Download:
@@ -65,21 +26,21 @@ def read_download(folder: Path, assignment: Assignment, layout: str | None = Non
         layout: one of LAYOUTS; None = the first that recognises the folder.
 
     Raises:
-        DownloadError: where there is no submission in it, or it is a submission itself.
+        UserError: where there is no submission in it, or it is a submission itself.
     """
     if layout is not None and layout not in LAYOUTS:
-        raise DownloadError(f"layout {printable(layout, 40)!r}: expected one of {', '.join(LAYOUTS)}")
+        raise UserError(f"layout {printable(layout, 40)!r}: expected one of {', '.join(LAYOUTS)}")
     contract, listing = assignment.contract, list_folder(folder)
     modules = [name for name in listing.files if name in contract.files]
     if modules and not any(looks_handed_in(listing, name, assignment) for name in (*listing.folders, *listing.files)):
         what = f"contains {modules[0]}, so it is a submission itself"
-        raise DownloadError(f"{folder}: {what}; grade it with `grade {folder}`")
+        raise UserError(f"{folder}: {what}; grade it with `grade {folder}`")
     if inner := extra_folder(listing, contract, layout):
         listing = list_folder(folder / inner)
-    name = layout or next(name for name, kind in LAYOUTS.items() if kind.recognises(listing, contract))
-    submissions, strays = LAYOUTS[name].read(listing, contract)
+    name = layout or next(name for name, kind in LAYOUTS.items() if kind.recognises(listing))
+    submissions, strays = LAYOUTS[name].read(listing)
     if not submissions:
-        raise DownloadError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
+        raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
     if any(one.submitted for one in submissions):
         undated = [one for one in submissions if not one.submitted and not one.unread_time]
         submissions = [replace(one, unread_time=NO_TIME) if one in undated else one for one in submissions]
@@ -97,9 +58,9 @@ def extra_folder(listing: Listing, contract: Contract, layout: str | None) -> st
         return None
     inner = peek(listing.path / listing.folders[0])
     platforms = [kind for name, kind in LAYOUTS.items() if name != "plain" and layout in (None, name)]
-    if any(kind.recognises(listing, contract) for kind in platforms):
+    if any(kind.recognises(listing) for kind in platforms):
         return None
-    if any(kind.recognises(inner, contract) for kind in platforms):
+    if any(kind.recognises(inner) for kind in platforms):
         return listing.folders[0]
     is_submission = any(name in contract.files or name.endswith(".ipynb") for name in inner.files)
     n_inside = len(inner.folders) + sum(map(holds_a_submission, inner.files))

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from foundation.command_line import UserError
 from foundation.printable_text import printable
-
-from .handed_in import DownloadError
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("name", "full name", "student"),
@@ -67,31 +66,31 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     An id that a spreadsheet has rounded is left out: the download may have the true one.
 
     Raises:
-        DownloadError: naming the line, and what would be right.
+        UserError: naming the line, and what would be right.
     """
     (first, heading), *rows = rows_of(path) or [(1, [])]
     columns = columns_of(heading)
     if not {"name", "first", "last"} & columns.keys() and not {*IDS, "id"} & columns.keys():
         shown = ", ".join(printable(name, 30) for name in heading[:6])
         instead = f"not {shown}" if shown else "but there is no heading"
-        raise DownloadError(f"{path}:{first}: no column with names or ids; expected id, name, email, …, {instead}")
+        raise UserError(f"{path}:{first}: no column with names or ids; expected id, name, email, …, {instead}")
     students: dict[str, Student] = {}
     for number, row in rows:
         if any(cell.strip() for cell in row[len(heading) :]):
             what = f"{len(row)} cells where the heading has {len(heading)}; put cells with a comma in quotes"
-            raise DownloadError(f"{path}:{number}: {what}")
+            raise UserError(f"{path}:{number}: {what}")
         kept = ("" if is_rounded(cell) else cell for cell in row)
         try:
             student = student_of(cells_of(row, heading, columns), dict(zip(heading, kept, strict=False)))
         except ValueError as error:
-            raise DownloadError(f"{path}:{number}: {error}") from None
+            raise UserError(f"{path}:{number}: {error}") from None
         if student is None:
             continue
         if student.id in students:
-            raise DownloadError(f"{path}:{number}: {printable(student.id, 60)} is there twice; keep one line")
+            raise UserError(f"{path}:{number}: {printable(student.id, 60)} is there twice; keep one line")
         students[student.id] = student
     if not students:
-        raise DownloadError(f"{path}: no students in it; expected a line each below the heading")
+        raise UserError(f"{path}: no students in it; expected a line each below the heading")
     return tuple(students.values())
 
 
@@ -99,7 +98,7 @@ def read_points(path: Path) -> dict[str, str]:
     """What each assignment is worth, by its column, in an export of Canvas's gradebook; empty in other rosters.
 
     Raises:
-        DownloadError: as `read_roster`.
+        UserError: as `read_roster`.
     """
     (_, heading), *rows = rows_of(path) or [(1, [])]
     found = (row for _, row in rows if row and row[0].strip() == POINTS)
@@ -112,14 +111,14 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
     Without such a line, the separator is the one of comma, semicolon and tab with which most columns are known.
 
     Raises:
-        DownloadError: where it cannot be read as one.
+        UserError: where it cannot be read as one.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise DownloadError(f"{path}: {error.strerror}") from None
+        raise UserError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise DownloadError(f"{path}: not UTF-8; export it again as CSV in UTF-8") from None
+        raise UserError(f"{path}: not UTF-8; export it again as CSV in UTF-8") from None
     said = SEPARATOR.match(text)
     table = text[said.end() :] if said else text
 
@@ -136,7 +135,7 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
             line = reader.line_num + (2 if said else 1)
         return rows
     except csv.Error as error:
-        raise DownloadError(f"{path}: not valid CSV: {error}") from None
+        raise UserError(f"{path}: not valid CSV: {error}") from None
 
 
 def columns_of(heading: list[str]) -> dict[str, list[int]]:

@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 
 from foundation.assignment_file import AssignmentError, read_assignment
+from foundation.command_line import UserError
 from foundation.places import ROOT
 
 from ...grading.grader_version import PACKAGES, facts_of, weighting_of
-from ..errors import ClassError
 from ..staleness import Conditions
 
 OPENER = "autograder.grading.launcher:open_grader"
@@ -22,7 +22,7 @@ SAME_VERSION = "install the same version on each machine"
 SAME_KIT = "bring the kit to the same commit on each machine"
 
 
-class MismatchError(ClassError):
+class MismatchError(UserError):
     """A machine whose kit, packages or assignment differ from ours.
 
     Attributes:

@@ -23,16 +23,15 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from foundation.child_processes import Ended, ask_forked, end_with_parent, interrupts_held
+from foundation.command_line import UserError
 from foundation.printable_text import printable
 
 from ...grading.record import Record
 from ...sandbox.errors import SandboxUnavailableError
-from ..errors import ClassError
 from ..staleness import INTAKE_SECONDS, Conditions
 from .agreement import MismatchError, Terms, check
 from .grader_process import GraderLostError, end_on_this_machine, grade_on_this_machine
-from .here import MOST_TRIES
-from .jobs import Job, UnreadJob, given_up, record_from
+from .jobs import MOST_TRIES, Job, UnreadJob, given_up, record_from
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -44,7 +43,7 @@ AHEAD = 2
 """Jobs sent for each that can be graded at a time, so that no worker waits for us."""
 
 
-class ClusterError(ClassError):
+class ClusterError(UserError):
     """A cluster that cannot be used, or that was lost."""
 
 

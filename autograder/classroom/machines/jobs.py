@@ -1,24 +1,32 @@
-"""One submission to grade, with all that a machine needs that has neither its files nor the term's secret."""
+"""One submission to grade, with all that a machine needs that has neither its files nor the term's secret.
+
+Jobs are graded in forked children of a process, which all use its grader; a submission that breaks its child or the
+zygote stops no other.
+"""
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pydantic import ValidationError
 
 from foundation.assignment_file import Assignment
+from foundation.child_processes import Ended, run_forked
 
 from ...grading.events import Event, GivenUp, TakenIn
-from ...grading.record import Judgement, Part, Record, total
+from ...grading.record import Record
 from ...grading.recording import Recorder
 from ...grading.submission import events_with_seed, refusal
 from ...intake import Intake, IntakeError, IntakeRefusedError, take_in
+from ...sandbox.errors import SandboxUnavailableError
 from ..entries import Entry
 from ..staleness import Conditions
 
-if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
+if TYPE_CHECKING:
     from ...grading.judging import Grader
 
 
@@ -127,35 +135,88 @@ def record_from(answer: str, job: Job, assignment: Assignment, grader_version: s
         record = Record.model_validate_json(answer)
     except ValidationError as error:
         raise ValueError(f"not a record: {error.errors()[0]['msg']}") from None
-    expected, judgement = Recorder(job.name, assignment, grader_version), record.judgement
-    blank = expected.record.judgement
-    wrong = [name for name in ALIKE if getattr(judgement, name) != getattr(blank, name)]
-    if record.submission != expected.record.submission:
-        wrong.append("submission")
-    if job.intake is not None and judgement.files:  # none where the grader has failed before it began
-        taken_in = expected.add(TakenIn(job.intake.hashes, job.seed_id)).judgement  # which cleans the files' names
-        wrong += [name for name in ALIKE_ONCE_READ if getattr(judgement, name) != getattr(taken_in, name)]
-    if wrong or not _fit(judgement, blank):
-        raise ValueError(f"a record of something else: {', '.join(wrong or ['parts'])}")
+    expected = Recorder(job.name, assignment, grader_version)
+    same = ["grader_version", "weighting"]
+    if job.intake is not None and record.judgement.files:  # none where the grader has failed before it began
+        expected.add(TakenIn(job.intake.hashes, job.seed_id))
+        same += ["content_hash", "seed_id"]
+    ours = expected.record
+    if record.submission != ours.submission or any(
+        getattr(record.judgement, name) != getattr(ours.judgement, name) for name in same
+    ):
+        raise ValueError("a record of something else")
     return record
 
 
-ALIKE = ("assignment", "grader_version", "weighting", "max_score")
-"""What two judgements by the same grader have in common."""
+GRACE_SECONDS = 120.0
+"""Wall time of a child beyond what its submission may take."""
+MOST_TRIES = 3
+"""How often a submission is tried whose child, or whose zygote, was ended by something else than its own work."""
 
-ALIKE_ONCE_READ = ("files", "content_hash", "seed_id")
-"""What two judgements of the same submission have in common besides."""
+Work = TypeVar("Work", bound=Gradable)
 
 
-def _fit(judgement: Judgement, expected: Judgement) -> bool:
-    """Whether the parts are the assignment's, with no more points than there are."""
+@dataclass(frozen=True)
+class Unavailable:
+    """Sent by a child: the sandbox failed, perhaps since something has ended the zygote."""
 
-    def fixed(part: Part) -> tuple[object, ...]:
-        return (part.number, part.title, part.components, part.extension, part.visibility, part.points)
+    reason: str
 
-    parts = judgement.parts
-    return (
-        [*map(fixed, parts)] == [*map(fixed, expected.parts)]
-        and all((part.score or 0.0) <= part.points for part in parts)
-        and judgement.score == total(parts)
-    )
+
+def grade_here(
+    jobs: deque[Work],
+    assignment: Assignment,
+    grader_version: str,
+    grader: Grader,
+    n_children: int = 1,
+    inbox: Connection | None = None,
+) -> Iterator[tuple[Work, Record]]:
+    """Grades each job in a child of this process.
+
+    Where something else than the submission has ended its child or the zygote, it is tried again.
+
+    Args:
+        jobs: taken from the left.
+        assignment: tasks, points, thresholds, limits.
+        grader_version: for the records.
+        grader: open.
+        n_children: how many are graded at a time.
+        inbox: further jobs come from here, until its other end is closed.
+
+    Yields:
+        Each job with its record, once; in the order in which they end.
+    """
+
+    def work(job: Work) -> Iterator[Event | Unavailable]:
+        try:
+            yield from job.events(grader)
+        except SandboxUnavailableError as error:
+            yield Unavailable(str(error))
+
+    recorders: dict[Work, Recorder] = {}
+    tries: Counter[Work] = Counter()
+    unavailable: set[Work] = set()
+    seconds = assignment.limits.total_seconds + GRACE_SECONDS
+    grader.renew()
+    for job, message in run_forked(jobs, work, seconds, n_children, inbox):
+        if job not in recorders:
+            recorders[job] = Recorder(job.name, assignment, grader_version, job.notes)
+        recorder = recorders[job]
+        if isinstance(message, Unavailable):
+            recorder.add(GivenUp(message.reason))
+            unavailable.add(job)
+        elif not isinstance(message, Ended):
+            recorder.add(message)
+        else:
+            del recorders[job]
+            tries[job] += 1
+            grader.renew()
+            was_stopped = message.was_killed or job in unavailable
+            unavailable.discard(job)
+            if was_stopped and tries[job] < MOST_TRIES:
+                jobs.append(job)
+                continue
+            del tries[job]
+            if recorder.record.run.finished is None:
+                recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
+            yield job, recorder.record

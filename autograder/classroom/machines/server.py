@@ -24,8 +24,7 @@ from foundation.places import ROOT
 from ...sandbox.errors import SandboxUnavailableError
 from ...testing.errors import CollectionError
 from .agreement import Terms, references_of
-from .here import grade_here
-from .jobs import Job
+from .jobs import Job, grade_here
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ...grading.judging import Grader

@@ -17,7 +17,7 @@ The share of pairs in the tail, times their number, is the number of pairs that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -131,3 +131,13 @@ def beyond(values: Floats, least_scale: float = 1e-3) -> Floats:
     scale = max(float(above.sum()) / n_seen, least_scale)
     share: Floats = np.where(values > low, (1 - TAIL[0]) * np.exp(-(values - low) / scale), 1.0)
     return share
+
+
+def connected(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """What pairs connect, perhaps through others: each group in order, the largest one first."""
+    group_of: dict[str, set[str]] = {}
+    for left, right in pairs:
+        joined = group_of.get(left, {left}) | group_of.get(right, {right})
+        group_of.update(dict.fromkeys(joined, joined))
+    groups = {tuple(sorted(group)) for group in group_of.values()}
+    return tuple(sorted(groups, key=lambda group: (-len(group), group)))

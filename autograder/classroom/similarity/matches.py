@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .chance import Chances, chances_of
-from .groups import connected
+from .chance import Chances, chances_of, connected
 from .reading import Print, Written
 from .translations import HIGHEST_BLEU, TranslationFindings, compare_translations
 

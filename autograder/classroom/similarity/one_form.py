@@ -1,26 +1,67 @@
-"""Brings code that does the same in other words into one form: loops, temporary names, order of statements.
+"""Code as fingerprints: what does the same in other words leaves the same ones.
+
+Loops, comprehensions and the order of statements are brought into one form, which need not run:
 
     xs = []                                   for x in ys:
     for x in ys: xs.append(f(x))                  xs.append(f(x))           [f(x) for x in ys]   ->   the second
 
-The result need not run: it is only compared with other results.
+Then code is read as tokens in prefix notation, without the names that its author chose: `a * (b + c)` is `* v + v v`.
+Of the tokens, winnowing keeps some sequences (Schleimer, Wilkerson and Aiken 2003, "Winnowing: Local Algorithms for
+Document Fingerprinting", section 3): of each WINDOW neighbouring sequences of LENGTH tokens, the one with the least
+hash. Whatever two texts share of at least LENGTH + WINDOW - 1 tokens leaves a fingerprint in both.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from .answers import nodes_in
-
-MOST_INLINED = 80
-"""Nodes of an expression that takes the place of its name."""
+LENGTH = 8
+WINDOW = 4
+OWN = "\0"
+"""Begins the token of a name that the author chose; what follows only tells it from the author's other names."""
+SKIPPED = {"annotation", "returns", "type_comment", "ctx", "kind", "type_params", "decorator_list", "args", "keywords"}
 MOST_SORTED = 100
 """Statements of a block that are sorted; the time is quadratic in them."""
-
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 Tokens = Callable[[ast.stmt], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class ModuleNames:
+    """Names in a module that are not a function's own.
+
+    Attributes:
+        imported: local name -> the name that was imported; modules keep the last part of theirs.
+        own: definitions, methods and attributes that the student has named.
+    """
+
+    imported: dict[str, str]
+    own: frozenset[str]
+
+
+def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it, in no order; twice as fast as `ast.walk`."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        for field in one._fields:
+            value = getattr(one, field, None)
+            if isinstance(value, list):
+                waiting += [part for part in value if isinstance(part, ast.AST)]
+            elif isinstance(value, ast.AST):
+                waiting.append(value)
+
+
+def blocks_in(statement: ast.stmt) -> Iterator[tuple[ast.AST, str, list[ast.stmt]]]:
+    """The blocks of a statement, each with its owner and the name that it has there."""
+    for part in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        for name in ("body", "orelse", "finalbody"):
+            if block := getattr(part, name, None):
+                yield part, name, block
 
 
 def in_one_form(body: list[ast.stmt], tokens_of: Tokens) -> list[ast.stmt]:
@@ -28,22 +69,17 @@ def in_one_form(body: list[ast.stmt], tokens_of: Tokens) -> list[ast.stmt]:
     body = plain(body)
     if any(isinstance(node, COMPREHENSIONS) for statement in body for node in nodes_in(statement)):
         body = Hoisting().block(body)
-    body = inlined(body)
     return in_order(body, tokens_of)
 
 
 def plain(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Without docstrings, annotations, prints, empty collections; assignments one by one; no counting `while`."""
+    """Without docstrings, annotations, prints, empty collections; assignments one by one."""
     found: list[ast.stmt] = []
     for statement in body:
         for one in _simple(statement):
-            for field in ("body", "orelse", "finalbody"):
-                block = getattr(one, field, None)
-                if isinstance(block, list) and block:
-                    setattr(one, field, plain(block))
-            for part in (*getattr(one, "handlers", ()), *getattr(one, "cases", ())):
-                part.body = plain(part.body)
-            found.append(counting(one) if isinstance(one, ast.While) else one)
+            for part, name, block in blocks_in(one):
+                setattr(part, name, plain(block))
+            found.append(one)
     return found
 
 
@@ -56,7 +92,7 @@ def _simple(statement: ast.stmt) -> list[ast.stmt]:
         case ast.AnnAssign(target, _, ast.expr() as value):
             return _simple(assign(target, value, statement))
         case ast.AugAssign(target, op, value):
-            return _simple(assign(target, ast.BinOp(loaded(target), op, value), statement))
+            return _simple(assign(target, ast.BinOp(target, op, value), statement))
         case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(values):
             pairs = zip(targets, values, strict=True)
             return [one for target, value in pairs for one in _simple(assign(target, value, statement))]
@@ -71,26 +107,7 @@ def _simple(statement: ast.stmt) -> list[ast.stmt]:
 
 def assign(target: ast.expr, value: ast.expr, where: ast.stmt) -> ast.Assign:
     """A plain assignment in place of another one."""
-    return located(ast.Assign([target], value), where)
-
-
-def located(node: ast.Assign, where: ast.AST) -> ast.Assign:
-    """A new statement at the place of an old one."""
-    return ast.fix_missing_locations(ast.copy_location(node, where))
-
-
-def loaded(target: ast.expr) -> ast.expr:
-    """The same target, read."""
-    match target:
-        case ast.Name(name):
-            made: ast.expr = ast.Name(name, ast.Load())
-        case ast.Attribute(value, name):
-            made = ast.Attribute(value, name, ast.Load())
-        case ast.Subscript(value, index):
-            made = ast.Subscript(value, index, ast.Load())
-        case _:
-            return target
-    return ast.copy_location(made, target)
+    return ast.fix_missing_locations(ast.copy_location(ast.Assign([target], value), where))
 
 
 def appending(name: str, item: ast.expr) -> ast.Expr:
@@ -98,22 +115,6 @@ def appending(name: str, item: ast.expr) -> ast.Expr:
     called = ast.Attribute(ast.Name(name, ast.Load()), "append", ast.Load())
     made = ast.Expr(ast.Call(called, [item], []))
     return ast.fix_missing_locations(ast.copy_location(made, item))
-
-
-def counting(loop: ast.While) -> ast.stmt:
-    """`while i < n: …; i += 1` as `for i in range(n): …`."""
-    match loop:
-        case ast.While(ast.Compare(ast.Name(name), [ast.Lt() | ast.NotEq()], [end]), body) if body:
-            for step in body:
-                match step:
-                    case ast.Assign([ast.Name(same)], ast.BinOp(ast.Name(again), ast.Add(), ast.Constant(1))) if (
-                        name == same == again
-                    ):
-                        rest = [one for one in body if one is not step]
-                        numbers = ast.Call(ast.Name("range", ast.Load()), [end], [])
-                        made = ast.For(ast.Name(name, ast.Store()), numbers, rest, loop.orelse)
-                        return ast.fix_missing_locations(ast.copy_location(made, loop))
-    return loop
 
 
 class Hoisting(ast.NodeTransformer):
@@ -170,74 +171,14 @@ class Hoisting(ast.NodeTransformer):
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
 
-def inlined(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Without names that are bound once and read once."""
-    stored: Counter[str] = Counter()
-    read: Counter[str] = Counter()
-    for node in (node for statement in body for node in nodes_in(statement)):
-        if isinstance(node, ast.Name):
-            (read if isinstance(node.ctx, ast.Load) else stored)[node.id] += 1
-    once = {name for name, times in read.items() if times == 1 and stored[name] == 1}
-    return Inlining(once).block(body) if once else body
-
-
-class Inlining(ast.NodeTransformer):
-    """Puts expressions in the place of names that stand for them once."""
-
-    def __init__(self, names: set[str]) -> None:
-        """Takes the names."""
-        self.names = names
-        self.values: dict[str, tuple[ast.expr, int]] = {}
-        self.used = 0
-
-    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements of a block without those that only give a name."""
-        found: list[ast.stmt] = []
-        for statement in body:
-            self.used = 0
-            made = self.visit(statement)
-            match made:
-                case ast.Assign([ast.Name(name)], value) if name in self.names:
-                    size = self.used + sum(1 for _ in nodes_in(value))
-                    if size <= MOST_INLINED:
-                        self.values[name] = (value, size)
-                        continue
-            found.append(made)
-        return found
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Blocks lose statements; expressions are visited as they are."""
-        blocks = {}
-        for field in ("body", "orelse", "finalbody") if isinstance(node, (ast.stmt, ast.ExceptHandler)) else ():
-            block = getattr(node, field, None)
-            if isinstance(block, list):
-                blocks[field] = self.block(block)
-                setattr(node, field, [])  # visited once only: twice at each depth would double the time
-        super().generic_visit(node)
-        for field, block in blocks.items():
-            setattr(node, field, block)
-        return node
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802  ast's name
-        """The value of a name, once."""
-        if isinstance(node.ctx, ast.Load) and node.id in self.values:
-            value, size = self.values.pop(node.id)
-            self.used += size
-            return value
-        return node
-
-
 def in_order(body: list[ast.stmt], tokens_of: Tokens) -> list[ast.stmt]:
     """The statements of a block, and of blocks in it, in an order that does not depend on how they were written.
 
     What does not depend on what stands before it may move; of those that may come next, the first by its tokens does.
     """
     for statement in body:
-        for part in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            for field in ("body", "orelse", "finalbody"):
-                block = getattr(part, field, None)
-                if isinstance(block, list) and block:
-                    setattr(part, field, in_order(block, tokens_of))
+        for part, name, block in blocks_in(statement):
+            setattr(part, name, in_order(block, tokens_of))
     if not 1 < len(body) <= MOST_SORTED:
         return body
     keys = [tuple(tokens_of(statement)) for statement in body]
@@ -281,3 +222,137 @@ def must_precede(first: Effects, second: Effects) -> bool:
     if first[2] or second[2]:
         return True
     return bool(first[1] & (second[0] | second[1]) or first[0] & second[1])
+
+
+class Reader(ast.NodeVisitor):
+    """Reads statements of one function."""
+
+    def __init__(self, names: ModuleNames, own: frozenset[str]) -> None:
+        """Takes the names of the module, and those that the function binds."""
+        self.names, self.own = names, own
+        self.tokens: list[str] = []
+        self.lines: list[int] = []
+        self.line = 0
+
+    def read(self, body: Sequence[ast.stmt]) -> tuple[list[str], list[int]]:
+        """The tokens of some statements, and their lines."""
+        self.tokens, self.lines = [], []
+        for statement in body:
+            self.visit(statement)
+        return self.tokens, self.lines
+
+    def nameless(self, statement: ast.stmt) -> list[str]:
+        """The tokens of a statement without any name that the author chose."""
+        return [OWN if token.startswith(OWN) else token for token in self.read([statement])[0]]
+
+    def put(self, token: str) -> None:
+        """Adds a token at the present line."""
+        self.tokens.append(token)
+        self.lines.append(self.line)
+
+    def visit(self, node: ast.AST) -> None:
+        """Reads a node; its line counts until that of another one."""
+        before, self.line = self.line, getattr(node, "lineno", self.line)
+        super().visit(node)
+        self.line = before
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """The kind of the node, then its parts."""
+        if not isinstance(node, (ast.Expr, ast.expr_context, ast.keyword, ast.Index, ast.arguments)):
+            self.put(type(node).__name__)
+        self.parts(node)
+
+    def parts(self, node: ast.AST) -> None:
+        """The parts of a node; what follows a block is told from what is in it."""
+        for field, value in ast.iter_fields(node):
+            if field in SKIPPED:
+                continue
+            if isinstance(value, list):
+                for one in value:
+                    if isinstance(one, ast.AST):
+                        self.visit(one)
+                if value and isinstance(value[0], ast.stmt):
+                    self.put("end")
+            elif isinstance(value, ast.AST):
+                self.visit(value)
+
+    def visit_Assign(self, node: ast.Assign) -> None:  # noqa: N802  ast's names, here and below
+        """The value first: what it is called matters less."""
+        self.put("=")
+        self.visit(node.value)
+        for target in node.targets:
+            self.visit(target)
+
+    def visit_Name(self, node: ast.Name) -> None:  # noqa: N802
+        """A name that somebody else chose, or a mark for one's own."""
+        is_own = node.id in self.own or node.id in self.names.own or node.id.startswith("<")
+        self.put(OWN + node.id if is_own else self.names.imported.get(node.id, node.id))
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
+        """An attribute of an object, or something of a module."""
+        root = root_of(node)
+        if root in self.names.imported and root not in self.own:
+            self.put(node.attr)
+        elif isinstance(node.value, ast.Name) and node.value.id == "self":
+            self.put(f"{OWN}self.{node.attr}")
+        else:
+            self.put(f"{OWN if node.attr in self.names.own else ''}.{node.attr}")
+            self.visit(node.value)
+
+    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802
+        """What is called, then the arguments; those with keywords by their keywords."""
+        self.visit(node.func)
+        self.put(f"call {len(node.args) + len(node.keywords)}")
+        for argument in node.args:
+            self.visit(argument)
+        for keyword in sorted(node.keywords, key=lambda one: one.arg or ""):
+            self.put(f"{keyword.arg}=")
+            self.visit(keyword.value)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:  # noqa: N802
+        """The operator, then both sides."""
+        self.put(type(node.op).__name__)
+        self.visit(node.left)
+        self.visit(node.right)
+
+    def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
+        """Numbers as they are, any text as a text."""
+        match node.value:
+            case bool() | None as value:
+                self.put(repr(value))
+            case int() | float() as number:
+                self.put(repr(number))
+            case other:
+                self.put(type(other).__name__)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:  # noqa: N802
+        """A text, whatever stands in it."""
+        self.put("str")
+
+
+def root_of(node: ast.Attribute) -> str:
+    """The name at the beginning of `torch.nn.functional.softmax`; "" where it is something else."""
+    inner: ast.expr = node
+    while isinstance(inner, ast.Attribute):
+        inner = inner.value
+    return inner.id if isinstance(inner, ast.Name) else ""
+
+
+def fingerprints(tokens: Sequence[str], length: int = LENGTH, window: int = WINDOW) -> Iterator[tuple[int, int]]:
+    """Positions and hashes; a text shorter than `length` has one, of all of it."""
+    hashes = [hash_of(tokens[start : start + length]) for start in range(max(1, len(tokens) - length + 1))]
+    last = -1
+    for start in range(max(1, len(hashes) - window + 1)):
+        span = range(start, min(start + window, len(hashes)))
+        chosen = min(span, key=lambda place: (hashes[place], -place))
+        if chosen != last:
+            yield chosen, hashes[chosen]
+            last = chosen
+
+
+def hash_of(tokens: Sequence[str]) -> int:
+    """A number of 63 bits, the same in every process; of chosen names only which ones are the same counts."""
+    order: dict[str, str] = {}
+    blank = [order.setdefault(one, f"{OWN}{len(order)}") if one.startswith(OWN) else one for one in tokens]
+    digest = hashlib.blake2b("\x1f".join(blank).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1

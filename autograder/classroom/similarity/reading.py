@@ -1,8 +1,12 @@
-"""From a submission to the fingerprints of its answers. Nothing of it is run or imported: it is parsed, in a child."""
+"""From a submission to the fingerprints of its answers: what was handed out is not among them.
+
+Nothing of a submission is run or imported: it is parsed, in a child.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,14 +15,13 @@ from tqdm import tqdm
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, ask_forked
 from foundation.contract import Contract
+from foundation.sources import Sources
 
 from ...intake import Intake, IntakeError, take_in
 from ...intake.modules import read_release
+from ...intake.python_source import dump, parse, statements_of
 from ..entries import Entry
-from .answers import Given, answers_of, given_in
-from .fingerprints import LENGTH, fingerprints
-from .one_form import in_one_form
-from .tokens import Reader
+from .one_form import LENGTH, ModuleNames, Reader, blocks_in, fingerprints, in_one_form, nodes_in
 from .translations import Translated, translated
 
 SECONDS = 30.0
@@ -26,6 +29,30 @@ SECONDS = 30.0
 MOST_FINGERPRINTS = 20_000
 """Of a submission; an ordinary one has 600."""
 NESTED = "its code is nested too deeply to be compared"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+OTHER = "other code"
+"""Of a module: what belongs to none of the contract's components, such as helpers."""
+METHODS = frozenset({"forward", "__init__", "__call__"})
+Given = Mapping[str, frozenset[str]]
+"""The statements that were handed out, by module."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a student wrote in one function, or outside all functions.
+
+    Attributes:
+        component: "layers.LayerNorm", or "layers: other code".
+        module: that contains it.
+        body: the statements; those that were handed out are not among them.
+        names: that the function binds, its parameters first.
+    """
+
+    component: str
+    module: str
+    body: list[ast.stmt]
+    names: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -151,3 +178,80 @@ def read_entry(
         written = Written(problem=NESTED)
     written.translations = translated(intake.translations, references)
     return written
+
+
+def given_in(release: Sources, contract: Contract) -> Given:
+    """What was handed out of the contract's modules."""
+    return {module: statements_of(release[module][1]) for module in contract.modules if module in release}
+
+
+def answers_of(intake: Intake, contract: Contract, given: Given) -> Iterator[tuple[Answer, ModuleNames]]:
+    """The answers in each module that a submission brings; modules that are not Python have none."""
+    fixed = METHODS | frozenset(contract.methods)
+    for module in sorted(intake.submitted):
+        tree = parse(intake.sources[module][1])
+        if not isinstance(tree, ast.Module):
+            continue
+        components = contract.modules.get(module, ())
+        names = names_of(tree, fixed | frozenset(components))
+        for place, body, own in blocks_of(tree):
+            left = without_given(body, given.get(module, frozenset()))
+            if left:
+                top = place.partition(".")[0]
+                component = f"{module}.{top}" if top in components else f"{module}: {OTHER}"
+                yield Answer(component, module, left, own), names
+
+
+def blocks_of(tree: ast.Module) -> Iterator[tuple[str, list[ast.stmt], frozenset[str]]]:
+    """The statements of each function, and those outside functions, with the qualified name and the names bound."""
+    waiting: list[tuple[str, list[ast.stmt]]] = [("", tree.body)]
+    while waiting:
+        place, body = waiting.pop()
+        rest: list[ast.stmt] = []
+        for statement in body:
+            name = ".".join(filter(None, [place, getattr(statement, "name", "")]))
+            if isinstance(statement, ast.ClassDef):
+                waiting.append((name, statement.body))
+            elif isinstance(statement, Function):
+                yield name, statement.body, bound_in(statement)
+            elif not isinstance(statement, (ast.Import, ast.ImportFrom)):
+                rest.append(statement)
+        yield place, rest, frozenset().union(*map(bound_in, rest))
+
+
+def bound_in(node: ast.AST) -> frozenset[str]:
+    """The names that are bound anywhere in a node."""
+    found = set()
+    for part in nodes_in(node):
+        if isinstance(part, ast.arg):
+            found.add(part.arg)
+        elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            found.add(part.id)
+        elif isinstance(part, Definition) and part is not node:
+            found.add(part.name)
+    return frozenset(found)
+
+
+def without_given(body: list[ast.stmt], given: frozenset[str]) -> list[ast.stmt]:
+    """The statements that were not handed out; of a compound one whatever is left in it."""
+    left = [statement for statement in body if dump(statement) not in given]
+    for statement in left:
+        for part, name, block in blocks_in(statement):
+            setattr(part, name, without_given(block, given))
+    return left
+
+
+def names_of(tree: ast.Module, fixed: frozenset[str]) -> ModuleNames:
+    """The names of a module; those of the contract in `fixed` are nobody's own."""
+    imported: dict[str, str] = {}
+    own: set[str] = set()
+    for node in nodes_in(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                local = alias.asname or alias.name.partition(".")[0]
+                imported[local] = alias.name.rpartition(".")[2] if alias.asname else local
+        elif isinstance(node, Definition):
+            own.add(node.name)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            own.add(node.attr)
+    return ModuleNames(imported, frozenset(own - fixed))

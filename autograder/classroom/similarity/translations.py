@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...scoring import ScoringError, parse_translations, score, undo_bpe
-from .chance import Floats, beyond
-from .groups import connected
+from .chance import Floats, beyond, connected
 
 HIGHEST_BLEU = 0.75
 """What no model of the assignment reaches: the defaults give 0.61 to 0.63 over five seeds, a table of the training

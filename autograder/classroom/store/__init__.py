@@ -4,19 +4,15 @@
         results = Results(database, seeds)
         results.enrol(received_of(roll, entries).values())
 
-    database.py   transactions             tables.py    what is in it
-    opening.py    from a URL               results.py   what the grader found out
-    enrolment.py  who handed in what       adding.py    one more of them
-    migrations/   of older databases       by_hand.py   what people decide
+    database.py  opening, transactions      results.py  who handed in what, and what the grader found out
+    tables.py    what is in it              by_hand.py  what people decide
 
 SQLAlchemy speaks to SQLite, by default a file in the output folder, and to PostgreSQL, for several people at once.
 """
 
 from .by_hand import ByHand, Decision, Decisions
-from .database import Database
-from .enrolment import Owner, Received, received_of
-from .opening import FILE, StoreError, url_of
-from .results import Results, Stored
+from .database import FILE, Database, StoreError, url_of
+from .results import Owner, Received, Results, Stored, received_of, stored_name
 
 __all__ = [
     "FILE",
@@ -30,5 +26,6 @@ __all__ = [
     "StoreError",
     "Stored",
     "received_of",
+    "stored_name",
     "url_of",
 ]

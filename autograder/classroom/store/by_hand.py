@@ -18,9 +18,8 @@ from foundation.printable_text import printable
 
 from ...grading.record import now
 from ..downloads.matching import plain
-from .database import Database
-from .enrolment import stored_name, stored_text
-from .opening import StoreError
+from .database import Database, StoreError
+from .results import stored_name, stored_text
 from .tables import Comment, HandedIn, LateDays, Override, Student, Submission, Waiver
 
 WHOLE = ""

@@ -1,23 +1,88 @@
-"""A class's database and its transactions: each is done whole or not at all, and tried again where that can help."""
+"""A class's database: opened, made where it is missing, and worked on in transactions.
+
+Each transaction is done whole or not at all, and tried again where that can help. SQLite keeps a write-ahead log,
+checks foreign keys and waits for other writers. Whatever a transaction has committed is on the disk.
+"""
 
 from __future__ import annotations
 
+import re
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Self, TypeVar
 
-from sqlalchemy import URL, Connection
-from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
+from sqlalchemy.exc import ArgumentError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from foundation.command_line import UserError
+
 from ...grading.record import NotWrittenError
-from .opening import POSTGRESQL, cause_of, open_engine, shown
+from .tables import HandedIn, Setting, Table
 
 Answer = TypeVar("Answer")
 
+FILE = "class.db"
+"""The database's file in the output folder, where no other is named."""
+SCHEMA = "2"
+"""Counts changes of the tables; tables that are only added need none."""
+OURS = {Setting.__tablename__, HandedIn.__tablename__}
+"""Tables by which a database is known as ours."""
+BUSY_SECONDS = 30.0
+SETTINGS = ("foreign_keys = ON", "synchronous = FULL")
+"""Of each connection to SQLite."""
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
+DISK_FULL = "53100"
+"""What PostgreSQL says then."""
+MAKING = 7_021_309
+"""The number of the lock in PostgreSQL that one process holds while it makes the tables; any would do."""
 WAITS = (0.0, 0.2, 1.0, 5.0)
 """Seconds before each try of a transaction, if a connection drops; a server may take that long to restart."""
+
+
+class StoreError(UserError):
+    """A store that cannot be used; the message says which and why, without a password."""
+
+
+def url_of(text_: str | None, output: Path) -> URL:
+    """The database's URL: as given, or of the file in the output folder.
+
+    Raises:
+        StoreError: where it is no URL of a kind that the store knows.
+    """
+    if text_ is None:
+        return URL.create(SQLITE, database=str(output / FILE))
+    expected = "expected postgresql://USER@HOST/DATABASE or sqlite:///FILE"
+    try:
+        url = parse_url(text_)
+    except ValueError as error:
+        raise StoreError(f"--store: {error}; {expected}") from None
+    if url.get_backend_name() not in (SQLITE, POSTGRESQL) or not url.database or url.database == ":memory:":
+        raise StoreError(f"--store {shown(url)}: {expected}")
+    return url
+
+
+def parse_url(text_: str) -> URL:
+    """Any database's URL; psycopg is the driver for PostgreSQL where it names none.
+
+    Raises:
+        ValueError: where it is none; the message has nothing of it, since a password may be anywhere.
+    """
+    try:
+        url = make_url(re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", text_))
+    except (ArgumentError, ValueError):
+        raise ValueError("not a database's URL") from None
+    if url.get_backend_name() != SQLITE and "@" in f"{url.host}{url.database}":
+        raise ValueError("not a database's URL: write an @ in a password as %40")
+    return url
+
+
+def shown(url: URL) -> str:
+    """For messages: the file, or the URL without its password, which may be among the options, too."""
+    return str(url.database) if url.get_backend_name() == SQLITE else url.set(query={}).render_as_string()
 
 
 class Database:
@@ -42,25 +107,7 @@ class Database:
         self._engine.dispose()
 
     def do(self, work: Callable[[Session], Answer]) -> Answer:
-        """Does some work in one transaction; see `_do`."""
-
-        def once() -> Answer:
-            with Session(self._engine) as session, session.begin():
-                return work(session)
-
-        return self._do(once)
-
-    def do_plainly(self, work: Callable[[Connection], Answer]) -> Answer:
-        """Does some work in one transaction, without mapped objects; see `_do`."""
-
-        def once() -> Answer:
-            with self._engine.begin() as connection:
-                return work(connection)
-
-        return self._do(once)
-
-    def _do(self, once: Callable[[], Answer]) -> Answer:
-        """Does a transaction.
+        """Does some work in one transaction.
 
         Where another process has just written the same row, or a server has dropped the connection, it is done again,
         so it must come to the same whether it is done once or twice.
@@ -74,10 +121,85 @@ class Database:
             if wait:
                 time.sleep(wait)
             try:
-                return once()
+                with Session(self._engine) as session, session.begin():
+                    return work(session)
             except SQLAlchemyError as error:
                 failure = error
                 is_dropped = self._file is None and isinstance(error, OperationalError)
                 if not is_dropped and not isinstance(error, IntegrityError):
                     break
         raise NotWrittenError(self.place, RuntimeError(cause_of(failure))) from None
+
+
+def open_engine(url: URL, owner: str) -> Engine:
+    """A database with all tables; those that are missing are made.
+
+    Args:
+        url: of the database.
+        owner: the assignment's name; a database has the marks of one assignment.
+
+    Raises:
+        NotWrittenError: where there is no room for it.
+        StoreError: where it cannot be opened, is another program's or another assignment's, or of another version.
+    """
+    try:
+        engine = _engine(url)
+        with engine.begin() as connection:
+            _make_tables(connection, url, owner)
+        if url.get_backend_name() == SQLITE:
+            with closing(engine.raw_connection()) as file:  # not in a transaction
+                file.cursor().execute("PRAGMA journal_mode = WAL")  # stays with the file, so it has to be ours
+    except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as error:
+        if has_no_room(error):
+            raise NotWrittenError(shown(url), RuntimeError(cause_of(error))) from None
+        raise StoreError(f"store {shown(url)}: {cause_of(error)}") from None
+    return engine
+
+
+def cause_of(error: Exception) -> str:
+    """What a database's driver says, in one line."""
+    return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+
+
+def has_no_room(error: Exception) -> bool:
+    """Whether a database cannot be written since the disk is full or fails."""
+    cause = getattr(error, "orig", None) or error
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) or getattr(cause, "sqlstate", "") == DISK_FULL
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() == POSTGRESQL:
+        return create_engine(url, pool_pre_ping=True)
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "isolation_level": None})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _: object) -> None:
+        for setting in SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # At once for writing: a transaction that began by reading could not wait for another writer.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _make_tables(connection: Connection, url: URL, owner: str) -> None:
+    if connection.dialect.name == POSTGRESQL:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": MAKING})
+    tables = set(inspect(connection).get_table_names())
+    if tables and not tables >= OURS:
+        raise StoreError(f"store {shown(url)}: has tables of another program; name an empty database")
+    Table.metadata.create_all(connection)
+    kept = {row.name: row.value for row in connection.execute(select(Setting.name, Setting.value))}
+    if tables and (found := kept.get("schema", "1")) != SCHEMA:
+        what = f"of another version, {found}; this kit knows {SCHEMA}"
+        raise StoreError(f"store {shown(url)}: {what}: use the kit that has written it, or a new folder")
+    for name, value in (("schema", SCHEMA), ("assignment", owner)):
+        if name not in kept:
+            connection.execute(insert(Setting).values(name=name, value=value))
+    if kept.get("assignment", owner) != owner:
+        what = f"has the marks of {kept['assignment']!r}, not of {owner!r}"
+        raise StoreError(f"store {shown(url)}: {what}; name its --assignment, or another database")

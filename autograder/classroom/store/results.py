@@ -5,23 +5,74 @@ Records are sealed on the way in, and what the term's secret has not sealed does
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import ValidationError
-from sqlalchemy import select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from ...grading.record import Record
+from ...grading.record import Record, now
 from ...grading.seeds import Seeds
-from .adding import add
+from ..entries import Entry
+from ..roll import Roll
 from .database import Database
-from .enrolment import Received, enrol, stored_name
-from .tables import Attempt, Kept, Result, Submission
+from .tables import Attempt, HandedIn, Kept, Result, Run, Student, Submission, TestResult, Version
 
 BATCH = 100
 """Records in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who has handed in a submission.
+
+    Attributes:
+        key: by which the course knows the student; unique.
+        name: for people.
+        email: "" = unknown.
+        group: whose marks the student shares; "" = none.
+    """
+
+    key: str
+    name: str
+    email: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Received:
+    """A submission that counts.
+
+    Attributes:
+        entry: its key, which stays when the same students hand in again.
+        name: for people.
+        owners: several for a group.
+        submitted: when; None where the platform does not say.
+        is_late: what the platform says; None where it does not say.
+    """
+
+    entry: str
+    name: str
+    owners: tuple[Owner, ...]
+    submitted: datetime | None = None
+    is_late: bool | None = None
+
+
+def received_of(roll: Roll, entries: Iterable[Entry]) -> dict[str, Received]:
+    """What a class has handed in, by the entry's key."""
+    owners: dict[str, list[Owner]] = {}
+    times = {}
+    for member in roll.members:
+        if member.key:
+            owner = Owner(member.id, member.name, member.ids.get("email", ""), member.group)
+            owners.setdefault(member.key, []).append(owner)
+            times[member.key] = (member.submitted, member.is_late)
+    return {
+        entry.key: Received(entry.key, entry.name, tuple(owners.get(entry.key, ())), *times.get(entry.key, ()))
+        for entry in entries
+    }
 
 
 @dataclass(frozen=True)
@@ -77,15 +128,45 @@ class Results:
         """
         record = self._seeds.seal(record)
         submission, text = self._ids[received.entry], record.model_dump_json()
+        judgement = record.judgement
+        key = {"version_id": judgement.grader_version, "seed_id": judgement.seed_id, "weighting": judgement.weighting}
 
-        def is_sealed(present: str) -> bool:
-            return self._sealed(present) is not None
+        def work(session: Session) -> Stored:
+            if session.get(Version, judgement.grader_version) is None:
+                session.add(Version(id=judgement.grader_version, first_used=now()))
+            details = {"submission_id": submission, "content": judgement.content_hash}
+            attempt = session.scalar(select(Attempt).filter_by(**details)) or Attempt(**details)
+            attempt.submitted, attempt.is_late = received.submitted, received.is_late
+            session.add(attempt)
+            session.flush()
+            result = session.scalar(select(Result).filter_by(attempt_id=attempt.id, **key))
+            if result is not None and result.record == text:  # the connection had dropped after it was stored
+                return Stored(result.id, attempt.id, result.run_id, record, received.submitted, received.is_late)
+            run_id = add_run(session, attempt.id, record) if run is None else run
+            if (
+                result is not None
+                and result.is_finished
+                and not record.is_finished
+                and (old := self._sealed(result.record))
+            ):
+                return Stored(result.id, attempt.id, result.run_id, old, received.submitted, received.is_late)
+            result = result or Result(attempt_id=attempt.id, **key)
+            result.run_id, result.is_finished, result.record = run_id, record.is_finished, text
+            result.score, result.max_score = judgement.score, judgement.max_score
+            result.needs_review = judgement.score is None
+            session.add(result)
+            session.flush()
+            session.execute(delete(TestResult).where(TestResult.result_id == result.id))
+            if rows := rows_of_tests(result.id, record):
+                session.execute(insert(TestResult), rows)
+            kept = session.get(Kept, submission)
+            if kept is None:
+                session.add(Kept(submission_id=submission, result_id=result.id))
+            elif session.get_one(Result, kept.result_id).attempt_id != attempt.id:
+                kept.result_id = result.id
+            return Stored(result.id, attempt.id, run_id, record, received.submitted, received.is_late)
 
-        added = self.database.do_plainly(
-            lambda connection: add(connection, submission, received, record, text, run, is_sealed)
-        )
-        there = record if added.text is text else Record.model_validate_json(added.text)
-        return Stored(added.result, added.attempt, added.run, there, received.submitted, received.is_late)
+        return self.database.do(work)
 
     def find(self, received: Received, content: str, version: str, seed_id: str) -> list[Stored]:
         """The results of an entry's content by a version of the grader, with any weighting."""
@@ -168,3 +249,61 @@ def kept_texts(session: Session, entries: Iterable[str]) -> Iterator[tuple[str, 
     query = select(Submission.entry, Result.record).join(Kept, Kept.submission_id == Submission.id)
     rows = session.execute(query.join(Result, Result.id == Kept.result_id).execution_options(yield_per=BATCH))
     return ((names[entry], text) for entry, text in rows if entry in names)
+
+
+def add_run(session: Session, attempt: int, record: Record) -> int:
+    """Adds how a grading went; its id."""
+    run = record.run
+    row = Run(attempt_id=attempt, version_id=record.judgement.grader_version, started=run.started)
+    row.finished, row.host, row.seconds, row.error = run.finished, run.host, run.seconds, run.error
+    session.add(row)
+    session.flush()
+    return row.id
+
+
+def rows_of_tests(result: int, record: Record) -> list[dict[str, object]]:
+    """What is stored of each test of a result."""
+    tests = [(part.number, test) for part in record.judgement.parts for test in part.tests]
+    return [
+        {"result_id": result, "position": position, "part": part}
+        | {"test": test.nodeid, "item": test.item, "state": test.state.value}
+        for position, (part, test) in enumerate(tests)
+    ]
+
+
+def enrol(session: Session, everyone: Sequence[Received]) -> dict[str, int]:
+    """Enters submissions and their students, or brings them up to date; the submissions' ids by entry."""
+    students = {student.key: student for student in session.scalars(select(Student))}
+    submissions = {one.entry: one for one in session.scalars(select(Submission))}
+    owned: dict[int, set[int]] = {}
+    for row in session.execute(select(HandedIn.submission_id, HandedIn.student_id)):
+        owned.setdefault(row.submission_id, set()).add(row.student_id)
+    for one in everyone:
+        for owner in one.owners:
+            student = students.setdefault(stored_name(owner.key), Student(key=stored_name(owner.key)))
+            student.name, student.email = stored_name(owner.name), stored_name(owner.email)
+            student.group_name = stored_name(owner.group)
+            session.add(student)
+        submission = submissions.setdefault(stored_name(one.entry), Submission(entry=stored_name(one.entry)))
+        submission.name = stored_name(one.name)
+        session.add(submission)
+    session.flush()
+    for one in everyone:
+        submission = submissions[stored_name(one.entry)]
+        owners = {students[stored_name(owner.key)].id for owner in one.owners}
+        if owned.get(submission.id, set()) != owners:
+            session.execute(delete(HandedIn).where(HandedIn.submission_id == submission.id))
+            rows = [{"submission_id": submission.id, "student_id": owner} for owner in owners]
+            if rows:
+                session.execute(insert(HandedIn), rows)
+    return {one.entry: submissions[stored_name(one.entry)].id for one in everyone}
+
+
+def stored_name(text: str) -> str:
+    """Any text, also a file name that is no Unicode, so that a database takes it; different ones stay different."""
+    return stored_text(text.replace("\\", "\\\\"))
+
+
+def stored_text(text: str) -> str:
+    """Text for people, so that a database takes it: without what is no Unicode and zero bytes."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()

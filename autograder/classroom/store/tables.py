@@ -1,4 +1,4 @@
-"""The tables of a class's database, as its newest migration leaves them.
+"""The tables of a class's database, which are made where they are missing.
 
     students ── handed_in ── submissions ── attempts ── results ── test_results
         │                         │             └── runs ──┘
@@ -14,17 +14,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Dialect, ForeignKey, MetaData, UniqueConstraint
+from sqlalchemy import DateTime, Dialect, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
-
-NAMES = {
-    "pk": "pk_%(table_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_name)s",
-    "ix": "ix_%(table_name)s_%(column_0_name)s",
-}
-"""How constraints are called, so that later migrations can name them."""
 
 
 class Moment(TypeDecorator[datetime]):
@@ -45,7 +37,6 @@ class Moment(TypeDecorator[datetime]):
 class Table(DeclarativeBase):
     """What all tables have in common."""
 
-    metadata = MetaData(naming_convention=NAMES)
     type_annotation_map = {datetime: Moment}
 
 
@@ -189,7 +180,7 @@ class TestResult(Table):
     position: Mapped[int] = mapped_column(primary_key=True)
     part: Mapped[str]
     test: Mapped[str]
-    is_core: Mapped[bool]
+    item: Mapped[str] = mapped_column(server_default="")
     state: Mapped[str]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ...grading.record import Part, Record
 from ...intake import Intake
 from ...intake.python_source import parse
-from ..telling import text_of
+from ..terminal import text_of
 from .target import Json, test_cell
 
 MISSING = "# The submission has no definition of {name}."

@@ -4,10 +4,10 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, cast
+from typing import Any
 
 from foundation.assignment_file import Assignment
 from foundation.printable_text import printable
@@ -17,29 +17,21 @@ from ...intake import Intake
 from .feedback import remove_feedback, write_feedback
 from .target import STUDENT, GradebookError, Target, check_student, find_target, graded_cells, read_notebooks, test_cell
 
-P = ParamSpec("P")
 
-
-def _in_one_line(
-    method: "Callable[Concatenate[Gradebook, P], None]",
-) -> "Callable[Concatenate[Gradebook, P], None]":
+@contextmanager
+def errors_in_one_line(target: Target) -> Iterator[None]:
     """Turns a database's errors into one line for the operator."""
+    from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
-    @wraps(method)
-    def wrapped(self: "Gradebook", *args: P.args, **kwargs: P.kwargs) -> None:
-        from sqlalchemy.exc import SAWarning, SQLAlchemyError
-
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SAWarning)  # caused by nbgrader itself
-                method(self, *args, **kwargs)
-        except (SQLAlchemyError, ValueError, ImportError) as error:
-            if isinstance(error, GradebookError):
-                raise
-            cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
-            raise GradebookError(f"gradebook {self.target.shown}: {cause}") from None
-
-    return cast("Callable[Concatenate[Gradebook, P], None]", wrapped)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # caused by nbgrader itself
+            yield
+    except GradebookError:
+        raise
+    except (SQLAlchemyError, ValueError, ImportError) as error:
+        cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
+        raise GradebookError(f"gradebook {target.shown}: {cause}") from None
 
 
 class Gradebook:
@@ -103,20 +95,18 @@ class Gradebook:
                 books[same[0]] = cls(target, student, assignment)
         return {file: books[file] for file in students if file in books}
 
-    @_in_one_line
     def reset(self) -> None:
         """Creates the entries that marks need, and withdraws the marks of an earlier run.
 
         From now on nbgrader shows every part as one to be graded by hand, until `write` gives it a mark.
         """
-        with self._connect() as book:
+        with errors_in_one_line(self.target), self._connect() as book:
             self._prepare(book)
             self._clear(book)
             book.db.commit()
         if self._feedback:
             remove_feedback(self._feedback)
 
-    @_in_one_line
     def write(self, record: Record, scores: Mapping[str, float | None] | None = None) -> None:
         """Writes the marks of a record, all of them or none.
 
@@ -130,7 +120,7 @@ class Gradebook:
         if scores is None:
             scores = {part.number: part.score for part in record.judgement.parts}
         by_cell = {test_cell(number): score for number, score in scores.items()}
-        with self._connect() as book:
+        with errors_in_one_line(self.target), self._connect() as book:
             for grade in self._clear(book):
                 score = by_cell.get(grade.cell.name)
                 if score is not None:

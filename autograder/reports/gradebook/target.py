@@ -9,9 +9,10 @@ from typing import Any
 from sqlalchemy import make_url
 
 from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
 from foundation.places import ROOT
 
-from ...classroom.store.opening import parse_url, shown
+from ...classroom.store.database import parse_url, shown
 
 HANDED_OUT = ROOT / "notebooks" / "release"
 """The students' notebooks, by nbgrader's name of the assignment."""
@@ -22,7 +23,7 @@ Json = dict[str, Any]
 STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
 
 
-class GradebookError(ValueError):
+class GradebookError(UserError):
     """A gradebook cannot be used; the message says which and why, without a password."""
 
 

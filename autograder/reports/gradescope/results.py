@@ -7,8 +7,7 @@ from foundation.printable_text import printable
 
 from ...grading.record import MAX_TEXT, Part, Record
 from ...grading.states import State
-from ..telling import text_of
-from ..terminal import containment_of, notes_of, printable_lines
+from ..terminal import containment_of, notes_of, printable_lines, text_of
 from .metadata import SubmissionMetadata
 
 

@@ -1,47 +1,127 @@
-"""The class at a glance."""
+"""The class at a glance: whom a person should look at first, what the class got wrong, all marks."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
 from foundation.assignment_file import Assignment
+from foundation.counting import as_threshold
 
-from ...classroom.downloads import PLATFORM_NAMES
+from ...classroom.downloads import LAYOUTS
 from ...classroom.marks import Mark
-from ...classroom.results import Result, by_task
+from ...classroom.results import Result
 from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
 from ...grading.states import State
-from .charts import highest_bleu, histogram, intervals, spacing
-from .misconceptions import ranked
-from .needs_a_person import BORDERLINE, cases
+from ..class_summary import scores_of, tasks_of
+from .pictures import highest_bleu, histogram, intervals, spacing
+
+BORDERLINE = 3
 
 
 @dataclass(frozen=True)
-class TaskSuccess:
-    """How the class did in one task.
+class Case:
+    """A submission to look at.
 
     Attributes:
-        number: of the task.
-        title: likewise.
-        points: what it is worth.
-        mean: of the points, over the submissions that have a mark there; None where none has.
-        full: share of these submissions with all points, in percent.
-        partial: with some, likewise.
-        states: how many submissions are in which state.
+        key: of the submission.
+        urgency: 0 = first, BORDERLINE = last.
+        reasons: one line each.
     """
 
-    number: str
+    key: str
+    urgency: int
+    reasons: tuple[str, ...]
+
+
+def cases(
+    records: Mapping[str, Record], marks: Mapping[str, Sequence[Mark]], thresholds: Mapping[str, float]
+) -> list[Case]:
+    """All submissions that a person should look at, the most urgent first; marks by the submission's key."""
+    found = []
+    for key, record in records.items():
+        own = marks[key]
+        reasons = [*_undecided(record, own), *_late(own), *_internals(record)]
+        reasons += _noted(record)
+        reasons += _borderline(record, thresholds)
+        if reasons:
+            found.append(Case(key, min(urgency for urgency, _ in reasons), tuple(text for _, text in reasons)))
+    return sorted(found, key=lambda case: (case.urgency, case.key))
+
+
+def _undecided(record: Record, marks: Sequence[Mark]) -> list[tuple[int, str]]:
+    decided = [{one.part.number for one in mark.parts if one.by_hand} for mark in marks]
+    parts = [part for part in record.judgement.parts if any(part.number not in one for one in decided)]
+    if not record.has_ended and any(not part.state.has_mark for part in parts):
+        return [(0, f"grading did not finish: {record.run.error or 'it was stopped'}")]
+    reasons = []
+    for state in reversed(State):
+        titles = [part.title for part in parts if part.state is state]
+        if state.needs_a_look and titles:
+            what = record.judgement.refusal or ", ".join(titles)
+            reasons.append((int(state.has_mark), f"{state.value}: {what}"))
+    return reasons
+
+
+def _late(marks: Sequence[Mark]) -> list[tuple[int, str]]:
+    return [(0, why) for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why]
+
+
+def _internals(record: Record) -> list[tuple[int, str]]:
+    return [(1, f"internals: {use}") for use in record.judgement.internals]
+
+
+def _noted(record: Record) -> list[tuple[int, str]]:
+    return [(2, note) for note in record.run.notes]
+
+
+def _borderline(record: Record, thresholds: Mapping[str, float]) -> list[tuple[int, str]]:
+    if not (bleu := record.judgement.bleu):
+        return []
+    interval = f"the interval is {bleu.low:.3f} to {bleu.high:.3f}"
+    return [
+        (BORDERLINE, f"BLEU {bleu.value:.3f} is close to {name}, {as_threshold(value)}: {interval}")
+        for name, value in thresholds.items()
+        if bleu.low < value < bleu.high
+    ]
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A misconception that the diagnosis has named.
+
+    Attributes:
+        fault: in the catalogue.
+        title: of the task.
+        keys: of the submissions that have it.
+    """
+
+    fault: Fault
     title: str
-    points: float
-    mean: float | None
-    full: float
-    partial: float
-    states: Mapping[State, int]
+    keys: tuple[str, ...]
+
+
+def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> list[Misconception]:
+    """All named misconceptions; of equally frequent ones the earlier task first.
+
+    Args:
+        records: of the class.
+        catalogue: faults by id; what is no longer in it is left out.
+    """
+    keys: dict[str, dict[str, None]] = defaultdict(dict)
+    titles = {}
+    for key, record in records.items():
+        for part in record.judgement.parts:
+            titles[part.number] = part.title
+            if part.diagnosis and part.diagnosis.fault in catalogue:
+                keys[part.diagnosis.fault][key] = None  # once, even where two tasks show it
+    tasks = {id_: catalogue[id_].task for id_ in keys}  # of today: records may wait that know other numbers
+    found = [Misconception(catalogue[id_], titles.get(task, task), tuple(keys[id_])) for id_, task in tasks.items()]
+    return sorted(found, key=lambda one: (-len(one.keys), one.fault.task, one.fault.id))
 
 
 def class_view(
@@ -60,7 +140,7 @@ def class_view(
     """
     judgements = [record.judgement for record in records.values()]
     marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
-    scores = [score for same in marks.values() for score in shown_scores(same) if score is not None]
+    scores = scores_of(one for same in results.values() for one in same)
     top = judgements[0].max_score
     bleu_top = highest_bleu(records, assignment.thresholds)
     seconds = {key: record.run.seconds for key, record in records.items()}
@@ -81,7 +161,7 @@ def class_view(
         "cases": [case for case in looked_at if case.urgency < BORDERLINE],
         "borderline": [case for case in looked_at if case.urgency == BORDERLINE],
         "bins": histogram(scores, top),
-        "tasks": success(records),
+        "tasks": tasks_of(records.values()),
         "misconceptions": ranked(records, catalogue),
         "intervals": intervals(records, bleu_top),
         "spacing": spacing(len(records)),
@@ -99,7 +179,7 @@ def roll_view(roll: Roll) -> dict[str, object]:
     undecided = [(member.name, what + ", ".join(member.undecided)) for member in roll.members if member.undecided]
     undecided += [(one.entry, one.reason) for one in roll.left_out if one.needs_decision]
     return {
-        "platform": PLATFORM_NAMES.get(roll.layout, roll.layout),
+        "platform": LAYOUTS[roll.layout].title if roll.layout in LAYOUTS else roll.layout,
         "undecided": undecided,
         "n_late": sum(bool(member.is_late) for member in roll.members),
         "missing": roll.missing,
@@ -121,25 +201,3 @@ def scores_by_task(marks: Mapping[str, Sequence[Mark]]) -> dict[str, dict[str, l
             scores = of_tasks.setdefault(one.part.number, [])
             scores += [one.score] if one.score not in scores else []
     return found
-
-
-def success(records: Mapping[str, Record]) -> list[TaskSuccess]:
-    """How the class did in each task, in the assignment's order."""
-    rows = []
-    for same in by_task(records.values()):
-        first = same[0]
-        scores = [part.score for part in same if part.score is not None]
-        n_full = sum(part.state is State.PASSED for part in same)
-        n_partial = sum(part.state is not State.PASSED and bool(part.score) for part in same)
-        rows.append(
-            TaskSuccess(
-                number=first.number,
-                title=first.title,
-                points=first.points,
-                mean=mean(scores) if scores else None,
-                full=100 * n_full / max(len(scores), 1),
-                partial=100 * n_partial / max(len(scores), 1),
-                states=Counter(part.state for part in same),
-            )
-        )
-    return rows

@@ -11,9 +11,8 @@ from foundation.counting import counted
 from ...classroom.results import Result
 from ...grading.record import Part, Record
 from ...grading.states import State
-from ..telling import Passage, passages_of
-from .charts import highest_bleu, intervals
-from .model_pictures import pictures_of
+from ..terminal import Passage, passages_of
+from .pictures import highest_bleu, intervals, pictures_of
 
 
 @dataclass(frozen=True)

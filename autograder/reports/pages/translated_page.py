@@ -12,7 +12,7 @@ from foundation.whole_files import write_whole
 from .writing import CLASS, SIMILAR, STUDENTS, TRANSLATED, make_environment
 
 if TYPE_CHECKING:  # needs PyTorch
-    from ...classroom.similarity.translating_class import CheckedClass
+    from ...classroom.similarity.translating_again import CheckedClass
 
 
 def write_translated_page(found: CheckedClass, assignment: Assignment, output: Path) -> Path:

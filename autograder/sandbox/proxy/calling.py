@@ -8,15 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from foundation.sources import Sources
-
 from ..replies import BreachError, read_call, read_gradients, read_object, read_value
 from ..session import Session
 from ..supervisor import Supervisor
 from ..worker.values import Decoder, Encoder
 from .arguments import can_be_changed, draw_seed, spoil
 from .gradient import RemoteCall, RemoteGraph
-from .last_call import LastCall
 from .mirror import Handle, RemoteModule, RemoteObject, modules_of, number_of
 
 Content = dict[str, Any]
@@ -24,15 +21,10 @@ Content = dict[str, Any]
 
 
 class Caller:
-    """Makes objects in the worker and calls them; `component` is blamed if the worker dies.
+    """Makes objects in the worker and calls them; `component` is blamed if the worker dies."""
 
-    Attributes:
-        last: the last call.
-    """
-
-    def __init__(self, supervisor: Supervisor, methods: Sequence[str], sources: Sources) -> None:
-        self._supervisor, self._methods, self._sources = supervisor, methods, sources
-        self.last: LastCall | None = None
+    def __init__(self, supervisor: Supervisor, methods: Sequence[str]) -> None:
+        self._supervisor, self._methods = supervisor, methods
 
     def make(
         self, verb: str, component: str, content: Content, args: tuple[object, ...], kwargs: dict[str, object]
@@ -60,7 +52,6 @@ class Caller:
         kwargs: dict[str, object],
     ) -> object:
         """Sends what has changed, calls, and connects the result with what it was computed from."""
-        self.last = LastCall(self._sources, component, target.get("method", ""), args, kwargs)
         encoder = Encoder(lambda value: number_of(value, session, parts))
         content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
         modules = modules_of(parts)
@@ -73,6 +64,7 @@ class Caller:
                 for index, parameter in module.trainable_parameters():
                     inputs.append(parameter)
                     parameters.append((module.number, index))
+        content |= {"inference": torch.is_inference_mode_enabled()}
         content |= {"grad": torch.is_grad_enabled(), "parameters": parameters, "seed": draw_seed()}
         result, decoder = self._ask(session, component, "call", content, encoder, modules)
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Container
 
 import torch
 from torch import nn
@@ -17,7 +17,6 @@ from ..supervisor import Supervisor
 from ..tape import Tape
 from ..worker.values import DTYPE_NAMES
 from .calling import Caller
-from .last_call import LastCall
 from .mirror import RemoteModule, RemoteObject
 
 
@@ -36,7 +35,6 @@ class Sandbox:
         tape: records what is asked and answered.
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
         killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
-        watched: modules whose branches report which of their outcomes were reached; see `gather`.
 
     Raises:
         SandboxUnavailableError: where the machine lacks what the level requires (also later, when a worker starts).
@@ -53,7 +51,6 @@ class Sandbox:
         tape: Tape | None = None,
         locate: Locate = in_module,
         killed_before: Container[str] = (),
-        watched: Collection[str] = (),
     ) -> None:
         self.tape, self.sources = tape, sources
         self._own_zygote: Zygote | None = None
@@ -61,9 +58,9 @@ class Sandbox:
             zygote = self._own_zygote = Zygote(assignment, level)
         self.contract = assignment.contract
         self._supervisor = Supervisor(
-            sources, self.contract, limits or assignment.limits, zygote, tape, locate, killed_before, watched
+            sources, self.contract, limits or assignment.limits, zygote, tape, locate, killed_before
         )
-        self._caller = Caller(self._supervisor, self.contract.methods, sources)
+        self._caller = Caller(self._supervisor, self.contract.methods)
 
     def build(
         self,
@@ -120,24 +117,6 @@ class Sandbox:
         """The parameters with their current values in the worker, which training there may have changed."""
         self._caller.refresh(module)
         return list(module.parameters())
-
-    def gather(self) -> None:
-        """Fetches the reports of what the present worker has reached: they end with it."""
-        self._supervisor.gather()
-
-    @property
-    def reached(self) -> Mapping[str, set[int]]:
-        """Numbers of outcomes by module, as submitted code reports them: to be listed, never to be trusted."""
-        return self._supervisor.reached
-
-    @property
-    def last_call(self) -> LastCall | None:
-        """What was asked last, for messages."""
-        return self._caller.last
-
-    def begin_test(self) -> None:
-        """Forgets the last call: what a check says is about its own test."""
-        self._caller.last = None
 
     @property
     def failure(self) -> SandboxUnavailableError | None:

@@ -6,6 +6,7 @@ is to be treated as said by the submission. The trusted half is `autograder/sand
 Modules, from the outside in: `zygote` (has torch loaded, forks), `hardening` (gives up rights in the fork),
 `service` (answers the verbs), `loading` (makes modules of text), `branches` (has a module report which outcomes of its
 branches were reached) and `outcomes` (lists all of them; used by both sides), `changes` (what a call has written into
-its arguments), `settings` (which no import changes for other modules), `values` and `frames` (how arrays travel; used
+its arguments), `settings` (which no import changes for other modules), `available` (what can be imported), `files`
+(what is written goes nowhere), `values` and `frames` (how arrays travel; used
 by both sides).
 """

@@ -7,7 +7,7 @@ so that it works where no file can be opened; the contract and the stand-ins are
 import importlib
 import linecache
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
@@ -15,7 +15,6 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, FunctionType, ModuleType, TracebackType
 
 from .available import builtins_for
-from .branches import compile_watched
 
 
 class MissingComponentError(AttributeError):
@@ -37,7 +36,6 @@ class Package(MetaPathFinder, Loader):
         stand_ins: object,
         name: str = "submission",
         settings_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
-        watched: Collection[str] = (),
         check: Callable[[str, str], None] | None = None,
     ) -> None:
         """Makes the package importable.
@@ -48,13 +46,11 @@ class Package(MetaPathFinder, Loader):
             stand_ins: has the stand-in for a component, if there is one, as an attribute of the same name.
             name: of the package; no other package of the process may have it.
             settings_kept: a block in which each module runs; what it sets for the whole process ends with it.
-            watched: names of the modules that report which outcomes of their branches were reached; see `reached`.
             check: is called with the path and text of each module before it runs, and may raise.
         """
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
-        self.name, self._settings_kept, self._watched = name, settings_kept, watched
+        self.name, self._settings_kept = name, settings_kept
         self._check = check
-        self.reached: dict[str, set[int]] = {}  # numbers of outcomes by module, see `branches`
         self.errors: dict[str, BaseException] = {}
         self._tracebacks: dict[str, TracebackType | None] = {}
         self.missing: set[str] = set()  # components that their modules lack
@@ -116,12 +112,7 @@ class Package(MetaPathFinder, Loader):
                 setattr(module, name, getattr(self.stand_ins, name))
 
     def _compile(self, short_name: str, path: str, text: str) -> CodeType:
-        """The code of a module; where it is watched, and can be, it reports outcomes."""
-        if short_name in self._watched:
-            reached: set[int] = set()
-            if watched := compile_watched(text, path, reached, f"@{self.name}.{short_name}"):
-                self.reached[short_name] = reached
-                return watched
+        """The code of a module."""
         return compile(text, path, "exec", dont_inherit=True)
 
     def get(self, component: str) -> object:

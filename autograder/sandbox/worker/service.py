@@ -1,6 +1,6 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, function, stand_in, call, backward, get_parameters, reached. Every request carries an id,
+Verbs: load, import, build, function, stand_in, call, backward, get_parameters. Every request carries an id,
 which the reply repeats; `drop`, the numbers of objects and graphs that the trusted side no longer holds; and, to be
 done first, `changed`, the parameters that were written there, and `modes`, the modules that were set to training or
 evaluation. Everything a submission raises becomes an error reply; what it does to this process beyond that costs the
@@ -98,7 +98,7 @@ class Executor:
         args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
         before = keep(decoder.tensors)
         function = self._find(request["target"])
-        with torch.set_grad_enabled(request["grad"]):
+        with torch.inference_mode() if request.get("inference") else torch.set_grad_enabled(request["grad"]):
             self._seed(request)
             value = function(*args, **kwargs)
         result = {"value": encoder.encode(value)}
@@ -209,8 +209,6 @@ class Service:
             return self._load(request)
         if self._package is None or self._executor is None:
             raise RuntimeError("no submission is loaded")
-        if request["verb"] == "reached":
-            return {module: sorted(numbers) for module, numbers in self._package.reached.items()}
         objects = self._executor.objects
         objects.drop(request["drop"]["objects"])
         self._executor.graphs.drop(request["drop"]["graphs"])
@@ -228,9 +226,7 @@ class Service:
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._paths = frozenset(path for path, _ in sources.values())
         self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
-        self._package = Package(
-            sources, request["contract"], self._stand_ins, settings_kept=settings.kept, watched=request["watched"]
-        )
+        self._package = Package(sources, request["contract"], self._stand_ins, settings_kept=settings.kept)
         self._executor = Executor(self._package, self._stand_ins)
 
     def _begin(self, package: Package) -> None:

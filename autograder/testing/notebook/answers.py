@@ -1,19 +1,25 @@
-"""Turns the cells of all notebooks of a folder, and those run in this kernel since, into the assignment's modules.
+"""Turns the cells of all notebooks of a folder, and those run in this kernel since, into an importable package.
 
 Cells are distributed over modules exactly as in grading, so that the tested code is the graded code.
 """
 
-from collections.abc import Sequence
+import linecache
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 
 from foundation.assignment_file import Assignment
-from foundation.sources import Sources
+from foundation.sources import Source, Sources
 
 from ...intake.errors import RefusedError
 from ...intake.modules import Selection
 from ...intake.notebooks.cells import Cell, read_notebook
 from ...intake.notebooks.distribution import Distribution, describe_unreadable
 from ...intake.notebooks.statements import DEFINITIONS, read_code
+from ...sandbox.worker.loading import describe
 from ..errors import UnreadableNotebookError
 
 HERE = "this notebook"
@@ -78,3 +84,52 @@ def _definitions(cell: Cell) -> set[str]:
     """The classes and functions that a cell defines at its top level."""
     found = read_code(cell).statements
     return {name for one in found if one.node is None or isinstance(one.node, DEFINITIONS) for name in one.binds}
+
+
+class AnswerPackage(MetaPathFinder, Loader):
+    """Finds and loads the package and its modules; each has the text that it had when first imported."""
+
+    def __init__(self, name: str, collect: Callable[[], Sources]) -> None:
+        """Takes the package's name, and a function that returns its current modules."""
+        self.name = name
+        self._collect = collect
+        self._imported: dict[str, Source] = {}
+
+    def install(self) -> None:
+        """Sends imports of the package here, in place of an earlier finder of that name."""
+        sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "name", None) != self.name]
+        sys.meta_path.insert(0, self)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets the imported modules, so that the next import uses the current answers."""
+        for name in [name for name in sys.modules if name == self.name or name.startswith(self.name + ".")]:
+            del sys.modules[name]
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
+        """A spec for the package or one of its modules."""
+        package, _, module = fullname.partition(".")
+        if package != self.name:
+            return None
+        sources = self._collect()
+        if not module:
+            if "__init__" not in sources:
+                return None
+            self._imported[fullname] = sources["__init__"]
+            return ModuleSpec(fullname, self, origin=sources["__init__"][0], is_package=True)
+        found = describe(module, sources)
+        if found is None:
+            return None
+        self._imported[fullname] = sources.get(module, ("", ""))
+        return ModuleSpec(fullname, self, origin=found[0], is_package=found[1])
+
+    def get_source(self, fullname: str) -> str:
+        """Lets tracebacks show lines."""
+        return self._imported[fullname][1]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs a module's code."""
+        path, text = self._imported[module.__name__]
+        module.__file__ = path
+        linecache.cache.pop(path, None)  # has the lines of an earlier text
+        exec(compile(text, path, "exec", dont_inherit=True), vars(module))  # noqa: S102  an import runs code

@@ -11,13 +11,13 @@ from foundation.assignment_file import Assignment, Task
 from foundation.sources import Locate, Sources
 
 from ...assignment_code import where_to_collect
-from ...grading.marks import Outcome, TaskResult, by_weight, explain, judge_task
+from ...grading.marks import Outcome, TaskResult, explain, judge_task
 from ...grading.states import State
 from ...rules import tell_short_cuts
 from ..errors import CheckFailed
 from ..in_process import InProcessSubmission
+from ..running.collection import item_of
 from ..running.outcomes import classify
-from ..told_inputs import tell_inputs
 from ..under_test import SEED, SUBMISSION
 from .pictures import draw_failure
 
@@ -43,11 +43,10 @@ class Recorder:
         """Collects the outcome of a test."""
         error = None if call.excinfo is None else call.excinfo.value
         if isinstance(error, CheckFailed):
-            tell_inputs(error, self.submission)
             self.failures[item.name] = error
         if call.when == "call" or error is not None:
             state, message = classify(error, self._describe)
-            self.outcomes.append(Outcome(item.name, state, message, item.get_closest_marker("core") is not None))
+            self.outcomes.append(Outcome(item.name, state, message, item_of(item)))
 
     def _describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception of the student's code."""
@@ -106,8 +105,8 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
 
 
 def missed_in(result: TaskResult) -> list[Outcome]:
-    """The tests that did not pass, the core ones first."""
-    return [outcome for outcome in by_weight(result.outcomes) if outcome.state != State.PASSED]
+    """The tests that did not pass."""
+    return [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
 
 
 def as_text(checked: Checked) -> str:

@@ -10,8 +10,7 @@ from foundation.sources import Sources
 
 from ...intake.modules import read_release
 from ...scoring import ScoringError, read_references, read_translations
-from .answers import assemble
-from .package import AnswerPackage
+from .answers import AnswerPackage, assemble
 
 TRANSLATIONS = "translations.txt"
 

@@ -128,36 +128,6 @@ class CollectedTests:
                 bar.update(len(items))
                 yield {marker: outcomes for marker, outcomes in done.items() if not waiting[marker]}
 
-    def draw_more(self, markers: Sequence[str], seed: int) -> dict[str, list[Outcome]]:
-        """Judges the submission of the last `run` in further situations, by running the tests that draw them again.
-
-        Args:
-            markers: of the tasks whose tests run.
-            seed: another one.
-
-        Returns:
-            By task marker the outcomes of all tests: of `run`, but for those that have failed now. Code that has used
-            up its time meanwhile has not failed.
-        """
-        collection, outcomes = self._collection, self._collection.outcomes
-        if collection.submission is None:
-            raise ValueError("no submission has been judged yet")
-        of_tasks = [item for item in self._items if not {*self._markers_of(item)}.isdisjoint(markers)]
-        before = dict(outcomes)
-        collection.hand_over(cast(SubmissionUnderTest, collection.submission), seed)
-        drawing = [item for item in of_tasks if item.get_closest_marker("situations")]
-        for _, group in groupby(drawing, key=lambda item: item.path):
-            self._run_file(list(group), collection.submission)
-        outcomes |= {
-            item.nodeid: before[item.nodeid]
-            for item in drawing
-            if outcomes[item.nodeid].state not in (State.FAILED, State.ERROR)
-        }
-        return {
-            marker: [outcomes[item.nodeid] for item in of_tasks if item.get_closest_marker(marker)]
-            for marker in markers
-        }
-
     def run_again(self, nodeid: str) -> Outcome | None:
         """The outcome of one test, by its node id, when it runs once more on the same submission."""
         outcomes = self._collection.outcomes
@@ -171,12 +141,10 @@ class CollectedTests:
     def _run_file(self, items: list[pytest.Item], submission: Sandbox) -> None:
         """Runs the tests of one file; a worker in which something went wrong serves no further file."""
         run_items(items)
-        submission.gather()
         missed = self._missed(items)
         if missed and not self._is_fresh:
             try_again(missed, submission, self._collection.outcomes)
-            submission.gather()
-        self._is_fresh = bool(missed)
+        self._is_fresh = bool(self._missed(items))
         if self._is_fresh:
             submission.restart()
 

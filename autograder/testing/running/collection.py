@@ -17,7 +17,6 @@ from ...assignment_code import where_to_collect
 from ...grading.marks import Outcome
 from ...grading.states import State
 from ..errors import CollectionError
-from ..told_inputs import tell_inputs
 from ..under_test import SEED, SUBMISSION, SubmissionUnderTest
 
 UNUSED = (
@@ -82,15 +81,19 @@ class Collection:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """Notes the outcome. pytest's own report would quote our source and our inputs, at length."""
         error = None if call.excinfo is None else call.excinfo.value
-        tell_inputs(error, item.config.stash[SUBMISSION])
         when = call.when if call.when != "collect" else "setup"
         if when == "call" or error is not None:
             state, message = self.classify(error)
-            is_core = item.get_closest_marker("core") is not None
             frames = getattr(error, "student_traceback", "")
             seconds = round(call.duration, 3)
-            self.outcomes[item.nodeid] = Outcome(item.name, state, message, is_core, seconds, frames, item.nodeid)
+            self.outcomes[item.nodeid] = Outcome(item.name, state, message, item_of(item), seconds, frames, item.nodeid)
         return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
+
+
+def item_of(item: pytest.Item) -> str:
+    """The rubric item that a test names; "" where it names none."""
+    mark = item.get_closest_marker("item")
+    return str(mark.args[0]) if mark is not None and mark.args else ""
 
 
 def _last_words(report: str) -> str:

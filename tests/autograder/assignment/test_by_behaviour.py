@@ -5,8 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.assignment.parameter_roles import by_behaviour
-from autograder.assignment.parameter_roles.by_behaviour import in_a_row, places_of
+from autograder.assignment.expected import by_behaviour
+from autograder.assignment.expected.by_behaviour import in_a_row, places_of
 from autograder.assignment.stand_ins import attention_inputs
 from autograder.assignment.stand_ins.components import scaled_dot_product_attention
 

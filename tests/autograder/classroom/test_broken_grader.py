@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.classroom import grading as class_grading
-from autograder.classroom.machines import here
+from autograder.classroom.machines import jobs
 from autograder.diagnosis.catalogue import CatalogueError
 from autograder.grading import judging
 from autograder.grading.events import TasksJudged
@@ -73,7 +73,7 @@ def test_a_child_that_takes_too_long_is_named_as_the_reason(folder, output, use,
     use(Slow)
     assignment = read_assignment()
     short = replace(assignment, limits=replace(assignment.limits, total_seconds=0.5))
-    monkeypatch.setattr(here, "GRACE_SECONDS", 3.5)
+    monkeypatch.setattr(jobs, "GRACE_SECONDS", 3.5)
     anna, bob, _ = run(folder, output, assignment=short).values()
     assert anna.judgement.score == 100
     assert states_of(bob) == {"grader error"} and "longer than 4 s" in bob.judgement.parts[0].message
@@ -154,5 +154,5 @@ def test_a_sandbox_that_stays_unavailable_is_told(folder, output, use):
 
     stub = use(Unavailable)
     records = run(folder, output)
-    assert stub.names() == sorted(["anna", "bob", "carl"] * here.MOST_TRIES)
+    assert stub.names() == sorted(["anna", "bob", "carl"] * jobs.MOST_TRIES)
     assert all("no processes left" in record.run.error for record in records.values())

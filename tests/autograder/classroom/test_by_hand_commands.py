@@ -51,6 +51,19 @@ def page(output, student: str = "anna") -> str:
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", plain)).split())
 
 
+def test_what_cannot_be_graded_may_be_worth_nothing(grade, decide, folder, capsys):
+    (folder / "dan.zip").write_bytes(b"no archive")
+    row = grade("dan")
+    assert (row["score"], row["status"]) == (None, "needs review")
+    assert decide("override", "dan", "--task", "all", "--points", "4", "--why", "?") == 2, "no task has less"
+    assert decide("override", "dan", "--task", "all", "--points", "0", "--why", "sent nothing else in time") == 0
+    assert "each of 15 tasks: 0 points by hand" in capsys.readouterr().out
+    row = grade("dan")
+    assert (row["score"], row["status"]) == (0, "graded")
+    assert decide("override", "dan", "--task", "all", "--withdraw", "--why", "it came") == 0
+    assert grade("dan")["score"] is None
+
+
 def test_points_by_hand_count_and_are_shown(grade, decide, output, log, capsys):
     grade()
     log()
@@ -74,13 +87,6 @@ def test_points_by_hand_count_and_are_shown(grade, decide, output, log, capsys):
     assert record["judgement"]["score"] == 100, "the record has what was graded"
     assert decide("override", "anna", "--task", "1.3", "--withdraw", "--why", "no slip") == 0
     assert grade()["score"] == 100
-
-
-def test_points_by_hand_survive_a_new_submission(grade, decide, folder):
-    grade()
-    decide("override", "anna", "--task", "1.3", "--points", "4", "--why", "a slip")
-    (folder / "anna" / "layers.py").write_text("# handed in again\n")
-    assert grade()["score"] == 90
 
 
 def test_comments_are_shown_where_they_belong(grade, decide, output, capsys):

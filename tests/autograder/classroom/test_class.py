@@ -7,16 +7,16 @@ import shutil
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.downloads import DownloadError
 from autograder.classroom.entries import take_class
 from autograder.classroom.results import results_of
 from autograder.commands import export_marks
 from autograder.grading.events import Noted, TasksJudged
 from autograder.grading.marks import TaskResult
 from autograder.grading.states import State
-from autograder.reports.class_summary import as_class_table, parts_of, rows_of, write_summary
+from autograder.reports.class_summary import as_class_table, rows_of, tasks_of, write_summary
 from autograder.reports.spreadsheets import harmless
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.command_line import UserError
 
 from .conftest import ASSIGNMENT, SEEDS, StubGrader, run, states_of
 
@@ -57,82 +57,76 @@ def test_what_is_not_a_class_is_said(tmp_path, entry, words, capsys):
     assert main(["grade-class", str(tmp_path / "class"), "--output", str(tmp_path / "marks")]) == 2
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and words in printed
-    with pytest.raises(DownloadError, match="No such file"):
+    with pytest.raises(UserError, match="No such file"):
         take_class(tmp_path / "nowhere", tmp_path, ASSIGNMENT)
 
 
-@pytest.mark.parametrize(
-    ("entry", "kind"),
-    [("Group 1.1_501_assignsubmission_file_/layers.py", "moodle"), ("group11_55_70_layers.py", "canvas")],
-)
-def test_a_group_that_handed_in_nothing_gets_no_marks(tmp_path, output, log, monkeypatch, entry, kind):
+@pytest.fixture
+def walk(tmp_path, output, log, monkeypatch):
+    """From files of a download to the rows that a platform imports; what the command returns."""
+    monkeypatch.setattr(export_marks, "seeds_of_term", lambda root: SEEDS)
+
+    def go(files: dict[str, str], platform: str, *options: str, roster: str = "") -> tuple[int, list[dict[str, str]]]:
+        for name, text in files.items():
+            (tmp_path / "download" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "download" / name).write_text(text)
+        (tmp_path / "roster.csv").write_text(roster)
+        options += ("--roster", str(tmp_path / "roster.csv")) if roster else ()
+        status = main(["grade-class", str(tmp_path / "download"), "--output", str(output), *options])
+        assert main(["export-marks", str(output), "--for", platform, *options]) == 0
+        with (output / "export" / f"{platform}.csv").open(encoding="utf-8-sig") as file:
+            return status, list(csv.DictReader(file))
+
+    return go
+
+
+def test_a_group_that_handed_in_nothing_gets_no_marks(walk):
     """`Group 1.1` and `Group 11` are one without punctuation, as Canvas writes them."""
-    place = tmp_path / "groups" / entry
-    place.parent.mkdir(parents=True)
-    place.write_text("# by Anna and Ben\n")
-    heading = {
-        "moodle": "Identifier,Full name,Group,Grade,Last modified (grade)",
-        "canvas": "ID,Student,Group,SIS User ID",
+    groups = {"Anna": "Group 1.1", "Ben": "Group 1.1", "Cara": "Group 11", "Dan": "Group 11"}
+    lines = [f"{number},{name},{group},,-\n" for number, (name, group) in enumerate(groups.items(), 55)]
+    roster = "Identifier,Full name,Group,Grade,Last modified (grade)\n" + "".join(f"Participant {one}" for one in lines)
+    status, rows = walk({"Group 1.1_501_assignsubmission_file_/layers.py": "# ours"}, "moodle", roster=roster)
+    assert status == 0 and {row["Full name"]: row["Grade"] for row in rows if row["Grade"]} == {
+        "Anna": "100",
+        "Ben": "100",
     }
-    lines = [
-        ("55", "Anna", "Group 1.1"),
-        ("56", "Ben", "Group 1.1"),
-        ("57", "Cara", "Group 11"),
-        ("58", "Dan", "Group 11"),
-    ]
-    rows = [f"{'Participant ' * (kind == 'moodle')}{number},{name},{group},,-" for number, name, group in lines]
-    (tmp_path / "roster.csv").write_text("\n".join([heading[kind] + "," * (kind == "canvas"), *rows]))
-    roster = ["--roster", str(tmp_path / "roster.csv")]
-    assert main(["grade-class", str(tmp_path / "groups"), "--output", str(output), *roster]) == 0
-    monkeypatch.setattr(export_marks, "seeds_of_term", lambda root: SEEDS)
-    assert main(["export-marks", str(output), "--for", kind, *roster]) == 0
-    with (output / "export" / f"{kind}.csv").open(encoding="utf-8-sig") as file:
-        table = list(csv.DictReader(file))
-    column = "Grade" if kind == "moodle" else ASSIGNMENT.title
-    names = {row.get("Full name") or row["Student"]: row[column] for row in table}
-    marks = {name: mark for name, mark in names.items() if mark and name.strip() != "Points Possible"}
-    assert marks == {"Anna": "100", "Ben": "100"}
 
 
-def test_ids_that_a_spreadsheet_has_rounded_come_from_the_download(tmp_path, output, log, monkeypatch):
-    true = {"smithanna": "131460000000012345", "rayben": "131460000000067890"}
-    for name, id_ in true.items():
-        (tmp_path / "canvas").mkdir(exist_ok=True)
-        (tmp_path / "canvas" / f"{name}_{id_}_70_layers.py").write_text(f"# by {name}\n")
+def test_the_same_from_canvas_which_numbers_one_partner(walk):
+    groups = {"Anna": "Group 1.1", "Ben": "Group 1.1", "Cara": "Group 11", "Dan": "Group 11"}
+    lines = [f"{number},{name},{group},,\n" for number, (name, group) in enumerate(groups.items(), 55)]
+    roster = "ID,Student,Group,SIS User ID,\n" + "".join(lines)
+    status, rows = walk({"group11_55_70_layers.py": "# ours"}, "canvas", roster=roster)
+    assert status == 0 and {row["Student"]: row[ASSIGNMENT.title] for row in rows[1:]} == {"Anna": "100", "Ben": "100"}
+
+
+def test_ids_that_a_spreadsheet_has_rounded_come_from_the_download(walk):
     lines = '"Smith, Anna",1.3146E+17,,as,\n"Ray, Ben",1.3146E+17,,br,\n'
-    (tmp_path / "roster.csv").write_text(f"Student,ID,SIS User ID,SIS Login ID,Section\n{lines}")
-    roster = ["--roster", str(tmp_path / "roster.csv")]
-    assert main(["grade-class", str(tmp_path / "canvas"), "--output", str(output), *roster]) == 0
-    monkeypatch.setattr(export_marks, "seeds_of_term", lambda root: SEEDS)
-    assert main(["export-marks", str(output), "--for", "canvas", *roster]) == 0
-    with (output / "export" / "canvas.csv").open(encoding="utf-8-sig") as file:
-        _, *rows = csv.DictReader(file)
-    assert [(row["ID"], row["SIS Login ID"]) for row in rows] == [
-        ("131460000000012345", "as"),
-        ("131460000000067890", "br"),
-    ]
+    status, rows = walk(
+        {"smithanna_131460000000012345_70_layers.py": "# Anna", "rayben_131460000000067890_71_layers.py": "# Ben"},
+        "canvas",
+        roster=f"Student,ID,SIS User ID,SIS Login ID,Section\n{lines}",
+    )
+    found = [(row["ID"], row["SIS Login ID"]) for row in rows[1:]]
+    assert status == 0 and found == [("131460000000012345", "as"), ("131460000000067890", "br")]
 
 
-def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(tmp_path, output, log, monkeypatch, capsys):
+def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(walk, tmp_path, output, capsys):
     times = {"anna": "2026-12-25 15:58:23 UTC", "bob": "2026-12-25 15:58:23.9 CET", "carl": "2026-12-25 17:58 +0100"}
-    for name, time in {**times, "dora": "yesterday", "eve": "", "fay": None}.items():
-        place = tmp_path / "submitted" / name / "transformer"
-        place.mkdir(parents=True)
-        (place / "layers.py").write_text(f"# by {name}\n")
-        if time is not None:
-            (place / "timestamp.txt").write_text(time)
+    times |= {"dora": "yesterday", "eve": ""}
+    files = {f"submitted/{name}/transformer/layers.py": f"# {name}" for name in (*times, "fay")}
+    files |= {f"submitted/{name}/transformer/timestamp.txt": time for name, time in times.items()}
     late = "[late]\ndue = 2026-12-25T15:00:00Z\npercent_per_day = 50\n\n[release]"
     (tmp_path / "assignment.toml").write_text(DEFAULT_PATH.read_text().replace("[release]", late, 1))
-    options = ["--assignment", str(tmp_path / "assignment.toml")]
-    assert main(["grade-class", str(tmp_path / "submitted"), "--output", str(output), *options]) == 1
+    options = ("--assignment", str(tmp_path / "assignment.toml"))
+    status, rows = walk(files, "plain", *options)
     assert "time of submission that cannot be read: dora, eve, fay" in capsys.readouterr().out
     page = (output / "class.html").read_text()
     assert "the time of submission cannot be read (&#39;yesterday&#39; in timestamp.txt)" in page
-    monkeypatch.setattr(export_marks, "seeds_of_term", lambda root: SEEDS)
-    assert main(["export-marks", str(output), "--for", "plain", *options]) == 0
-    with (output / "export" / "plain.csv").open(encoding="utf-8-sig") as file:
-        scores = {row["id"]: row["score"] for row in csv.DictReader(file)}
-    assert scores == {"anna": "50", "bob": "100", "carl": "50", "dora": "", "eve": "", "fay": ""}
+    scores = {row["id"]: row["score"] for row in rows}
+    assert status == 1 and scores == {"anna": "50", "bob": "100", "carl": "50", "dora": "", "eve": "", "fay": ""}
+    assert main(["list-class", str(tmp_path / "download"), *options]) == 1
+    assert "the time cannot be read: 'yesterday' in timestamp.txt" in capsys.readouterr().out
 
 
 def test_an_empty_scheduler_is_not_this_machine(folder, output, log, capsys):
@@ -190,8 +184,8 @@ def test_the_summary_tells_all_kinds_apart(folder, output, use):
     assert f"{len(records)} submissions" in table and "timeout: anna" in table and "not graded: dan\n" in table
     assert "1 with notes on the grading itself: bob" in table
     assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 120
-    for part in parts_of(records.values()):
-        assert sum(part["states"].values()) == len(records)
+    for task in tasks_of(records.values()):
+        assert sum(task.states.values()) == len(records)
     write_summary(roll, results, output)
     assert {row["id"]: row["1.4 state"] for row in rows_of(results)}["bob"] == "failed"
 

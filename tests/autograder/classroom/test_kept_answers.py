@@ -1,6 +1,5 @@
 """What was found out about a class is kept at once; what no longer holds is found out again."""
 
-import errno
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -109,14 +108,3 @@ def test_a_folder_that_vanishes_is_not_made_anew(tmp_path):
     with pytest.raises(NotWrittenError, match="is gone"):
         next(answers)
     assert not folder.exists() and names_in(tmp_path / "elsewhere") == ["anna"]
-
-
-def test_a_full_disk_keeps_what_was_there(tmp_path, monkeypatch):
-    def full(descriptor):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    find_out(tmp_path, ENTRIES[:1])
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(NotWrittenError, match="No space left"):
-        find_out(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["anna.json"] and names_in(tmp_path) == ["anna"]

@@ -5,11 +5,14 @@ import os
 import pytest
 
 from autograder.__main__ import main
+from autograder.classroom import records
 from autograder.classroom.entries import take_class
+from autograder.classroom.records import file_name
+from autograder.classroom.roll import Member, Roll
 from autograder.grading.seeds import Seeds
 from foundation.whole_files import OutputError
 
-from .conftest import ASSIGNMENT, SEEDS, put, run
+from .conftest import ASSIGNMENT, SEEDS, kept, put, run
 
 
 @pytest.mark.parametrize("place", ["class/marks", "class", "class/anna", "link/marks"])
@@ -74,10 +77,47 @@ def test_odd_entries_stop_only_themselves(folder, output, log):
     (folder / "unreadable").mkdir(mode=0)
     (folder / "attention.py").mkdir()
     os.mkfifo(folder / "pipe.zip")
-    records = run(folder, output, n_children=2)
+    found = run(folder, output, n_children=2)
     assert sorted(log()) == ["anna", "bob", "carl"]
-    assert {part.state for part in records["attention.py"].judgement.parts} == {"not graded"}
-    assert len(records["unreadable"].judgement.parts) == len(ASSIGNMENT.tasks)
+    assert {part.state for part in found["attention.py"].judgement.parts} == {"not graded"}
+    assert len(found["unreadable"].judgement.parts) == len(ASSIGNMENT.tasks)
     roll, _ = take_class(folder, output, ASSIGNMENT)
     reasons = {one.entry: one.reason for one in roll.left_out}
     assert set(reasons) == {"loop", "to itself", "layers.py", "pipe.zip"} and "a link" in reasons["to itself"]
+
+
+def test_names_of_records_are_files_and_differ():
+    names = ["anna", "a b", "a_b", "a\nb", "x" * 300, "x" * 301, "..", ".a", "é", "a/b", "anna.zip", "\udcff"]
+    made = [file_name(name) for name in names]
+    assert len(set(made)) == len(made) and made[0] == "anna" and made[-2] == "anna.zip"
+    assert all(len(name) <= 100 and name.isascii() and "/" not in name and name[0] != "." for name in made)
+
+
+def test_no_entrys_record_is_that_of_another(folder, output, log):
+    victim = "Jörg Müller"
+    for name in (victim, file_name(victim), file_name(file_name(victim)), "Anna", "ANNA", "a.b", "a.B"):
+        (folder / name).mkdir()
+        (folder / name / "layers.py").write_text(f"# by {name}\n")
+    _, entries = take_class(folder, output, ASSIGNMENT)
+    assert len({entry.record.name.casefold() for entry in entries}) == len(entries) == 10
+    assert len(run(folder, output)) == len(kept(folder, output)) == 10
+    again = {entry.entry: entry.record.name for entry in take_class(folder, output, ASSIGNMENT)[1]}
+    assert again == {entry.entry: entry.record.name for entry in entries}
+    assert again["bob"] == "bob.json"
+
+
+def test_names_that_come_to_the_same_record_stop_nobody(folder, output, monkeypatch):
+    monkeypatch.setattr(records, "FEW", 0)  # as if somebody had found two names with the same digits
+    before = {entry.entry: entry.record.name for entry in take_class(folder, output, ASSIGNMENT)[1]}
+    for name in ("a b", "a c", "a\nb", "a_b-"):
+        (folder / name).mkdir()
+    made = {entry.entry: entry.record.name for entry in take_class(folder, output, ASSIGNMENT)[1]}
+    assert len(set(made.values())) == len(made) == 7
+    assert {name: made[name] for name in before} == before, "nobody else's record has another name"
+
+
+def test_two_students_of_one_name_are_told_apart_by_their_ids():
+    twins = [Member(id=id_, name="Anna Smith", key=id_) for id_ in ("7", "8")]
+    members = (*twins, Member(id="9", name="Bob", key="8"))
+    roll = Roll(layout="plain", folder="class", has_roster=True, members=members, left_out=())
+    assert roll.names() == {"7": "Anna Smith (7)", "8": "Anna Smith (8), Bob"}

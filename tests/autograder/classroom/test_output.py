@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import select, text
 
 from autograder.__main__ import main
-from autograder.classroom.errors import ClassError
 from autograder.classroom.records import hold
-from autograder.classroom.store import opening
+from autograder.classroom.store import database
 from autograder.classroom.store.tables import Kept, Result, Submission
 from autograder.commands import grade_class as command
 from autograder.grading.seeds import Seeds
 from foundation import term_secret
+from foundation.command_line import UserError
 
 from .conftest import StubGrader, opened, run
 
@@ -29,13 +29,13 @@ def finished(output) -> list[str]:
 def test_a_full_disk_is_one_line_and_keeps_what_is_finished(folder, output, log, monkeypatch, capsys):
     with opened(output) as results:
         n_pages = results.database.do(lambda session: session.execute(text("PRAGMA page_count")).scalar())
-    monkeypatch.setattr(opening, "SETTINGS", (*opening.SETTINGS, f"max_page_count = {n_pages + 2}"))
+    monkeypatch.setattr(database, "SETTINGS", (*database.SETTINGS, f"max_page_count = {n_pages + 2}"))
     arguments = ["grade-class", str(folder), "--output", str(output), "--jobs", "1"]
     assert main(arguments) == 1
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and "class.db: cannot be written: database or disk is full" in printed
     assert "finished results are kept" in printed
-    monkeypatch.setattr(opening, "SETTINGS", opening.SETTINGS[:-1])
+    monkeypatch.setattr(database, "SETTINGS", database.SETTINGS[:-1])
     before = finished(output)
     assert 0 < len(before) < 3
     log()
@@ -44,7 +44,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(folder, output, log,
 
 
 def test_a_disk_that_is_full_from_the_start_is_no_mistake_of_the_user(folder, output, log, monkeypatch, capsys):
-    monkeypatch.setattr(opening, "SETTINGS", (*opening.SETTINGS, "max_page_count = 3"))
+    monkeypatch.setattr(database, "SETTINGS", (*database.SETTINGS, "max_page_count = 3"))
     arguments = ["grade-class", str(folder), "--output", str(output)]
     assert main(arguments) == 1 and log() == []
     printed = capsys.readouterr().err
@@ -107,7 +107,7 @@ def test_one_process_at_a_time_writes_to_a_folder(folder, output, log, capsys):
     with hold(output):
         assert main(["grade-class", str(folder), "--output", str(output)]) == 2
         assert "another command" in capsys.readouterr().err
-        with pytest.raises(ClassError), hold(output):
+        with pytest.raises(UserError), hold(output):
             pass
     assert len(run(folder, output)) == 3
 

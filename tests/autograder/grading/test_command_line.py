@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -18,7 +19,7 @@ from autograder.grading.marks import Outcome, judge_task
 from autograder.grading.record import read_record
 from autograder.grading.states import State
 from autograder.reports.gradescope.results import as_results
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import Item, read_assignment
 from validity.__main__ import main as prove
 
 from .conftest import ROOT, SKELETON
@@ -66,13 +67,6 @@ def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypa
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_without_the_default_references_grading_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("autograder.commands.arguments.TEST_REFERENCES", tmp_path / "none.bpe")
-    (tmp_path / "anna.zip").write_bytes(b"not an archive")
-    assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(tmp_path / "new" / "r.json")]) == 1
-    assert (tmp_path / "new" / "r.json").is_file()
-
-
 @pytest.mark.parametrize("command", ["autograder", "autograder.reports.gradescope", "release", "data", "benchmarks"])
 def test_a_terminal_may_lack_characters(monkeypatch, command):
     printed = io.BytesIO()
@@ -105,7 +99,8 @@ def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err == "autograder: stopped; finished results are kept\n"
 
 
-def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys):
+def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("autograder.commands.arguments.TEST_REFERENCES", tmp_path / "none.bpe")  # goes on without
     submission = tmp_path / "anna.zip"
     submission.write_bytes(b"not an archive")
     record = tmp_path / "records" / "anna.json"
@@ -152,23 +147,26 @@ def test_grade_prints_and_writes_the_results(tmp_path, capsys):
     assert json.loads(results.read_text())["score"] == 0
 
 
-TASK = read_assignment().tasks[1]
+TASK = replace(
+    read_assignment().tasks[1], points=10.0, items=(Item("values", 5), Item("masks", 3, "values"), Item("loss", 2))
+)
 
 
 @pytest.mark.parametrize(
     "outcomes, credit, state, score",
     [
-        ([("passed", True), ("passed", False)], "share", "passed", 14),
-        ([("passed", True), ("failed", False)], "share", "failed", 7),
-        ([("failed", True), ("passed", False)], "share", "failed", 0),
-        ([("passed", True), ("failed", False)], "all", "failed", 0),
-        ([("passed", True), ("failed", False), ("timeout", False), ("error", False)], "share", "timeout", 3.5),
-        ([("not attempted", True), ("not attempted", False)], "share", "not attempted", 0),
-        ([("grader error", False), ("passed", True)], "share", "grader error", 7),
-        ([], "share", "grader error", 0),
+        ({"values": "passed", "masks": "passed", "loss": "passed"}, "items", "passed", 10),
+        ({"values": "passed", "masks": "failed", "loss": "passed"}, "items", "failed", 7),
+        ({"values": "failed", "masks": "passed", "loss": "passed"}, "items", "failed", 2),
+        ({"values": "passed", "masks": "failed", "loss": "passed"}, "all", "failed", 0),
+        ({"values": "passed", "masks": "timeout", "loss": "error"}, "items", "timeout", 5),
+        ({"values": "not attempted", "masks": "not attempted"}, "items", "not attempted", 2),
+        ({"values": "passed", "masks": "grader error"}, "items", "grader error", 7),
+        ({"values": "passed", "no such item": "failed"}, "items", "failed", 2),
+        ({}, "items", "grader error", 0),
     ],
 )
 def test_points_of_a_task(outcomes, credit, state, score):
-    made = [Outcome(f"test_{i}", State(each), "message", core) for i, (each, core) in enumerate(outcomes)]
+    made = [Outcome(f"test {item}", State(each), "message", item) for item, each in outcomes.items()]
     result = judge_task(TASK, made, credit)
     assert (result.state, result.score) == (state, score)

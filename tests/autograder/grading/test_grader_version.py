@@ -38,97 +38,69 @@ DECIDING = (
     "reference/layers.py",
     "student/layers.py",
 )
+FREE = ("autograder/reports/class_summary.py", "autograder/classroom/grading.py", "autograder/commands/grade.py")
 
 
-def test_what_decides_marks_or_their_explanation_changes_it(copy):
+def test_files_that_decide_marks_change_it_and_no_others(copy):
     before = version(copy)
-    for path in DECIDING:
+    for path in (*DECIDING, *FREE):
         text = (copy / path).read_text()
         (copy / path).write_text(text + "\n")
-        assert version(copy) != before, path
+        assert (version(copy) != before) == (path in DECIDING), path
         (copy / path).write_text(text)
-        assert version(copy) == before
-
-
-def test_pages_and_commands_do_not_change_it(copy):
-    before = version(copy)
-    for path in ("reports/class_summary.py", "classroom/grading.py", "commands/grade.py"):
-        (copy / "autograder" / path).write_text("")
-        assert version(copy) == before, path
+    assert version(copy) == before
+    (copy / "student" / "deep").mkdir()
+    (copy / "student" / "masks.py").rename(copy / "student" / "deep" / "masks.py")
+    assert version(copy) != before, "also where one moves"
 
 
 def test_further_rooms_and_files_change_it_where_they_are_named(copy):
     also = ("autograder/commands", "autograder/reports/excerpts.py")
-    before, plain = version(copy, also), version(copy)
+    plain = version(copy)
     for path in ("commands/grade.py", "reports/excerpts.py"):
-        (copy / "autograder" / path).write_text("")
-        assert version(copy, also) != before, path
         before = version(copy, also)
-    (copy / "autograder" / "reports" / "class_summary.py").write_text("")
-    assert version(copy, also) == before and version(copy) == plain
+        (copy / "autograder" / path).write_text("")
+        assert version(copy, also) != before and version(copy) == plain, path
     with pytest.raises(FileNotFoundError, match=r"nowhere\.py"):
         version(copy, ("autograder/nowhere.py",))
-
-
-def test_limits_references_moves_and_packages_change_it(copy, monkeypatch):
-    before = version(copy)
-    assert version(copy, memory_mb=192) != before
-    (copy / "references.bpe").write_text("a|||b\n")
-    assert version(copy) != before
-    (copy / "references.bpe").unlink()
-    (copy / "student" / "deep").mkdir()
-    (copy / "student" / "masks.py").rename(copy / "student" / "deep" / "masks.py")
-    assert version(copy) != before
-    (copy / "student" / "deep" / "masks.py").rename(copy / "student" / "masks.py")
-    assert version(copy) == before
-    assert "safetensors" in PACKAGES
-    monkeypatch.setattr(module.platform, "python_version", lambda: "3.99.0")
-    assert version(copy) != before
-
-
-def test_a_room_that_has_moved_is_no_silent_gap(copy):
     (copy / "autograder" / "rules").rename(copy / "autograder" / "laws")
     with pytest.raises(FileNotFoundError, match="rules"):
         version(copy)
 
 
-def changed_file(tmp_path, old: str, new: str):
+def test_limits_references_and_packages_change_it(copy, monkeypatch):
+    before = version(copy)
+    assert version(copy, memory_mb=192) != before and "safetensors" in PACKAGES
+    (copy / "references.bpe").write_text("a|||b\n")
+    assert version(copy) != before
+    (copy / "references.bpe").unlink()
+    monkeypatch.setattr(module.platform, "python_version", lambda: "3.99.0")
+    assert version(copy) != before
+
+
+@pytest.mark.parametrize(
+    "old, new, needs",
+    [
+        ("points = 14", "points = 15", "weighing"),
+        ("beginner = 0.30", "beginner = 0.31", "weighing"),
+        ('credit = "items"', 'credit = "all"', "weighing"),
+        ('title = "Layer normalisation"', 'title = "LayerNorm"', "weighing"),
+        ('due = ""', 'due = "on Monday"', "nothing"),
+        ("# The assignment", "# Our assignment", "nothing"),
+        ("call_seconds = 5", "call_seconds = 4", "a run"),
+        ('"model.Encoder", "model.Decoder"]', '"model.Decoder"]', "a run"),
+        ('methods = ["encode"', 'methods = ["encode_all", "encode"', "a run"),
+        ("classes = [", "classes = ['Bilinear',", "a run"),
+        ('number = "1.5"', 'number = "1.6"', "a run"),
+    ],
+)
+def test_what_a_change_of_the_assignment_needs(tmp_path, old, new, needs):
     text = ASSIGNMENT_FILE.read_text()
     assert old in text
     path = tmp_path / "assignment.toml"
     path.write_text(text.replace(old, new, 1))
-    return read_assignment(path)
-
-
-@pytest.mark.parametrize(
-    "old, new, is_weighed_anew",
-    [
-        ("points = 14", "points = 15", True),
-        ("beginner = 0.30", "beginner = 0.31", True),
-        ('credit = "share"', 'credit = "all"', True),
-        ('title = "Layer normalisation"', 'title = "LayerNorm"', True),
-        ('due = ""', 'due = "on Monday"', False),
-        ("# The assignment", "# Our assignment", False),
-    ],
-)
-def test_what_outcomes_are_worth_needs_no_run(tmp_path, old, new, is_weighed_anew):
-    before, after = read_assignment(), changed_file(tmp_path, old, new)
-    versions = {grader_version(one, ROOT / "student", tmp_path / "references") for one in (before, after)}
-    assert len(versions) == 1, "outcomes are the same"
-    assert (weighting_of(before) != weighting_of(after)) == is_weighed_anew
-
-
-@pytest.mark.parametrize(
-    "old, new",
-    [
-        ("call_seconds = 5", "call_seconds = 4"),
-        ('"model.Encoder", "model.Decoder"]', '"model.Decoder"]'),
-        ('methods = ["encode"', 'methods = ["encode_all", "encode"'),
-        ("classes = [", "classes = ['Bilinear',"),
-        ('number = "1.5"', 'number = "1.6"'),
-    ],
-)
-def test_what_decides_outcomes_needs_a_run(tmp_path, old, new):
-    before, after = read_assignment(), changed_file(tmp_path, old, new)
-    versions = {grader_version(one, ROOT / "student", tmp_path / "references") for one in (before, after)}
-    assert len(versions) == 2
+    both = read_assignment(), read_assignment(path)
+    versions = {grader_version(one, ROOT / "student", tmp_path / "references") for one in both}
+    assert (len(versions) == 2) == (needs == "a run"), "outcomes may be others"
+    if needs != "a run":
+        assert len({weighting_of(one) for one in both}) == (2 if needs == "weighing" else 1)

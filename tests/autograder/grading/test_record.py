@@ -17,7 +17,7 @@ from autograder.__main__ import main
 from autograder.grading.events import Contained, Finished, GivenUp, Noted, TakenIn, TasksJudged
 from autograder.grading.launcher import open_grader
 from autograder.grading.marks import Outcome, TaskResult
-from autograder.grading.record import MAX_TEXT, Record, read_record, record_schema, write_json, write_record
+from autograder.grading.record import MAX_TEXT, Record, read_record, record_schema, write_record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import content_hash
 from autograder.grading.states import State, worst
@@ -53,15 +53,11 @@ def test_the_schema_is_printed(capsys):
 
 
 @pytest.mark.parametrize("name", CLASS)
-def test_a_record_is_what_was_written(graded, tmp_path, name):
-    write_record(tmp_path / "record.json", graded(name))
-    assert read_record(tmp_path / "record.json") == graded(name)
-
-
-@pytest.mark.parametrize("name", CLASS)
-def test_every_kind_of_submission_gets_a_valid_record(graded, name):
+def test_every_kind_of_submission_gets_a_valid_record(graded, name, tmp_path):
     record = graded(name)
     as_json(record)
+    write_record(tmp_path / "record.json", record)
+    assert read_record(tmp_path / "record.json") == record
     assert record.is_finished and record.judgement.grader_version == VERSION
     for part in record.judgement.parts:
         assert part.state == "passed" or part.message, part.number
@@ -83,20 +79,14 @@ def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
     record = graded("trouble")
     [training] = [part for part in record.judgement.parts if part.number == "3.1"]
     assert "KeyError" in training.message and len(training.message) <= MAX_TEXT
+    lines = training.traceback.splitlines()
+    assert all(line.startswith(("train.py, ", "    ")) for line in lines), "the submission's own frames alone"
     for text in (record.model_dump_json(), as_table(record), json.dumps(as_results(record))):
         assert not CONTROL.search(text)
     recorder = new_recorder("\x1b]0;owned\x07\nscore 100\udcff")
     hostile = recorder.add_all(refusal(IntakeRefusedError("x", "be\x1bcause\udcff", {"a\nb\udcff": "0" * 64})))
     assert not CONTROL.search(json.dumps(as_json(hostile), ensure_ascii=False).replace("\\n", ""))
     assert "\nscore 100" not in as_table(hostile)
-
-
-@pytest.mark.slow
-def test_a_traceback_shows_the_submissions_own_frames(graded):
-    [training] = [part for part in graded("trouble").judgement.parts if part.number == "3.1"]
-    lines = training.traceback.splitlines()
-    assert lines[0].startswith("train.py, line ") and "raise KeyError" in lines[1]
-    assert all(line.startswith(("train.py, ", "    ")) for line in lines)
 
 
 def test_long_lines_are_shown_whole():
@@ -136,7 +126,7 @@ def test_a_killed_grader_leaves_a_valid_record_of_what_it_had_judged(zygote, ref
     assert [parts[number].state for number in ("1.1", "1.2", "1.3")] == ["passed"] * 3
     for number in ("1.4", "2.1", "3.1", "E.3"):
         part = parts[number]
-        assert (part.state, part.score, part.message) == ("pending", 0, "not graded yet")
+        assert (part.state, part.score, part.message) == ("pending", None, "not graded yet")
     assert [file.name for file in tmp_path.iterdir() if "tmp" in file.name] == []
 
 
@@ -243,24 +233,17 @@ def test_the_worst_state_counts():
     assert [state for state in State if not state.is_final] == [State.GRADER_ERROR, State.PENDING]
 
 
-def test_a_file_is_whole_or_as_it_was(tmp_path):
-    path = tmp_path / "deep" / "results.json"
-    write_json(path, {"score": 1})
-    with pytest.raises(TypeError):
-        write_json(path, {"score": object()})
-    assert json.loads(path.read_text()) == {"score": 1}
-    assert [file.name for file in path.parent.iterdir()] == ["results.json"]
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1}', "\udcff"])
-def test_what_is_not_a_record_is_none(tmp_path, text):
-    (tmp_path / "record.json").write_text(text, errors="surrogateescape")
-    assert read_record(tmp_path / "record.json") is None
-
-
-def test_a_record_with_an_unknown_key_or_state_is_none(tmp_path):
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content["judgement"]["parts"][0].update(state="splendid"),
+        lambda content: content.update(more=1),
+        lambda content: content.pop("run"),
+    ],
+)
+def test_what_is_not_a_record_is_none(tmp_path, change):
     content = as_json(new_recorder().record)
-    content["judgement"]["parts"][0]["state"] = "splendid"
-    for odd in (content, {**content, "more": 1}):
-        (tmp_path / "record.json").write_text(json.dumps(odd))
+    change(content)
+    for text in (json.dumps(content), "", "{", "[]", "\udcff"):
+        (tmp_path / "record.json").write_text(text, errors="surrogateescape")
         assert read_record(tmp_path / "record.json") is None

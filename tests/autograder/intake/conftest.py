@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import stat
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -91,6 +92,7 @@ def write_folder(tmp_path) -> Callable[..., Path]:
     """A folder with these files: plain name -> text or bytes."""
 
     def write(files: dict[str, str | bytes], name: str = "anna") -> Path:
+        (tmp_path / name).mkdir(exist_ok=True)
         for path, content in files.items():
             file = tmp_path / name / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -102,14 +104,17 @@ def write_folder(tmp_path) -> Callable[..., Path]:
 
 @pytest.fixture
 def write_zip(tmp_path) -> Callable[..., Path]:
-    """A .zip with these members; a member may be given as ZipInfo."""
+    """A .zip with these members: name, content, and what else its entry says."""
 
-    def write(members: list[tuple[str | zipfile.ZipInfo, str | bytes]], **options: int) -> Path:
+    def write(members: list[tuple], compression: int = zipfile.ZIP_DEFLATED) -> Path:
         path = tmp_path / "anna.zip"
-        options.setdefault("compression", zipfile.ZIP_DEFLATED)
-        with zipfile.ZipFile(path, "w", **options) as archive:
-            for member, content in members:
-                archive.writestr(member, content)
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content, *more in members:
+                entry = zipfile.ZipInfo("x")
+                entry.filename = entry.orig_filename = name  # as it is, which the library would make harmless
+                for key, value in (more[0] if more else {}).items():
+                    setattr(entry, key, value)
+                archive.writestr(entry, content, compression)
         return path
 
     return write
@@ -131,6 +136,33 @@ def write_tar(tmp_path) -> Callable[..., Path]:
         path = tmp_path / name
         path.write_bytes(gzip.compress(raw.getvalue()))
         return path
+
+    return write
+
+
+FORMS = ("folder", "zip", "tar.gz")
+LINK = object()
+"""Stands for a symbolic link."""
+
+
+@pytest.fixture
+def pack(write_folder, write_zip, write_tar) -> Callable[[dict, str], Path]:
+    """A submission with these files, as a folder or as an archive."""
+
+    def write(files: dict[str, str | bytes | object], form: str = "folder") -> Path:
+        if form == "zip":
+            link = {"external_attr": (stat.S_IFLNK | 0o777) << 16}
+            return write_zip(
+                [(name, "/etc/passwd", link) if one is LINK else (name, one) for name, one in files.items()]
+            )
+        if form == "tar.gz":
+            link = {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd" + "/x" * 80}
+            return write_tar([(name, "", link) if one is LINK else (name, one) for name, one in files.items()])
+        folder = write_folder({name: one for name, one in files.items() if one is not LINK})
+        for path in (folder / name for name, one in files.items() if one is LINK):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to("/etc/passwd")
+        return folder
 
     return write
 

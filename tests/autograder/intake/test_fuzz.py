@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.intake import Intake, IntakeError, take_in
-from autograder.intake.files.path_checks import plain_path
 from autograder.intake.notebooks.ipython_commands import as_python
+from autograder.intake.tree import plain_path
 from autograder.rules import find_short_cuts
 from foundation.assignment_file import read_assignment
 

@@ -132,25 +132,6 @@ def test_an_error_names_the_cell_and_its_line(folder, tmp_path, marks_of):
     assert result.traceback.splitlines()[-2] == where
 
 
-FOUND_IN_THE_TEXT = "F.layer_norm(x, x.shape[-1:])"
-FOUND_WHEN_IT_RUNS = "[v for k, v in vars(torch).items() if k[:3] == 'lay' and k[-4:] == 'norm'][0](x, x.shape[-1:])"
-
-
-@pytest.mark.parametrize("use", [FOUND_IN_THE_TEXT, FOUND_WHEN_IT_RUNS])
-def test_a_short_cut_costs_its_task(folder, marks_of, use):
-    layers = (folder / "layers.py").read_text()
-    start = layers.index("        centred = ")
-    end = layers.index("class FeedForward")
-    body = f"        import torch.nn.functional as F\n        return {use} * self.gamma + self.beta\n\n\n"
-    (folder / "layers.py").write_text(layers[:start] + body + layers[end:])
-    found, record = marks_of(folder)
-    assert found["1.4"] == (0.0, "refused")
-    assert {number for number, (_, state) in found.items() if state != "passed" and number < "4"} == {"1.4"}
-    [norm] = [part for part in record.judgement.parts if part.number == "1.4"]
-    text = f"{norm.message}\n{norm.traceback}"
-    assert use[:30] in text and "layers.py, line" in text
-
-
 def test_a_trial_at_the_top_of_a_module_costs_nothing(folder, marks_of):
     text = (folder / "layers.py").read_text()
     text += "\n\nx = torch.randn(2, 8)\nassert torch.allclose(LayerNorm(8)(x), nn.LayerNorm(8)(x), atol=1e-3)\n"

@@ -44,21 +44,18 @@ def test_an_own_version_of_a_module_of_the_release(write_folder, take):
 
 
 def test_files_without_effect(write_folder, take):
-    names = ["conftest.py", "sitecustomize.py", "torch.py", "numpy.py", "x.pth", "layers.so", "attention.pyc"]
+    names = ["conftest.py", "sitecustomize.py", "torch.py", "x.pth", "layers.so", "attention.pyc"]
     intake = take(write_folder({"layers.py": LAYERS, "__init__.py": "1/0", **dict.fromkeys(names, "1/0")}))
-    assert set(intake.sources).isdisjoint({"conftest", "sitecustomize", "torch", "numpy"})
+    assert set(intake.sources).isdisjoint({"conftest", "sitecustomize", "torch"})
     assert "1/0" not in intake.sources["__init__"][1]
-    assert intake.notes == ["no effect on grading: __init__.py, attention.pyc, conftest.py, …"]
+    assert intake.notes == [
+        "ignored, since the assignment's modules do not import them: conftest.py, sitecustomize.py, torch.py"
+    ]
 
 
 def test_a_helper_may_bear_any_name(write_folder, take):
     intake = take(write_folder({"layers.py": "from .torch import x\n" + LAYERS, "torch.py": "x = 1\n"}))
     assert intake.submitted == {"layers", "torch"} and intake.notes == []
-
-
-def test_the_unchanged_init_is_not_worth_a_note(write_folder, take, release):
-    text = (release / "__init__.py").read_text().replace("\n", "\r\n")
-    assert take(write_folder({"layers.py": LAYERS, "__init__.py": text})).notes == []
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
@@ -144,7 +141,7 @@ def test_the_release_has_folders_too(write_folder, tmp_path):
     ],
 )
 def test_misnamed_files(write_folder, take, reason, file, meant):
-    assert misnamed(file, frozenset(), read_assignment().contract) == meant
+    assert misnamed(file, set(), read_assignment().contract) == meant
     notes = take(write_folder({"masks.py": "", file: ""})).notes
     assert notes == ([f"'{file}' is ignored; did you mean {meant}?"] if meant else notes)
     if meant:
@@ -201,7 +198,7 @@ def test_too_many_modules(write_folder, reason):
 
 def test_too_much_source(write_folder, reason):
     files = {f"{name}.py": "#" * 90_000 for name in ("layers", "attention", "masks", "model")}
-    assert f"more than {MAX_SOURCE_BYTES:,} bytes of Python" in reason(write_folder(files))
+    assert f"or {MAX_SOURCE_BYTES:,} bytes of Python" in reason(write_folder(files))
 
 
 def test_a_syntax_error_is_left_to_the_worker(write_folder, take):

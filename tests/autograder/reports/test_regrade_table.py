@@ -4,9 +4,7 @@ import json
 from pathlib import Path
 
 from autograder.classroom.entries import Entry
-from autograder.classroom.keeping import Held
-from autograder.classroom.marks import Change
-from autograder.classroom.marks.regrading import PartChange
+from autograder.classroom.regrading import Change, Held, PartChange
 from autograder.reports.regrade import MOST_STUDENTS, REGRADE, as_regrade_table, write_regrade
 
 
@@ -18,14 +16,6 @@ def held(number, before, after, *reasons):
 
 def shown(changes):
     return as_regrade_table(changes, {one.entry.key: f"student {one.entry.key}" for one in changes}).splitlines()
-
-
-def test_a_few_are_listed_alone():
-    assert shown([held(1, 4.0, 5.0, "why")]) == [
-        "1 mark would change, and stay as they are until you add --keep:",
-        "  student 1: 4 → 5",
-        "    1.2 Attention: 4 → 5 (why)",
-    ]
 
 
 def test_a_name_that_is_no_unicode_is_written(tmp_path):

@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from autograder.diagnosis.catalogue import apply, read_catalogue
-from autograder.rules import find_short_cuts, module_names
+from autograder.rules import find_short_cuts, names
 from autograder.testing.in_process import read_sources
 from foundation import places
 from foundation.assignment_file import read_assignment
@@ -27,7 +27,7 @@ def variants() -> list[Variant]:
 
 @pytest.fixture(autouse=True)
 def _each_text_is_parsed_once(monkeypatch):
-    monkeypatch.setattr(module_names, "parse", functools.cache(module_names.parse))
+    monkeypatch.setattr(names, "parse", functools.cache(names.parse))
 
 
 def alarms(versions: dict[str, dict]) -> dict[str, object]:

@@ -8,7 +8,7 @@ from autograder.classroom.roll import Member, Roll
 from autograder.grading.events import Finished, InternalsFound
 from autograder.grading.recording import Recorder
 from autograder.reports.class_summary import as_class_table
-from autograder.reports.pages.needs_a_person import cases
+from autograder.reports.pages.class_page import cases
 from autograder.reports.terminal import as_table
 from autograder.rules import ShortCut, find_internals
 from autograder.testing.in_process import read_sources
@@ -29,7 +29,7 @@ def names(text, **more):
     [
         ("import torch\nx = torch._refs.add(1, 2)", "torch._refs.add"),
         ("from torch._decomp import decompositions as d\nx = d.gelu", "torch._decomp.decompositions.gelu"),
-        ("import torch as t\ny = getattr(t, '_' + 'C')", "torch._C"),
+        ("import torch as t\ny = getattr(t, '_' + 'C')", "getattr with a computed name"),
         ("import torch\nclass A:\n    def f(self, x):\n        return torch.vmap(x)", "torch.vmap"),
         (
             "import torch\nA = torch.ops.aten.add.default\ndef f(x):\n    return x._op_dk(1)",
@@ -45,8 +45,8 @@ def names(text, **more):
         ("import torch\ng = getattr\nx = g(torch, chr(95) * 2)", "getattr under another name"),
         ("import functools, torch\nx = functools.reduce(getattr, NAMES, torch)", "getattr under another name"),
         ("import operator, torch\nx = operator.attrgetter(torch.__name__)(torch)", "attrgetter with a computed name"),
-        ("import torch\nx = [v for n, v in vars(torch).items() if hash(n) == 1]", "the names of a module"),
-        ("import torch\nx = torch.__dict__[NAME]", ".__dict__"),
+        ("import torch\nx = [v for n, v in vars(torch).items() if hash(n) == 1]", "builtins.vars"),
+        ("import torch\nx = torch.__dict__[NAME]", "torch.__dict__"),
         ("import torch\nx = object.__getattribute__(torch, NAME)", ".__getattribute__"),
         ("eval(bytes.fromhex('31'))", "builtins.eval"),
         ("x = __import__(NAME)", "builtins.__import__"),

@@ -15,11 +15,6 @@ ASSIGNMENT = read_assignment()
 EXAMPLE = Path(__file__).with_name("trial_submission")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: takes more than a few seconds")
-    config.addinivalue_line("markers", "hostile: runs a submission that attacks the grader")
-
-
 def read(folder: Path) -> dict[str, tuple[str, str]]:
     """The modules of a folder, as a sandbox takes them."""
     sources = {path.stem: (path.name, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.py"))}

@@ -2,8 +2,8 @@
 
     python naive_grader.py JOBS.json
 
-JOBS holds a list of `{"source", "secret", "secret_file", "output"}`. Each job runs in a fork of a process that
-knows the secret, with two seconds of time; what it prints goes to its output file.
+JOBS holds a list of `{"source", "secret", "secret_file", "output", "seconds"}`. Each job runs in a fork of a process
+that knows the secret, for so many seconds at most; what it prints goes to its output file.
 """
 
 import json
@@ -17,8 +17,6 @@ from pathlib import Path
 
 import torch
 from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
-
-SECONDS = 2.0
 
 
 def is_close(one, other):
@@ -62,7 +60,7 @@ def run(job):
                 traceback.print_exc()
         sys.stdout.flush()
         os._exit(0)
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + job["seconds"]
     while time.monotonic() < deadline:
         if os.waitpid(pid, os.WNOHANG)[0]:
             return

@@ -10,9 +10,8 @@ from autograder.sandbox import session
 from autograder.sandbox.preloading import MAX_NAMES, wanted_imports
 from autograder.sandbox.worker.available import PACKAGES, is_harmless
 from foundation.places import ROOT
-from release.archives import gradescope
-from release.archives.pinned_versions import pin
-from release.archives.student import read_requirements
+from release.archives import contents
+from release.archives.requirements import pin, read_requirements
 
 
 def names_in(text: str) -> list[str]:
@@ -21,7 +20,7 @@ def names_in(text: str) -> list[str]:
 
 def test_what_is_available_is_what_students_and_gradescope_install():
     brought = metadata.packages_distributions()
-    for wanted in (named_in(read_requirements(ROOT).packages), gradescope.PACKAGES):
+    for wanted in (named_in(read_requirements(ROOT).packages), contents.PACKAGES):
         installed = {pinned.partition("==")[0] for pinned in pin(wanted)}
         for package in PACKAGES:
             assert installed & {canonicalize_name(name) for name in brought[package]}, package

@@ -44,17 +44,6 @@ def test_calls_within_their_limit_use_up_no_others_time(sandbox):
 
 
 @pytest.mark.slow
-def test_calls_in_turn_count_for_the_component(sandbox):
-    submission = sandbox({"layers": SLOW_CALLS}, call_seconds=0.5, total_seconds=20)
-    situation = [("forward", "on", "nothing", False, [torch.ones(1, 4)], [])]
-    with pytest.raises(SubmissionTimeoutError, match=NORM):
-        for _ in range(100):
-            submission.apply("in_turn", submission.build(NORM, 4), situation)
-    [[result, _]] = submission.apply("in_turn", submission.build(FEED_FORWARD, 4, 4), situation)
-    assert result.sum() == 4
-
-
-@pytest.mark.slow
 def test_what_is_left_is_shared(sandbox):
     """However small the total is, a component may use as much of it as it leaves to the rest."""
     submission = sandbox({"layers": SLOW_CALLS}, call_seconds=2, total_seconds=2)

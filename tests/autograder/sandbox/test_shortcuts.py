@@ -15,6 +15,9 @@ ROUTES = {
     "top level": "torch.layer_norm(x, (4,))",
     "alias": "borrowed(x, (4,))",
     "getattr": "getattr(torch, 'layer' + '_norm')(x, (4,))",
+    "names of a module": "vars(nn)['Layer' + 'Norm'](4).to(x)(x)",
+    "computed text": "eval(bytes.fromhex('462e6c617965725f6e6f726d').decode())(x, (4,))",
+    "attrgetter": "operator.attrgetter('nn.Layer' + 'Norm')(torch)(4).to(x)(x)",
     "importlib": "importlib.import_module('torch.nn.functional').layer_norm(x, (4,))",
     "operator": "torch.ops.aten.layer_norm(x, (4,))",
     "native": "torch.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
@@ -49,6 +52,7 @@ ROUTES = {
 }
 MODULE = """
 import importlib
+import operator
 
 import torch
 from torch import nn

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from data import __main__ as command_line
 from data.fetching import commands, download
-from data.fetching.table import PublicCorpus, RemoteFile, read_table
+from data.fetching.folder import PublicCorpus, RemoteFile, read_table
+
+from ..conftest import run
 
 
 class Server(ThreadingHTTPServer):
@@ -99,14 +100,6 @@ def small(monkeypatch: pytest.MonkeyPatch, server: Server) -> PublicCorpus:
     )
     monkeypatch.setattr(commands, "read_table", lambda: {"tatoeba-fr-en": corpus})
     return corpus
-
-
-def run(*arguments: object) -> int:
-    """The exit status of a command; argparse's too."""
-    try:
-        return command_line.main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        return int(stop.code or 0)
 
 
 def fetch(folder: Path, *more: object, name: str = "tatoeba-fr-en") -> int:

@@ -7,18 +7,16 @@ import gzip
 import json
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
 from data.fetching import commands
-from data.fetching.folder import LOCK
-from data.fetching.table import PublicCorpus, RemoteFile, read_table
+from data.fetching.folder import LOCK, PublicCorpus, RemoteFile, read_table
 from given.extras.arrow_corpus import ArrowPairs
 from reference.data import read_pairs
 from reference.vocab import join_subwords
 
-from .conftest import Server, archive, fetch, names, run
+from .conftest import archive, fetch, names, run
 
 ENGLISH = [f"Cat {n} sleeps .\n" for n in range(60)]
 FRENCH = [f"Le chat {n} dort .\n" for n in range(60)]
@@ -55,9 +53,7 @@ LARGE = ("wmt14-de-en",)  # takes seconds
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in sorted(read_table())]
 )
-def test_prepare_reads_what_fetch_leaves(
-    name: str, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prepare_reads_what_fetch_leaves(name, server, tmp_path, capsys, monkeypatch):
     """All four corpora, by the command that `fetch` prints."""
     corpus = without_checksums(read_table()[name])
     monkeypatch.setattr(commands, "read_table", lambda: {name: corpus})
@@ -79,7 +75,7 @@ def test_prepare_reads_what_fetch_leaves(
         assert (tmp_path / "raw" / "newstest2014.en").read_text().splitlines()[1].endswith("sleeps . &")
 
 
-def test_the_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_list(capsys, tmp_path):
     assert run("fetch") == 0
     text = capsys.readouterr().out
     assert all(name in text and corpus.licence in text for name, corpus in read_table().items())
@@ -89,7 +85,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert capsys.readouterr().err == "error: --output: name the corpus too\n"
 
 
-def test_the_table_is_complete() -> None:
+def test_the_table_is_complete():
     """Every entry says what a user must know, and every text comes out of a file of the corpus."""
     for corpus in read_table().values():
         assert all([corpus.title, corpus.home, corpus.licence, corpus.citation, corpus.format])
@@ -116,18 +112,14 @@ def test_the_table_is_complete() -> None:
         ("nonesuch", "http://a/", "invalid choice: 'nonesuch'"),
     ],
 )
-def test_wrong_names_and_addresses(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, url: str, message: str
-) -> None:
+def test_wrong_names_and_addresses(tmp_path, capsys, name, url, message):
     assert fetch(tmp_path / "out", "--url", url, name=name) == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
-def test_a_corpus_without_an_address(
-    small: PublicCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_corpus_without_an_address(small, tmp_path, monkeypatch, capsys):
     unknown = dataclasses.replace(small, files=(RemoteFile("text", "", ""),), dataset="--dataset there")
     monkeypatch.setattr(commands, "read_table", lambda: {small.name: unknown})
     assert fetch(tmp_path) == 2

@@ -5,26 +5,17 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from pathlib import Path
 
 import pytest
 
 from data.fetching import commands
 from data.fetching.folder import LOCK
-from data.fetching.table import PublicCorpus
 
-from .conftest import Server, archive, fetch, names
+from .conftest import archive, fetch, names
 
 
 @pytest.mark.parametrize("kind", ["sha256", "md5"])
-def test_other_bytes_than_the_checksum_says(
-    server: Server,
-    small: PublicCorpus,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    kind: str,
-) -> None:
+def test_other_bytes_than_the_checksum_says(server, small, tmp_path, monkeypatch, capsys, kind):
     expected = f"{kind}:{hashlib.new(kind, server.files['text']).hexdigest()}"
     known = dataclasses.replace(small, files=(dataclasses.replace(small.files[0], checksum=expected),))
     monkeypatch.setattr(commands, "read_table", lambda: {small.name: known})
@@ -38,9 +29,7 @@ def test_other_bytes_than_the_checksum_says(
     assert fetch(tmp_path) == 0 and names(tmp_path) == {"text", LOCK}
 
 
-def test_the_first_fetch_holds_later_ones(
-    server: Server, small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_first_fetch_holds_later_ones(server, small, tmp_path, capsys):
     assert fetch(tmp_path) == 0
     (tmp_path / "text").unlink()
     server.files["other"] = server.files["text"] + b"more"
@@ -50,9 +39,7 @@ def test_the_first_fetch_holds_later_ones(
     assert fetch(tmp_path) == 0
 
 
-def test_what_is_there_is_not_fetched_again(
-    server: Server, small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_there_is_not_fetched_again(server, small, tmp_path, capsys):
     assert fetch(tmp_path) == 0
     assert "1 of 1 files are new" in capsys.readouterr().out
     assert fetch(tmp_path, "--json") == 0
@@ -61,9 +48,7 @@ def test_what_is_there_is_not_fetched_again(
 
 
 @pytest.mark.parametrize("fetched", [True, False])
-def test_nothing_of_the_users_is_lost(
-    server: Server, small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str], fetched: bool
-) -> None:
+def test_nothing_of_the_users_is_lost(server, small, tmp_path, capsys, fetched):
     if fetched:
         assert fetch(tmp_path) == 0
     (tmp_path / "text").write_text("mine")
@@ -75,9 +60,7 @@ def test_nothing_of_the_users_is_lost(
 
 
 @pytest.mark.parametrize("content", ["mine", "[]", '{"files": {"text": 1}}', '{"corpus": "x", "files": {}}'])
-def test_a_lock_of_another_kind(
-    small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str
-) -> None:
+def test_a_lock_of_another_kind(small, tmp_path, capsys, content):
     (tmp_path / LOCK).write_text(content)
     assert fetch(tmp_path) == 2
     error = capsys.readouterr().err
@@ -92,14 +75,7 @@ def test_a_lock_of_another_kind(
         (archive("a.zip", {"deu.txt": b"a\tb\n"}), 2, "it has no fra.txt"),
     ],
 )
-def test_an_archive_that_is_none_or_another(
-    server: Server,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    content: bytes,
-    status: int,
-    message: str,
-) -> None:
+def test_an_archive_that_is_none_or_another(server, tmp_path, capsys, content, status, message):
     server.files["fra-eng.zip"] = content
     assert fetch(tmp_path, "--url", server.url + "fra-eng.zip") == status
     error = capsys.readouterr().err
@@ -107,9 +83,7 @@ def test_an_archive_that_is_none_or_another(
     assert not {"fra.txt", "fra.txt.part", "fra-eng.zip.part"} & names(tmp_path)
 
 
-def test_a_folder_that_cannot_be_written(
-    small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_cannot_be_written(small, tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert fetch(tmp_path / "file" / "below") == 2
     assert "cannot write: Not a directory\n" in capsys.readouterr().err

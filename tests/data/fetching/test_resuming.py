@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from data.fetching import download
 from data.fetching.folder import LOCK
-from data.fetching.table import PublicCorpus
 
-from .conftest import Server, fetch, names
+from .conftest import fetch, names
 
 
-def test_a_download_that_breaks_off_is_resumed(
-    server: Server, small: PublicCorpus, tmp_path: Path, pauses: list[float]
-) -> None:
+def test_a_download_that_breaks_off_is_resumed(server, small, tmp_path, pauses):
     server.faults = ["break", "break"]
     assert fetch(tmp_path) == 0
     assert (tmp_path / "text").read_bytes() == server.files["text"]
@@ -27,9 +23,7 @@ def test_a_download_that_breaks_off_is_resumed(
     assert names(tmp_path) == {"text", LOCK}
 
 
-def test_the_next_call_resumes(
-    server: Server, small: PublicCorpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_next_call_resumes(server, small, tmp_path, capsys):
     server.faults = ["break"]
     assert fetch(tmp_path, "--retries", 0) == 2
     error = capsys.readouterr().err
@@ -41,7 +35,7 @@ def test_the_next_call_resumes(
 
 
 @pytest.mark.parametrize("tag", ['"2"', None])
-def test_two_versions_are_never_joined(server: Server, small: PublicCorpus, tmp_path: Path, tag: str | None) -> None:
+def test_two_versions_are_never_joined(server, small, tmp_path, tag):
     """The file changes on the server between two calls: one of the same length has another tag, one has no tag."""
     server.tag = tag and '"1"'
     server.faults = ["break"]
@@ -52,16 +46,14 @@ def test_two_versions_are_never_joined(server: Server, small: PublicCorpus, tmp_
     assert (tmp_path / "text").read_bytes() == server.files["text"]
 
 
-def test_a_server_that_ignores_ranges(server: Server, small: PublicCorpus, tmp_path: Path) -> None:
+def test_a_server_that_ignores_ranges(server, small, tmp_path):
     server.ranges = False
     server.faults = ["break"]
     assert fetch(tmp_path) == 0
     assert len(server.requests) == 2 and (tmp_path / "text").read_bytes() == server.files["text"]
 
 
-def test_a_server_that_never_gets_further(
-    server: Server, small: PublicCorpus, tmp_path: Path, pauses: list[float]
-) -> None:
+def test_a_server_that_never_gets_further(server, small, tmp_path, pauses):
     """It breaks off at the same byte each time: that is an end, not a resumption for ever."""
     server.ranges = False
     server.faults = ["break"] * 99
@@ -69,21 +61,19 @@ def test_a_server_that_never_gets_further(
     assert pauses == [1, 2, 4]
 
 
-def test_a_range_that_was_not_asked_for(server: Server, small: PublicCorpus, tmp_path: Path) -> None:
+def test_a_range_that_was_not_asked_for(server, small, tmp_path):
     server.faults = ["break", "elsewhere"]
     assert fetch(tmp_path) == 0
     assert (tmp_path / "text").read_bytes() == server.files["text"]
 
 
-def test_a_server_that_does_not_say_how_long(server: Server, small: PublicCorpus, tmp_path: Path) -> None:
+def test_a_server_that_does_not_say_how_long(server, small, tmp_path):
     server.faults = ["no length"]
     assert fetch(tmp_path) == 0
     assert (tmp_path / "text").read_bytes() == server.files["text"]
 
 
-def test_a_busy_server_is_asked_again(
-    server: Server, small: PublicCorpus, tmp_path: Path, pauses: list[float], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_busy_server_is_asked_again(server, small, tmp_path, pauses, capsys):
     """It may say for how long to wait; longer pauses are ours."""
     server.faults = ["503", "503"]
     assert fetch(tmp_path) == 0
@@ -91,7 +81,7 @@ def test_a_busy_server_is_asked_again(
     assert capsys.readouterr().err.count("HTTP 503 Service Unavailable; next attempt in 7 s\n") == 2
 
 
-def test_pauses_grow(server: Server, small: PublicCorpus, tmp_path: Path, pauses: list[float]) -> None:
+def test_pauses_grow(server, small, tmp_path, pauses):
     server.shutdown()
     server.server_close()
     assert fetch(tmp_path, "--retries", 8) == 2
@@ -100,27 +90,14 @@ def test_pauses_grow(server: Server, small: PublicCorpus, tmp_path: Path, pauses
 
 
 @pytest.mark.parametrize("status", ["404", "403", "410"])
-def test_a_refusal_is_final(
-    server: Server,
-    small: PublicCorpus,
-    tmp_path: Path,
-    pauses: list[float],
-    capsys: pytest.CaptureFixture[str],
-    status: str,
-) -> None:
+def test_a_refusal_is_final(server, small, tmp_path, pauses, capsys, status):
     server.faults = [status]
     assert fetch(tmp_path) == 2
     assert pauses == [] and names(tmp_path) == set()
     assert re.fullmatch(rf"error: {server.url}text: HTTP {status} \w.*\n", capsys.readouterr().err)
 
 
-def test_ctrl_c_leaves_what_has_arrived(
-    server: Server,
-    small: PublicCorpus,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_ctrl_c_leaves_what_has_arrived(server, small, tmp_path, monkeypatch, capsys):
     def interrupt(seconds: float) -> None:
         raise KeyboardInterrupt
 

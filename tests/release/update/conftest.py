@@ -1,7 +1,6 @@
 """A folder as a student has it: the example's archive, unpacked."""
 
 import io
-import shutil
 import zipfile
 from pathlib import Path
 
@@ -9,16 +8,6 @@ import pytest
 
 from release import __main__ as cli
 from release.build import Project, Release
-
-EXAMPLE = Path(__file__).resolve().parents[1] / "tiny_project"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A copy of the example that a test may change."""
-    root = tmp_path / "project"
-    shutil.copytree(EXAMPLE, root, ignore=shutil.ignore_patterns("__pycache__"))
-    return Project(root, root / "reference", root)
 
 
 @pytest.fixture

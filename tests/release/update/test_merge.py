@@ -8,44 +8,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundation.places import ROOT
-from release.update.line_merge import merge
 from release.update.notebook_merge import NotebookError, merge_notebook
-from release.update.python_merge import merge_python, todos_of
-
-LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "\n"]), max_size=10)
+from release.update.text_merge import merge_lines, merge_texts, todos_of
 
 
-def joined(chunks) -> list[str]:
-    return [line for chunk in chunks for line in chunk.lines]
-
-
-def is_within(part: list[str], whole: list[str]) -> bool:
-    """Whether the lines occur in this order."""
-    rest = iter(whole)
-    return all(line in rest for line in part)
-
-
-@given(LINES, LINES)
-def test_where_one_side_did_nothing_the_other_has_its_way(base: list[str], other: list[str]) -> None:
-    for chunks in (merge(base, base, other), merge(base, other, base), merge(base, other, other)):
-        assert joined(chunks) == other and not any(chunk.is_conflict for chunk in chunks)
-
-
-@given(LINES, st.lists(st.tuples(st.integers(0, 10), st.sampled_from(["mine 1\n", "mine 2\n"])), max_size=4), LINES)
-def test_lines_that_a_student_has_added_survive(base: list[str], added: list[tuple[int, str]], new: list[str]) -> None:
-    ours = list(base)
-    for place, line in added:
-        ours.insert(place, line)
-    mine = [line for line in ours if line.startswith("mine")]
-    assert [line for line in joined(merge(base, ours, new)) if line.startswith("mine")] == mine
-
-
-@given(LINES, LINES, LINES)
-def test_what_both_have_is_in_the_result(base: list[str], ours: list[str], new: list[str]) -> None:
-    chunks = merge(base, ours, new)
-    if not any(chunk.is_conflict for chunk in chunks):
-        assert set(joined(chunks)) <= set(ours) | set(new)
-        assert {line for line in new if line not in base} <= set(joined(chunks))
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "expected", "n_conflicts"),
+    [
+        ("abc", "abc", "axc", "axc", 0),  # one side did nothing
+        ("abc", "axc", "abc", "axc", 0),
+        ("abc", "axc", "axc", "axc", 0),  # both did the same
+        ("abcde", "xbcde", "abcdy", "xbcdy", 0),
+        ("abc", "axbc", "abcy", "axbcy", 0),
+        ("abc", "ac", "abyc", "ac", 1),
+        ("abc", "axc", "ayc", "axc", 1),
+        ("abc", "ac", "ayc", "ac", 1),  # ours has removed what theirs has changed
+        ("", "x", "y", "x", 1),
+    ],
+)
+def test_where_both_cannot_have_their_way_ours_stays(base, ours, theirs, expected, n_conflicts) -> None:
+    merged = list(merge_lines(list(base), list(ours), list(theirs)))
+    assert "".join(line for lines, _ in merged for line in lines) == expected
+    assert sum(is_conflict for _, is_conflict in merged) == n_conflicts
 
 
 HEAD = '"""A module."""\n\n\nclass A:\n'
@@ -73,6 +57,7 @@ NEWS = {
     "second": ("# TODO 1.2: do another.", "# TODO 1.2: do another one."),
     "end": ("this is long.", "this is not so long."),
 }
+SOME_NEWS = st.sets(st.sampled_from(sorted(NEWS)))
 
 
 def changed(text: str, names) -> str:
@@ -83,38 +68,36 @@ def changed(text: str, names) -> str:
 
 def answer(text: str, number: int, lines: list[str]) -> str:
     """The text with the statement of one TODO replaced."""
-    todo = todos_of(text.splitlines(keepends=True))[number]
-    whole = "".join([*todo.hint, todo.statement])
-    assert text.count(whole) == 1
-    return text.replace(whole, "".join([*todo.hint, *(f"        {line}\n" for line in lines)]))
+    todo = todos_of(text)[number]
+    assert text.count(todo.hint + todo.statement) == 1
+    return text.replace(todo.hint + todo.statement, "".join([todo.hint, *(f"        {line}\n" for line in lines)]))
 
 
 def test_todos_are_found() -> None:
-    keys = [todo.key for todo in todos_of(SKELETON.splitlines(keepends=True))]
-    assert keys == ["1.1 1", "1.2 1", "1.2 2"]
+    assert [todo.key for todo in todos_of(SKELETON)] == ["1.1 1", "1.2 1", "1.2 2"]
 
 
 ANSWERS = st.lists(st.sampled_from(["y = x", "return y", "", "# mine", "if y:", "    pass"]), min_size=1, max_size=5)
 
 
-@settings(deadline=None)
-@given(st.dictionaries(st.sampled_from([0, 1, 2]), ANSWERS), st.sets(st.sampled_from(sorted(NEWS))))
+@settings(deadline=None, max_examples=50)
+@given(st.dictionaries(st.sampled_from([0, 1, 2]), ANSWERS), SOME_NEWS)
 def test_answers_meet_any_news_without_conflict(answers: dict[int, list[str]], news: set[str]) -> None:
-    student, expected = SKELETON, changed(SKELETON, sorted(news))
+    student, expected = SKELETON, changed(SKELETON, news)
     for number in sorted(answers, reverse=True):
         student, expected = answer(student, number, answers[number]), answer(expected, number, answers[number])
-    merged = merge_python(SKELETON, student, changed(SKELETON, sorted(news)))
+    merged = merge_texts(SKELETON, student, changed(SKELETON, news))
     assert (merged.text, merged.conflicts) == (expected, ())
 
 
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 25), st.booleans()), max_size=6), st.sets(st.sampled_from(sorted(NEWS))))
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 25), st.booleans()), max_size=6), SOME_NEWS)
 def test_whatever_a_student_does_to_a_file_their_lines_survive(edits: list[tuple[int, bool]], news: set[str]) -> None:
     lines = SKELETON.splitlines(keepends=True)
     for number, (place, removes) in enumerate(edits):
         place = min(place, len(lines))
         lines[place : place + removes] = [f"my line {number}\n"]
-    merged = merge_python(SKELETON, "".join(lines), changed(SKELETON, sorted(news)))
+    merged = merge_texts(SKELETON, "".join(lines), changed(SKELETON, news))
     mine = [line for line in lines if line.startswith("my line")]
     assert [line for line in merged.text.splitlines(keepends=True) if line.startswith("my line")] == mine
     if not merged.conflicts:
@@ -123,14 +106,14 @@ def test_whatever_a_student_does_to_a_file_their_lines_survive(edits: list[tuple
 
 def test_both_have_changed_the_same_line() -> None:
     student = SKELETON.replace("given = x + 1", "given = 2 * x")
-    merged = merge_python(SKELETON, student, changed(SKELETON, ["given", "docstring"]))
+    merged = merge_texts(SKELETON, student, changed(SKELETON, ["given", "docstring"]))
     (line,) = merged.conflicts
     assert merged.text == student and merged.text.splitlines()[line - 1].strip() == '"""Two."""'
 
 
 def test_line_ends_of_windows_stay() -> None:
     student = answer(SKELETON, 0, ["return x"]).replace("\n", "\r\n")
-    merged = merge_python(SKELETON, student, changed(SKELETON, ["hint"]))
+    merged = merge_texts(SKELETON, student, changed(SKELETON, ["hint"]))
     assert merged.text.count("\r\n") == merged.text.count("\n") and "exactly one thing" in merged.text
 
 
@@ -155,8 +138,13 @@ def test_cells_of_students_stay_and_all_others_are_the_releases() -> None:
     first = {"id": "y", "cell_type": "markdown", "metadata": {}, "source": "my note"}
     answered, unanswered = cell("b", "answer", True), cell("c", "raise 2", True)
     student = notebook(first, cell("a", "spoiled"), answered, own, cell("t", "test 1"), unanswered)
-    prose = [cell("a", "new prose"), cell("n", "more")]
-    new = notebook(*prose, cell("b", "raise 1", True), cell("t", "test 2"), cell("c", "raise 3", True))
+    new = notebook(
+        cell("a", "new prose"),
+        cell("n", "more"),
+        cell("b", "raise 1", True),
+        cell("t", "test 2"),
+        cell("c", "raise 3", True),
+    )
     merged = merge_notebook(OLD, student, new)
     assert sources(merged.content) == ["my note", "new prose", "more", "answer", "my try", "test 2", "raise 3"]
     assert merged.conflicts == ()
@@ -203,28 +191,10 @@ def test_what_is_no_notebook_is_refused(content: bytes) -> None:
         merge_notebook(OLD, content, OLD)
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"metadata": None},
-        {"metadata": {"nbgrader": None}},
-        {"metadata": {"nbgrader": {"grade_id": ["a"]}}},
-        {"id": ["a"]},
-        {"source": 3},
-        {"source": ["a", 3]},
-    ],
-)
+@pytest.mark.parametrize("odd", [{"metadata": None}, {"id": ["a"]}, {"source": 3}, {"outputs": "half: \ud83d"}])
 def test_cells_of_another_form_are_refused(odd: dict[str, object]) -> None:
-    student = notebook(cell("a", "old prose"), {**cell("b", "answer"), **odd})
-    with pytest.raises(NotebookError, match=r"not a notebook \(TypeError: cell 2 has not the form of a cell\)"):
-        merge_notebook(OLD, student, OLD)
-
-
-@pytest.mark.parametrize("odd", [rb'"half a character: \ud83d"', b"[" * 2000 + b"]" * 2000])
-def test_what_cannot_be_written_again_is_refused(odd: bytes) -> None:
-    student = notebook(cell("b", "answer", True, outputs=["odd"])).replace(b'"odd"', odd)
-    with pytest.raises(NotebookError):
-        merge_notebook(OLD, student, OLD)
+    with pytest.raises(NotebookError, match="not a notebook"):
+        merge_notebook(OLD, notebook(cell("a", "old prose"), {**cell("b", "answer", True), **odd}), OLD)
 
 
 def test_a_real_notebook_keeps_its_answers_and_gets_corrected_hints() -> None:
@@ -234,7 +204,7 @@ def test_a_real_notebook_keeps_its_answers_and_gets_corrected_hints() -> None:
     (theirs, *_), (corrected, *_) = (
         [one for one in book.cells if one.metadata.get("nbgrader", {}).get("solution")] for book in (student, new)
     )
-    todo = todos_of(theirs.source.splitlines(keepends=True))[0]
+    todo = todos_of(f"{theirs.source}\n")[0]
     theirs.source = theirs.source.replace(todo.statement, "        self.mine = 1\n", 1)
     corrected.source = corrected.source.replace("# TODO 1.1: ", "# TODO 1.1: now ")
     new.cells[2].source += "\n\nOne more remark."

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from release.archives.packing import make_zip
+from release.archives.packing import HANDED_OUT, make_zip
 from release.build import Project, make_release
-from release.update.plan import HANDED_OUT, apply, make_plan
+from release.update.plan import apply, make_plan
 
 ANSWER = "    return sum(values) / len(values)  # my first try\n"
 
@@ -50,21 +50,19 @@ def test_answers_stay_and_news_arrive(update, at_work: Path) -> None:
     assert update() == (0, f"{at_work}: already up to date\n", "")
 
 
-def test_a_backup_holds_what_was_changed(update, at_work: Path) -> None:
-    before = contents(at_work)
-    update()
-    with zipfile.ZipFile(at_work / "before-update-1.zip") as archive:
-        kept = {name: archive.read(name) for name in archive.namelist()}
-    after = contents(at_work)
-    lost = {path for path, content in before.items() if after.get(path) != content}
-    assert lost <= kept.keys() and all(kept[path] == before[path] for path in kept)
-
-
-def test_a_trial_changes_nothing(update, at_work: Path) -> None:
+def test_a_trial_changes_nothing_and_a_backup_holds_what_was_changed(update, at_work: Path) -> None:
     before = contents(at_work)
     status, out, _ = update("--dry-run")
     assert status == 0 and "would be merged    student/mean.py" in out
     assert contents(at_work) == before
+    answer = json.loads(update("--json")[1])
+    assert answer["merged"] == ["student/mean.py"] and answer["conflicts"] == []
+    assert "student/more.py" in answer["written"]
+    with zipfile.ZipFile(answer["backup"]) as archive:
+        kept = {name: archive.read(name) for name in archive.namelist()}
+    after = contents(at_work)
+    lost = {path for path, content in before.items() if after.get(path) != content}
+    assert lost <= kept.keys() and all(kept[path] == before[path] for path in kept)
 
 
 def test_conflicts_are_named_and_the_students_lines_stay(update, at_work: Path, project: Project, edit) -> None:
@@ -84,22 +82,17 @@ def test_conflicts_are_named_and_the_students_lines_stay(update, at_work: Path, 
 
 
 def test_a_file_that_is_gone_from_the_release(update, student: Path, project: Project) -> None:
-    (project.reference / "more.py").write_text("x = 1\n")
+    for name in ("more.py", "mine.py"):
+        (project.reference / name).write_text("x = 1\n")
     update()
-    (project.reference / "more.py").unlink()
+    (student / "student" / "mine.py").write_text("x = 2\n")
+    for name in ("more.py", "mine.py"):
+        (project.reference / name).unlink()
     status, out, _ = update()
-    assert status == 0 and "removed   student/more.py" in out and not (student / "student" / "more.py").exists()
+    assert status == 1 and "removed   student/more.py" in out and not (student / "student" / "more.py").exists()
+    assert "student/mine.py: no longer part of the release" in out
+    assert (student / "student" / "mine.py").read_text() == "x = 2\n"
     assert zipfile.ZipFile(student / "before-update-2.zip").read("student/more.py") == b"x = 1\n"
-
-
-def test_a_changed_file_that_is_gone_from_the_release_stays(update, student: Path, project: Project) -> None:
-    (project.reference / "more.py").write_text("x = 1\n")
-    update()
-    (student / "student" / "more.py").write_text("x = 2\n")
-    (project.reference / "more.py").unlink()
-    status, out, _ = update()
-    assert status == 1 and "student/more.py: no longer part of the release" in out
-    assert (student / "student" / "more.py").read_text() == "x = 2\n"
 
 
 def test_the_package_alone_with_the_old_archive(update, at_work: Path, tmp_path: Path) -> None:
@@ -131,12 +124,6 @@ def test_a_failure_on_the_way_leaves_everything_as_it_was(update, at_work: Path,
     assert after.keys() - before.keys() == {"before-update-1.zip"}
 
 
-def test_for_programs(update, at_work: Path) -> None:
-    answer = json.loads(update("--json")[1])
-    assert answer["merged"] == ["student/mean.py"] and answer["conflicts"] == []
-    assert "student/more.py" in answer["written"] and Path(answer["backup"]).is_file()
-
-
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
@@ -156,21 +143,16 @@ def test_what_cannot_be_updated_is_said_in_one_line(update, student: Path, spoil
     assert (status, out) == (2, "") and says in err and "Traceback" not in err
 
 
-def test_a_link_is_not_followed(update, at_work: Path, tmp_path: Path) -> None:
+def test_links_are_not_followed(update, at_work: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside.py"
+    (at_work / "before-update-1.zip").symlink_to(outside)
+    assert update()[0] == 0 and not outside.exists() and (at_work / "before-update-2.zip").is_file()
     outside.write_text("secret = 1\n")
     (at_work / "student" / "table.py").unlink()
     (at_work / "student" / "table.py").symlink_to(outside)
     status, _, err = update()
     assert status == 2 and "is a link" in err
-    assert outside.read_text() == "secret = 1\n" and not (at_work / "before-update-1.zip").exists()
-
-
-def test_the_backup_is_not_written_through_a_link(update, at_work: Path, tmp_path: Path) -> None:
-    outside = tmp_path / "outside.zip"
-    (at_work / "before-update-1.zip").symlink_to(outside)
-    assert update()[0] == 0
-    assert not outside.exists() and (at_work / "before-update-2.zip").is_file()
+    assert outside.read_text() == "secret = 1\n" and not (at_work / "before-update-3.zip").exists()
 
 
 def test_an_old_archive_that_is_none(update, student: Path, tmp_path: Path) -> None:

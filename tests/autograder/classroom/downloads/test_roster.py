@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.downloads import Download, DownloadError, HandedIn, Person, Stray, match, read_roster
+from autograder.classroom.downloads import Download, HandedIn, Person, Stray, match, read_roster
+from foundation.command_line import UserError
 
 CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,Transformer (991)
@@ -68,6 +69,7 @@ def test_each_platforms_roster(roster, text, ids):
     [
         (CANVAS, Person("smithanna", {"canvas": "12350"})),
         (CANVAS, Person("smithanna")),
+        (CANVAS, Person("smithánna")),
         (MOODLE, Person("Anna Smith", {"moodle": "101"})),
         (MOODLE, Person("Anna  SMITH")),
         (GRADESCOPE, Person("A. S.", {"number": "u007"})),
@@ -135,16 +137,6 @@ def test_what_a_student_typed_is_no_submission_but_known(roster):
     assert found.perhaps == {students[0]: ("a",)} and found.missing == students[:1]
     both = match(Download("canvas", Path(), (one(Person("smithanna")),), strays), students)
     assert not both.perhaps, "files count, and the text is among the strays"
-
-
-def test_accents_do_not_matter(roster):
-    students = roster(CANVAS)
-    assert matched(students, one(Person("unalbob"))).counting[students[1]]
-
-
-def test_a_number_of_one_kind_is_not_taken_for_another(roster):
-    submission = one(Person("nobody", {"moodle": "12350"}))
-    assert matched(roster(CANVAS), submission).unmatched == (submission,)
 
 
 def test_a_name_that_two_students_have_fits_nobody(roster):
@@ -221,6 +213,7 @@ def moodle_(name, id_):
         ([Person("Evé"), Person("Evè")], ["", ""]),
         ([Person("Evé")], ["eve"]),
         ([moodle_("Eve", "99")], [""]),
+        ([Person("x", {"moodle": "eve"}), Person("y", {"canvas": "61"})], ["", "josé roy"]),
         ([Person("x", {"login": "Eve"}), Person("y", {"login": "eve"})], ["", "eve"]),
         ([Person("x", {"login": "Eve"})], ["eve"]),
         ([moodle_("Group 7", "66")], ["group 7"]),
@@ -275,13 +268,13 @@ def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
     ],
 )
 def test_an_odd_roster_is_one_line(roster, text, reason):
-    with pytest.raises(DownloadError) as caught:
+    with pytest.raises(UserError) as caught:
         roster(text)
     assert reason in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_an_unreadable_roster_is_one_line(tmp_path, roster):
-    with pytest.raises(DownloadError, match="No such file"):
+    with pytest.raises(UserError, match="No such file"):
         read_roster(tmp_path / "none.csv")
-    with pytest.raises(DownloadError, match="not UTF-8"):
+    with pytest.raises(UserError, match="not UTF-8"):
         roster(PLAIN, encoding="utf-16")

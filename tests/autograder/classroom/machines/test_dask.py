@@ -89,7 +89,8 @@ def test_without_a_scheduler_any_more_what_is_finished_stays(tmp_path):
     with LoopbackCluster(1) as cluster:
         command = grade_class(tmp_path / "class", tmp_path / "marks", "--scheduler", cluster.address)
         wait_for_a_result(command, tmp_path / "marks")
-        cluster.kill_scheduler()
+        cluster.scheduler.kill()
+        cluster.scheduler.wait()
         printed = command.communicate(timeout=SECONDS)[1]
     assert command.returncode == 2 and printed.count("\n") == 1, printed
     assert "the connection to the scheduler was lost" in printed

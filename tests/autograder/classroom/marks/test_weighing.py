@@ -38,9 +38,12 @@ def score(bleu: float) -> Score:
 
 
 def outcomes(states: str) -> list[Outcome]:
-    """States by letter: p passed, f failed, t timeout, n not attempted, g grader error; a capital for a core test."""
+    """States by letter: p passed, f failed, t timeout, n not attempted, g grader error; a capital: the first item."""
     kinds = {state.value[0]: state for state in State if state not in (State.PENDING, State.REFUSED, State.NOT_GRADED)}
-    return [Outcome(f"test {n}", kinds[one.lower()], "why", is_core=one.isupper()) for n, one in enumerate(states)]
+    return [
+        Outcome(f"test {n}", kinds[one.lower()], "why", item="" if one.isupper() else "no side effects")
+        for n, one in enumerate(states)
+    ]
 
 
 def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *more: Event) -> Judgement:
@@ -104,6 +107,6 @@ def test_what_has_no_mark_gets_none_by_weighing():
 
 
 def test_refused_parts_stay_without_points():
-    refused = replace(judge_task(BEFORE.tasks[1], outcomes("Pp"), "share"), state=State.REFUSED, score=0.0)
+    refused = replace(judge_task(BEFORE.tasks[1], outcomes("Pp"), "items"), state=State.REFUSED, score=0.0)
     judgement = graded(BEFORE, {}, None, TasksJudged((refused,)))
     assert weighed(judgement, heavier("1.2", 20.0)).parts[1].score == 0

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.__main__ import main
-from autograder.classroom.similarity import translating_class
+from autograder.classroom.similarity import translating_again as translating_class
 from given.building import build_model
 from given.config import Config
 from given.decoding import translate

@@ -9,14 +9,16 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.entries import Entry
 from autograder.classroom.kept_answers import KeptAnswers
-from autograder.classroom.similarity import translating_class
-from autograder.classroom.similarity.translating_again import Agreement, Differing, draw_sample
-from autograder.classroom.similarity.translating_class import (
+from autograder.classroom.similarity import translating_again as translating_class
+from autograder.classroom.similarity.translating_again import (
+    Agreement,
     Checked,
     CheckedClass,
+    DifferingLine,
     Outcome,
     check_class,
     check_entry,
+    draw_sample,
     lacking,
 )
 from autograder.grading.seeds import Seeds
@@ -102,7 +104,7 @@ def handed_in(tmp_path):
 
 def test_an_answer_becomes_an_outcome(handed_in, monkeypatch):
     folder, checked = handed_in
-    different = tuple(Differing(number, "a" * 500, MARKUP) for number in range(1, 31))
+    different = tuple(DifferingLine(number=number, submitted="a" * 500, again=MARKUP) for number in range(1, 31))
     answers = {
         Outcome.AGREES: Agreement(20, different[:2], 4),
         Outcome.DIFFERS: Agreement(50, different, 4),

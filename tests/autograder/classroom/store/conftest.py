@@ -38,8 +38,9 @@ def graded(
     results = []
     for task in assignment.tasks:
         ends = state if task.number == failed else State.PASSED
+        items = [item.name for item in task.items[:2]] or ["", ""]
         outcomes = [
-            Outcome(f"{task.name}_{n}", one, nodeid=f"test_{task.name}.py::{n}")
+            Outcome(f"{task.name}_{n}", one, item=items[n], nodeid=f"test_{task.name}.py::{n}")
             for n, one in enumerate((State.PASSED, ends))
         ]
         results.append(judge_task(task, outcomes, assignment.credit))

@@ -3,15 +3,11 @@
 import pytest
 from sqlalchemy import func, select, text
 
-from autograder.classroom.entries import take_class
-from autograder.classroom.grading import grade_all
-from autograder.classroom.staleness import Conditions
-from autograder.classroom.store import Database, Results, database, received_of, url_of
+from autograder.classroom.store import Database, Results, database, url_of
 from autograder.classroom.store.tables import Kept, Result, Run
 from autograder.grading.record import NotWrittenError
-from foundation.places import SKELETON
 
-from ..conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader
+from ..conftest import ASSIGNMENT, SEEDS
 from .conftest import graded, received
 
 pytestmark = pytest.mark.slow
@@ -31,39 +27,22 @@ def counts(opened) -> list[int]:
     return [opened.do(lambda session, t=table: session.scalar(select(func.count()).select_from(t))) for table in tables]
 
 
-def test_a_class_goes_on_after_a_restart_between_two_results(postgresql, opened, folder, tmp_path):
-    roll, entries = take_class(folder, tmp_path / "marks", ASSIGNMENT)
-    received = received_of(roll, entries)
-    results = Results(opened, SEEDS)
-    results.enrol(received.values())
-
-    def store(entry, record) -> None:
-        results.add(received[entry.key], record)
-        postgresql.halt()
-        postgresql.start()
-
-    conditions = Conditions(ASSIGNMENT, SKELETON, folder / "references", VERSION, SEEDS)
-    grade_all(entries, conditions, StubGrader(tmp_path / "log"), store)
-    assert counts(opened) == [3, 3, 3]
-    assert all(results.kept(one).record.is_finished for one in received.values())
-
-
 def test_a_restart_in_the_middle_of_a_transaction_repeats_it(postgresql, opened):
     results = Results(opened, SEEDS)
     results.enrol([ANNA, BOB])
     record = graded()
     calls = []
 
-    def is_finished(connection):
+    def is_finished(session):
         """As `add` would, with an accident after the first statement."""
-        connection.execute(text("UPDATE submissions SET name = name || '!'"))
+        session.execute(text("UPDATE submissions SET name = name || '!'"))
         calls.append(1)
         if len(calls) == 1:
             postgresql.halt()
             postgresql.start()
-        return connection.execute(text("SELECT name FROM submissions WHERE entry = 'anna'")).scalar_one()
+        return session.execute(text("SELECT name FROM submissions WHERE entry = 'anna'")).scalar_one()
 
-    assert opened.do_plainly(is_finished) == "anna!" and len(calls) == 2
+    assert opened.do(is_finished) == "anna!" and len(calls) == 2
     results.add(ANNA, record)
     assert counts(opened) == [1, 1, 1]
 

@@ -13,12 +13,10 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from autograder.classroom.marks import weighed
-from autograder.classroom.store import Database, Owner, Received, Results, url_of
-from autograder.classroom.store.enrolment import stored_name
+from autograder.classroom.store import Database, Owner, Received, Results, stored_name, url_of
 from autograder.classroom.store.tables import HandedIn, Kept, Result, Run, Student, TestResult
 from autograder.grading.record import NotWrittenError
 from autograder.grading.seeds import Seeds
-from autograder.grading.states import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
@@ -83,13 +81,6 @@ def test_an_unfinished_result_never_takes_the_place_of_a_finished_one(results, d
     assert count(database, Result) == 1 and count(database, Run) == 3
     errors = database.do(lambda session: session.scalars(select(Run.error).order_by(Run.id)).all())
     assert errors == ["a bug of ours", "", "a bug of ours"]
-
-
-def test_what_the_grader_failed_at_has_no_score(results, database):
-    results.add(ANNA, graded("1.2", state=State.GRADER_ERROR))
-    results.add(received("bob"), graded("E.1", state=State.GRADER_ERROR))
-    rows = database.do(lambda session: session.execute(select(Result.score, Result.needs_review)).all())
-    assert rows == [(None, True), (100.0, False)], "an extension without points costs nobody the mark"
 
 
 def test_what_is_not_sealed_does_not_come_out(results, database):
@@ -197,18 +188,6 @@ with Database(url_of({url!r}, Path({str(folder)!r})), "transformer") as database
 """
     (folder / "record.json").write_text(graded("1.2").model_dump_json())
     return [sys.executable, "-c", code, *options]
-
-
-@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-def test_a_full_disk_is_said_and_keeps_what_is_there(results, tmp_path):
-    results.add(ANNA, graded("1.2"))
-    with Session(results.database._engine) as session:
-        pages = session.connection().exec_driver_sql("PRAGMA page_count").scalar()
-        session.connection().exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(NotWrittenError, match=r"class\.db: cannot be written: database or disk is full"):
-        for n in range(20):
-            results.add(received("bob"), graded("1.3", content=f"{n:x}"))
-    assert results.kept(ANNA).record.judgement.parts[1].score == 7
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)

@@ -26,7 +26,6 @@ def roles(module: nn.Module, d_in: int, d_out: int) -> tuple[Tensor, Tensor]:
     return expect_shape(weight, (d_in, d_out), "the weight"), expect_shape(found[1], (d_out,), "the bias")
 
 
-@pytest.mark.core
 def test_values(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_in, d_out = make(submission, case)
     weight, bias = roles(module, d_in, d_out)

@@ -9,7 +9,6 @@ from autograder.testing.under_test import SubmissionUnderTest
 pytestmark = pytest.mark.task_1_2
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("rows", [1, 4])
 def test_values(submission: SubmissionUnderTest, case: Case, rows: int) -> None:
     d = case.size(2, 5)

@@ -12,7 +12,6 @@ from ..stand_ins import bend
 pytestmark = pytest.mark.task_2_1
 
 
-@pytest.mark.core
 def test_values(submission: SubmissionUnderTest, case: Case) -> None:
     d_in, d_hidden = case.sizes(2, 3, 6)
     module = submission.build("regressor.Regressor", d_in, d_hidden, dtype=torch.float64)

@@ -1,0 +1,162 @@
+"""Trainings with a submission's `train_epoch` on a small stand-in for the model, and what they should end with."""
+
+from itertools import cycle, islice
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder.assignment.stand_ins.arguments import TinyTranslator
+from autograder.testing.case import Case
+from autograder.testing.comparison import (
+    TOLERANCE,
+    TOLERANCE_OF_FLOAT32,
+    expect,
+    expect_close,
+    expect_parts,
+)
+from autograder.testing.under_test import SubmissionUnderTest
+
+PAD, SRC_VOCAB, TGT_VOCAB, D_MODEL = 0, 7, 9, 5
+
+Shape = tuple[int, int, int]
+"""Of a batch: sentences, length, length of all sentences but the first."""
+
+
+def shapes_by_labels() -> list[list[Shape]]:
+    """Shapes of batches; those of one group have the same number of labels."""
+    groups: dict[int, list[Shape]] = {}
+    for b in range(2, 5):
+        for t in range(3, 8):
+            for cut in range(1, t):
+                groups.setdefault(t + (b - 1) * cut, []).append((b, t, cut))
+    return [groups[n_labels] for n_labels in sorted(groups)]
+
+
+SHAPES = shapes_by_labels()
+OPTIMIZERS = {
+    "plain": {"momentum": 0.0, "weight_decay": 0.0},
+    "with momentum": {"momentum": 0.5, "weight_decay": 0.1},
+}
+"""Settings of stochastic gradient descent."""
+
+
+class Training:
+    """A run of the submission's train_epoch, and the result that it should have."""
+
+    def __init__(
+        self,
+        submission: SubmissionUnderTest,
+        case: Case,
+        n_batches: int,
+        rate: float = 0.5,
+        smoothing: float = 0.1,
+        shape: str = "any",
+        pad: int = PAD,
+        dtype: torch.dtype = torch.float64,
+        values: str = "usual",
+    ) -> None:
+        self.submission, self.rate, self.smoothing, self.pad = submission, rate, smoothing, pad
+        self.dtype = dtype
+        self.start = [p.detach() for p in TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL, dtype).parameters()]
+        case.randomise(self.start)
+        if values == "large losses":  # from large logits alone, and in small steps: the rest stays well conditioned
+            self.rate = min(rate, 0.01)
+            self.start[2:] = [80 * parameter for parameter in self.start[2:]]
+        # No two batches have the same number of labels, whatever the seed: their weights must differ.
+        chosen = [*islice(cycle(case.sizes(min(n_batches, len(SHAPES)), 0, len(SHAPES) - 1)), n_batches)]
+        self.batches = []
+        for number, index in enumerate(chosen, start=1):
+            b, t, cut = case.choose(SHAPES[index])
+            sizes = {"one token": (number, 1, 1), "many labels": (8 + number, 12, 9)}.get(shape, (b, t, cut))
+            self.batches.append(self.draw_batch(case, *sizes, shape))
+
+    def draw_batch(self, case: Case, b: int, t: int, cut: int, shape: str) -> dict[str, Tensor]:
+        """A batch of b sentences, one with t labels and the others with `cut`."""
+        b = 1 if shape == "one sentence" else b
+        s = t if shape == "s = t" else 1 if shape == "one token" else case.size(3, 6)
+        labels = case.tokens(TGT_VOCAB, b, t)
+        labels[0, 0] = 0  # the usual padding, where it is a word like any other
+        labels[labels == self.pad] = 1
+        labels[1:, cut:] = self.pad
+        return {
+            "src": case.tokens(SRC_VOCAB, b, s),
+            "src_mask": case.padding_mask(b, s) if b > 1 else case.mask(1, 1, 1, s),
+            "encoder_mask": case.mask(b, 1, s, s),
+            "tgt_input": case.tokens(TGT_VOCAB, b, t),
+            "tgt_mask": case.mask(b, 1, t, t),
+            "labels": labels,
+        }
+
+    def run(self, options: dict[str, Any], **how: Any) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
+        """Calls train_epoch.
+
+        Args:
+            options: its arguments beside those that each run has.
+            how: in what state it gets model and batches, as `stand_ins.train` takes it.
+
+        Returns:
+            The losses of the epochs, the parameters afterwards, the scheduler's steps, and changed settings.
+        """
+        settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
+        run = {"start": self.start, "batches": self.batches, **settings, **how}
+        found = self.submission.apply("train", self.submission.function("train.train_epoch"), run)
+        names = "losses", "parameters", "the scheduler's steps", "changed settings"
+        losses, parameters, steps, changed = expect_parts(found, names, "what comes back")
+        return losses, parameters, steps, changed
+
+    def expected(
+        self,
+        group: int = 1,
+        max_norm: float | None = None,
+        factors: list[float] | None = None,
+        epochs: int = 1,
+        parameter_groups: int = 1,
+        optimizer: str = "plain",
+        without_gradient: str = "",
+    ) -> tuple[list[float], list[Tensor]]:
+        """The mean loss of each epoch, and the parameters after descent on the mean over all labels of each group."""
+        learned = self.start[:-1] if without_gradient == "the last" else self.start
+        momentum, decay = OPTIMIZERS[optimizer]["momentum"], OPTIMIZERS[optimizer]["weight_decay"]
+        moving = [torch.zeros_like(value, dtype=torch.float64) for value in learned]
+        copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
+        with torch.no_grad():
+            for parameter, value in zip(copy.parameters(), self.start, strict=True):
+                parameter.copy_(value)
+        starts = range(0, len(self.batches), group)
+        all_losses: list[float] = []
+        for step, first in enumerate([*starts] * epochs):
+            total, count = torch.zeros((), dtype=torch.float64), 0
+            for batch in self.batches[first : first + group]:
+                read = copy.encode(batch["src"], batch["encoder_mask"])[0]
+                states = copy.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
+                said = copy.get_predictions(states).reshape(-1, TGT_VOCAB)
+                labels = batch["labels"].reshape(-1)
+                summed = F.cross_entropy(
+                    said, labels, ignore_index=self.pad, label_smoothing=self.smoothing, reduction="sum"
+                )
+                here = int((labels != self.pad).sum())
+                all_losses.append(float(summed.detach()) / here)
+                total, count = total + summed, count + here
+            parameters = list(copy.parameters())[: len(learned)]
+            gradients = torch.autograd.grad(total / count, parameters)
+            norm = torch.sqrt(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
+            scale = 1.0 if max_norm is None else min(1.0, max_norm / float(norm))
+            rate = self.rate * (factors[step] if factors else 1.0)
+            with torch.no_grad():
+                for index, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
+                    moving[index] = momentum * moving[index] + scale * gradient + decay * parameter
+                    parameter.sub_(rate / (1 + index % parameter_groups) * moving[index])
+        means = torch.tensor(all_losses, dtype=torch.float64).view(epochs, -1).mean(dim=1).tolist()
+        spare = [torch.ones(3, dtype=self.dtype)] if without_gradient == "one more" else []
+        return means, [p.detach().to(self.dtype) for p in copy.parameters()] + spare
+
+    def check(self, found: list[Tensor], expected: list[Tensor], what: str, look_at: str) -> None:
+        """Fails unless the parameters after training are the expected ones."""
+        shapes = [[tuple(p.shape) for p in several] for several in (expected, found)]
+        unchanged = "train_epoch changes the values of the model's parameters and adds or removes none"
+        expect(shapes[0] == shapes[1], f"{what}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], unchanged)
+        tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32
+        for index, (actual, wanted) in enumerate(zip(found, expected, strict=True)):
+            expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)

@@ -1,0 +1,194 @@
+"""Reads a layer that writes its attention out, and perhaps other parts, in place of the components.
+
+There is then no stand-in to recognise. But the tests choose the parameters: all vectors that the layer itself holds
+get the same value, and its matrices are switched on part by part while the others are zero. So each part shows
+separately in what the layer returns: first the residual connections and LayerNorms, then the feed-forward network,
+then each attention.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+
+import torch
+from torch import Tensor, nn
+
+from autograder.testing.comparison import TOLERANCE, difference, expect, expect_equal_to_one, expect_parts, fail
+
+from .layers import Attention, Layer, Sizes, check_parts, stand_in
+from .parts import Network, Norm, formula_readings, take_census
+from .projections import FoundAttention, find_attention
+
+ATTENTION = "written out, it must do what MultiHeadedAttention (task 1.3) does; the layer can use that instead"
+NETWORK = "written out, it must do what FeedForward (task 1.5) does; the layer can use that instead"
+ALONE = "all matrices that the layer itself holds are zero but those of {}"
+SIZES = Sizes(d_model=20, n_heads=4, d_ff=17)
+"""For such a layer: its own parameters are told apart by their sizes, so no two of them may coincide."""
+
+
+class WrittenOut:
+    """A layer some of whose parts are its own."""
+
+    def __init__(self, module: nn.Module, inputs: Sequence[Tensor | None], sizes: Sizes, constant: float) -> None:
+        """Gives all vectors that the layer itself holds one value.
+
+        Args:
+            module: the layer, with random parameters.
+            inputs: x, or x and memory, and None for each mask: they are judged with the layer as a whole.
+            sizes: `SIZES`, in the order that is wanted.
+            constant: the value of the vectors.
+        """
+        self.module, self.inputs, self.sizes, self.constant = module, inputs, sizes, constant
+        self.n_attentions = 2 if len(inputs) == 4 else 1
+        self.census = check_parts(list(module.parameters()), self.n_attentions, sizes)
+        own = [p for p in self.census.others if p.numel() <= 4 * sizes.d_model]
+        with torch.no_grad():
+            for vector in own:
+                vector.fill_(constant)
+        self._saved = {
+            number: (parameter, parameter.detach().clone())
+            for number, parameter in enumerate(module.parameters())
+            if any(parameter is other for other in self.census.others) and parameter.numel() > 4 * sizes.d_model
+        }
+
+    def read(self, leaves: Sequence[Tensor]) -> Layer:
+        """The layer's parts in their roles, made from these parameters; fails where one of them is wrong."""
+        size = self.sizes.d_model * self.sizes.d_ff
+        of_network = [number for number, (parameter, _) in self._saved.items() if parameter.numel() == size]
+        groups = self._groups([number for number in self._saved if number not in of_network])
+        n_own = self.n_attentions - len(self.census.attentions)
+        shapes = ", ".join(str(tuple(leaves[number].shape)) for group in groups for number in group) or "none"
+        wanted = "parameters that make up four matrices for each, one attention after the other"
+        expect(len(groups) == n_own, "the attention that the layer writes out", wanted, shapes, ATTENTION)
+        try:
+            self._switch_on([])
+            frame = self._find_frame(leaves)
+            network, attentions = frame.network, list(frame.attentions)
+            if not self.census.feed_forwards:
+                self._switch_on(of_network)
+                network = self._find_network(frame, [leaves[number] for number in of_network])
+            for group in groups:
+                self._switch_on(group)
+                number, attention = self._find_attention(frame, [leaves[number] for number in group])
+                attentions[number] = attention
+        finally:
+            self._switch_on(list(self._saved))
+        return replace(frame, attentions=tuple(attentions), network=network)
+
+    def _switch_on(self, numbers: Sequence[int]) -> None:
+        """Turns these matrices on and the layer's other ones to zero."""
+        with torch.no_grad():
+            for number, (parameter, value) in self._saved.items():
+                parameter.copy_(value if number in numbers else torch.zeros_like(value))
+
+    def _groups(self, numbers: Sequence[int]) -> list[list[int]]:
+        """The matrices of each attention, in order; [] where they cannot be divided like that."""
+        groups: list[list[int]] = []
+        total = 0
+        for number in numbers:
+            if total == 4 * self.sizes.d_model**2 * len(groups):
+                groups.append([])
+            groups[-1].append(number)
+            total += self._saved[number][1].numel()
+        return groups if total == 4 * self.sizes.d_model**2 * len(groups) else []
+
+    def _run(self) -> list[Tensor]:
+        parts = ("x", "self_weights", "cross_weights")[: 1 + self.n_attentions]
+        return [part.detach() for part in expect_parts(self.module(*self.inputs), parts, "what forward returns")]
+
+    def _find_frame(self, leaves: Sequence[Tensor]) -> Layer:
+        """The LayerNorms and residual connections, while no sublayer of the layer's own reads its input."""
+        candidates = list(self._frames(leaves))
+        x, *others = self.inputs
+        what = "the output while all matrices that the layer itself holds are zero"
+        outputs = [frame(x, *others)[0] for frame in candidates]  # type: ignore[arg-type]
+        return candidates[expect_equal_to_one(self._run()[0], outputs, what, "residual connections and LayerNorms")]
+
+    def _frames(self, leaves: Sequence[Tensor]) -> Iterator[Layer]:
+        """All that the layer may be while its own matrices are zero."""
+        census = take_census(leaves, self.sizes.d_model)
+        networks: list[Callable[[Tensor], Tensor]] = [Network((mix,), self.sizes.d_ff) for mix in census.feed_forwards]
+        networks = networks or [Constant(self.constant)]
+        n_own = self.n_attentions - len(census.attentions)
+        # There may be no output bias, one for all heads, or one for each head.
+        for biases in product((0.0, self.constant, self.constant * self.sizes.n_heads), repeat=n_own):
+            attentions: list[Attention] = [stand_in(mix, self.sizes.n_heads) for mix in census.attentions]
+            attentions += [EvenAttention(bias, self.sizes.n_heads) for bias in biases]
+            for parts in product(permutations(attentions), networks, self._norm_orders(census.norms)):
+                yield Layer(*parts, self.sizes.norm_first)
+
+    def _norm_orders(self, stand_ins: Sequence[Tensor]) -> list[tuple[Norm, ...]]:
+        """Each order in which the layer may apply its LayerNorms."""
+        vector = torch.full((self.sizes.d_model,), self.constant, dtype=torch.float64)
+        norms = [Norm(norm[0], norm[1], is_stand_in=True) for norm in stand_ins]
+        norms += [Norm(vector, vector, is_stand_in=False)] * (self.n_attentions + 1 - len(norms))
+        return list({tuple(map(id, order)): order for order in permutations(norms)}.values())
+
+    def _find_network(self, frame: Layer, matrices: Sequence[Tensor]) -> Network:
+        """The feed-forward network, while no attention of the layer's own reads its input."""
+        vectors = [torch.full((n,), self.constant, dtype=torch.float64) for n in (self.sizes.d_ff, self.sizes.d_model)]
+        networks = list(formula_readings([*matrices, *vectors], self.sizes.d_model, self.sizes.d_ff))
+        x, *others = self.inputs
+        outputs = [replace(frame, network=network)(x, *others)[0] for network in networks]  # type: ignore[arg-type]
+        what = f"the output while {ALONE.format('the feed-forward network')}"
+        return networks[expect_equal_to_one(self._run()[0], outputs, what, NETWORK)]
+
+    def _find_attention(self, frame: Layer, matrices: Sequence[Tensor]) -> tuple[int, FoundAttention]:
+        """Which of the layer's attentions has these matrices, and how, while the other matrices are zero."""
+        output, *weights = self._run()
+        first, *others = self.inputs
+        x: Tensor = first  # type: ignore[assignment]  # never a mask
+        in_frame = frame(x, *others)
+        own = [number for number, attention in enumerate(frame.attentions) if isinstance(attention, EvenAttention)]
+        uneven = [n for n in own if difference(weights[n], in_frame[1 + n]) > TOLERANCE]
+        what = f"the weights while {ALONE.format('one attention')}"
+        expect(bool(uneven), what, "weights that depend on query and key", "the same for all keys", ATTENTION)
+        number = uneven[0]
+        for earlier in range(number):
+            x = frame.add(earlier, x, frame.sublayer(earlier, frame.read(earlier, x), others)[0])
+        query = frame.read(number, x)
+        source = query if number == 0 else others[0]
+
+        def finish(out: Tensor) -> Tensor:
+            """(n, m, d): what the layer makes of outputs of this attention at the first place of the first sentence."""
+            found = frame.add(number, x[0, 0], out)
+            memory = [other[:1] if other is not None else None for other in others]
+            for later in range(number + 1, self.n_attentions + 1):
+                found = frame.add(later, found, frame.sublayer(later, frame.read(later, found), memory)[0])
+            return found
+
+        biases = [
+            torch.full((self.sizes.d_model,), self.constant * n, dtype=torch.float64) for n in (1, self.sizes.n_heads)
+        ]
+        inputs: list[Tensor] = [query, source, source]  # type: ignore[list-item]
+        search = find_attention([*matrices, *biases], self.sizes.n_heads, inputs, output, weights[number], finish)
+        if search.found is None:
+            if search.weights_fit:
+                what = f"the output while {ALONE.format('one attention')}"
+                fail(what, "the projected heads, projected again", "another", ATTENTION)
+            fail(what, "those of a projected query and key in heads", "others", ATTENTION)
+        return number, search.found
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A network whose matrices are zero."""
+
+    value: float
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The same value everywhere, in the shape of x."""
+        return torch.full_like(x, self.value)
+
+
+@dataclass(frozen=True)
+class EvenAttention:
+    """An attention whose matrices are zero: it attends to all keys alike."""
+
+    value: float
+    n_heads: int
+
+    def __call__(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Output (b, q, d) and even weights (b, h, q, k)."""
+        weights = query.new_full((query.size(0), self.n_heads, query.size(1), key.size(1)), 1 / key.size(1))
+        return torch.full_like(query, self.value), weights

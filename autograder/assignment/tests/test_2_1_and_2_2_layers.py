@@ -1,0 +1,221 @@
+"""Tasks 2.1 and 2.2: encoder and decoder layer; with norm_first, extension E.2.
+
+Attention, feed-forward network and LayerNorms inside are stand-ins of known formulas, so that a fault in another task
+costs nothing here. A layer that writes such a part out is accepted too.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from autograder.assignment.expected.layers import Layer, Sizes, check_parts, layers, nearest
+from autograder.assignment.expected.parts import take_census
+from autograder.assignment.expected.written_out import SIZES as UNLIKE
+from autograder.assignment.expected.written_out import WrittenOut
+from autograder.testing.calls import Inputs, each_dtype, expect_computes, expect_no_state, leaves_of
+from autograder.testing.case import ALMOST_ALL, Case
+from autograder.testing.comparison import expect, expect_gradients, expect_parts, expect_shape
+from autograder.testing.under_test import SubmissionUnderTest
+
+each_layer = pytest.mark.parametrize(
+    "kind, norm_first",
+    [
+        pytest.param("EncoderLayer", False, marks=pytest.mark.task_2_1, id="EncoderLayer"),
+        pytest.param("DecoderLayer", False, marks=pytest.mark.task_2_2, id="DecoderLayer"),
+        pytest.param("EncoderLayer", True, marks=pytest.mark.task_e_2, id="EncoderLayer, norm_first"),
+        pytest.param("DecoderLayer", True, marks=pytest.mark.task_e_2, id="DecoderLayer, norm_first"),
+    ],
+)
+PARTS = {"EncoderLayer": ("x", "weights"), "DecoderLayer": ("x", "self_weights", "cross_weights")}
+RULES = {
+    False: "LayerNorm(x + dropout(sublayer(x))) for each sublayer in turn; cross-attention gets memory and src_mask",
+    True: "x + dropout(sublayer(LayerNorm(x))) for each sublayer in turn; cross-attention gets memory and src_mask",
+}
+
+
+def draw(case: Case, kind: str, sizes: Sizes, axes: tuple[int, int, int], masks: str, dtype: torch.dtype) -> Inputs:
+    """Random x (b, t, d), memory (b, s, d) and masks."""
+    b, t, s = axes
+    x, memory = case.normal(b, t, sizes.d_model, dtype=dtype), case.normal(b, s, sizes.d_model, dtype=dtype)
+    mask = case.mask(b, 1, t, t)
+    mask[-1] = mask[..., -1, :] = True  # nothing is forbidden in the last sentence, or to the last query
+    own: Tensor | None = mask
+    cross: Tensor | None = case.padding_mask(b, s)
+    x[1:, -1] = 0
+    if masks == "none":
+        own = cross = None
+    elif masks == "two axes":
+        own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
+    elif masks != "padding":
+        mask = case.mask(b, sizes.n_heads, t, s)
+        if masks == "a query without keys":
+            mask[0, 0, 0] = False  # in one head
+        own, cross = case.mask(b, sizes.n_heads, t, t), mask
+    if kind == "EncoderLayer":
+        return {"x": x, "mask": own}
+    return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}
+
+
+def make(
+    submission: SubmissionUnderTest, case: Case, kind: str, sizes: Sizes, dropout: float, dtype: torch.dtype
+) -> tuple[nn.Module, list[Tensor], list[Layer], Sizes]:
+    """A layer with random parameters in eval mode, leaves of these, and what it may compute with them."""
+    settings: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "dropout": dropout}
+    settings |= {"norm_first": True} if sizes.norm_first else {}
+    module = submission.build(f"layers.{kind}", sizes.d_model, **settings, dtype=dtype).eval()
+    case.randomise(module.parameters(), scale=min(0.7, 1.8 * sizes.d_model**-0.5))
+    n_attentions = len(PARTS[kind]) - 1
+    check_parts(list(module.parameters()), n_attentions, sizes)
+    leaves = leaves_of(list(module.parameters()))
+    if found := list(layers(leaves, n_attentions, sizes)):
+        probe = draw(case, kind, sizes, (2, 4, 5), "none", dtype)
+        return module, leaves, nearest(module, found, *probe.values()), sizes
+    unlike = replace(UNLIKE, norm_first=sizes.norm_first)
+    if (sizes, dtype) != (unlike, torch.float64):
+        return make(submission, case, kind, unlike, dropout, torch.float64)
+    probe = draw(case, kind, sizes, (2, 4, 5), "none", dtype)
+    own = WrittenOut(module, list(probe.values()), sizes, case.number(0.6, 1.4))
+    leaves = leaves_of(list(module.parameters()))
+    return module, leaves, [own.read(leaves)], sizes
+
+
+CASES = {  # n_heads, d_head and d_ff; b, t and s; masks
+    "padding masks": ((2, 3, 11), (3, 4, 5), "padding"),
+    "no masks": ((3, 2, 13), (2, 5, 4), "none"),
+    "masks of two axes": ((2, 2, 10), (3, 4, 6), "two axes"),
+    "masks for each head": ((3, 3, 12), (2, 3, 4), "each head"),
+    "a query without keys": ((2, 3, 11), (2, 3, 4), "a query without keys"),
+    "equal sizes": ((3, 1, 3), (3, 3, 3), "padding"),
+    "one position": ((2, 3, 11), (1, 1, 1), "none"),
+    "one feature": ((1, 1, 5), (2, 3, 4), "padding"),
+    "many positions": ((1, 4, 9), (2, 66, 70), "padding"),
+}
+
+
+@pytest.mark.item("sublayers")
+@each_layer
+@each_dtype
+@pytest.mark.parametrize("name", CASES)
+def test_layer(
+    submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff), axes, masks = CASES[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    module, _, candidates, sizes = make(submission, case, kind, sizes, 0.3, dtype)
+    inputs = draw(case, kind, sizes, axes, masks, next(module.parameters()).dtype)
+    counted: tuple[Tensor | None, ...] = ()
+    if masks == "a query without keys":  # what it gets is free
+        outputs, weights = torch.ones(2, 3, 1), torch.ones(2, sizes.n_heads, 3, 1)
+        outputs[0, 0] = weights[0, 0, 0] = 0
+        counted = outputs, None, weights
+    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], counted=counted)
+
+
+@pytest.mark.item("dropout")
+@each_layer
+@pytest.mark.parametrize("dropout", [0.0, ALMOST_ALL], ids=["none", "almost all"])
+def test_dropout_acts_on_the_sublayers(
+    submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dropout: float
+) -> None:
+    sizes = Sizes(6, 2, 11, norm_first)
+    module, _, candidates, sizes = make(submission, case, kind, sizes, dropout, torch.float64)
+    silenced = [replace(layer, kept=0.0 if dropout else 1.0) for layer in candidates]
+    inputs = draw(case, kind, sizes, (3, 4, 5), "padding", torch.float64)
+    look_at = "dropout acts on each sublayer's output before it is added to x, with the constructor's rate"
+    if not dropout:
+        expect_computes(module.train(), silenced, inputs, PARTS[kind], look_at)
+        return
+    result = expect_parts(module.train()(*inputs.values()), PARTS[kind], "what forward returns in train mode")
+    x, *others = inputs.values()
+    expected = [
+        layer(x, *others)[0] for layer in silenced if x is not None
+    ]  # the weights come from states before dropout
+    expect_computes(lambda *_: result[0], [lambda *_: expected[0]], inputs, ["x in train mode"], look_at)
+
+
+@pytest.mark.item("dropout")
+@each_layer
+def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
+    # With stand-ins of which only one sublayer computes anything, and LayerNorms that can be inverted, what dropout
+    # has kept of that sublayer's output can be read from the result.
+    sizes, rate = Sizes(8, 2, 11, norm_first), 0.4
+    module, _, _, sizes = make(submission, case, kind, sizes, rate, torch.float64)
+    parameters = list(module.parameters())
+    census = take_census(parameters, sizes.d_model)
+    if census.others:
+        return  # parts of its own cannot be silenced
+    sublayers = [*census.attentions, *census.feed_forwards]
+    inputs = draw(case, kind, sizes, (3, 5, 4), "padding", torch.float64)
+    for loud in sublayers:
+        with torch.no_grad():
+            for mix in sublayers:
+                is_network = mix.size(0) == 3
+                mix[1 if is_network else 3].fill_(float(mix is loud))
+                if is_network:
+                    mix[2].fill_(-sizes.d_ff / 1000)
+            for norm in census.norms:
+                norm[0].fill_(0.9)
+                norm[1].zero_()
+        first, second = (output_of(module.train(), kind, inputs) for _ in range(2))
+        whole = output_of(module.eval(), kind, inputs)
+        with torch.no_grad():
+            loud[1 if loud.size(0) == 3 else 3].zero_()
+        silent = output_of(module, kind, inputs)
+        look_at = "dropout acts on each sublayer's output: every entry is dropped, or divided by 1 - rate"
+        what = "what train mode leaves of a sublayer's output"
+        expect(
+            not torch.equal(first, second), "two passes in train mode", "different results", "equal results", look_at
+        )
+        fits = [shares(first, whole, silent, rate, n) for n in range(len(census.norms) + 1)]
+        expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "others", look_at)
+
+
+def output_of(module: nn.Module, kind: str, inputs: Inputs) -> Tensor:
+    """What the layer returns first."""
+    output: Tensor = expect_parts(module(*inputs.values()), PARTS[kind], "what forward returns")[0]
+    return expect_shape(output, next(iter(inputs.values())).shape, "x").detach()  # type: ignore[union-attr]
+
+
+def shares(trained: Tensor, whole: Tensor, silent: Tensor, rate: float, n_norms: int) -> bool:
+    """Whether train mode has kept 0 or 1 / (1 - rate) of each entry of the one sublayer that computes something.
+
+    Args:
+        trained: output in train mode, of a layer whose LayerNorms are 0.9 tanh(x).
+        whole: in eval mode.
+        silent: without that sublayer.
+        rate: of dropout.
+        n_norms: LayerNorms between the sublayer and the output.
+    """
+    for _ in range(n_norms):
+        trained, whole, silent = (torch.atanh(x / 0.9) for x in (trained, whole, silent))
+    kept = (trained - silent) / (whole - silent)
+    is_dropped, is_scaled = kept.abs() < 1e-4, (kept - 1 / (1 - rate)).abs() < 1e-4
+    is_mixed = [bool((is_dropped != is_dropped.select(axis, 0).unsqueeze(axis)).any()) for axis in range(3)]
+    return bool((is_dropped | is_scaled).all()) and all(is_mixed)
+
+
+@pytest.mark.item("gradients")
+@each_layer
+@each_dtype
+def test_gradients(
+    submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    sizes = Sizes(6, 2, 11, norm_first)
+    module, leaves, candidates, sizes = make(submission, case, kind, sizes, 0.3, dtype)
+    parameters = list(module.parameters())
+    masks = "padding" if dtype == torch.float64 else "none"
+    inputs = draw(case, kind, sizes, (3, 4, 5), masks, parameters[0].dtype)
+    pairs = list(zip(parameters, leaves, strict=True))
+    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], parameters=pairs, case=case)
+    expect_gradients(parameters, "the gradients of the parameters", RULES[norm_first])
+
+
+@pytest.mark.item("no side effects")
+@each_layer
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
+    module, _, candidates, sizes = make(submission, case, kind, Sizes(6, 2, 11, norm_first), 0.3, torch.float64)
+    inputs, others = (draw(case, kind, sizes, (2, 4, 5), "each head", torch.float64) for _ in range(2))
+    expect_no_state(module, candidates, inputs, others, PARTS[kind])

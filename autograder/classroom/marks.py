@@ -1,0 +1,190 @@
+"""A student's mark: what the grader found out, what people decided, and what lateness costs.
+
+Only the first is stored with a result, and can be weighed anew without a run. The other two are applied here, whenever
+marks are shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from foundation.assignment_file import Assignment, Task
+from foundation.counting import counted
+from foundation.late_policy import LatePolicy
+
+from ..grading.grader_version import weighting_of
+from ..grading.marks import mark_items
+from ..grading.record import Bleu, Judgement, Part
+from ..grading.recording import items_of, with_parts
+from ..grading.states import State
+from ..scoring import Measured, explain, judge
+from .store.by_hand import WHOLE, Decision, Decisions
+
+LATE = "late, but nobody knows by how much"
+
+
+@dataclass(frozen=True)
+class PartMark:
+    """One task's mark.
+
+    Attributes:
+        part: as graded.
+        by_hand: points that a person gave; None = nobody did.
+        comment: by a person; None = none.
+    """
+
+    part: Part
+    by_hand: Decision | None = None
+    comment: Decision | None = None
+
+    @property
+    def score(self) -> float | None:
+        """Points; None where there is no judgement and nobody has decided."""
+        if self.by_hand is not None:
+            return self.by_hand.value
+        return self.part.score
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late a submission was, and what that costs.
+
+    Attributes:
+        days: late days; 0 where nobody knows.
+        waived: those that cost nothing.
+        percent: of the points earned that are taken off.
+        by_hand: who set the days; None = nobody did.
+        waiver: who decided that days cost nothing; None = nobody did.
+        unknown: why nobody knows how late it was, so that a person has to decide; "" where that is known.
+    """
+
+    days: int = 0
+    waived: int = 0
+    percent: float = 0.0
+    by_hand: Decision | None = None
+    waiver: Decision | None = None
+    unknown: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """All that decides a student's mark.
+
+    Attributes:
+        parts: in the assignment's order.
+        max_score: the sum of the points of all parts that are not extensions.
+        lateness: likewise for the whole.
+        comment: by a person, on the whole; None = none.
+    """
+
+    parts: tuple[PartMark, ...]
+    max_score: float
+    lateness: Lateness
+    comment: Decision | None = None
+
+    @property
+    def earned(self) -> float | None:
+        """Points before lateness; None where a part with points has none yet."""
+        scores = [one.score if one.part.points else one.score or 0.0 for one in self.parts]
+        return None if None in scores else round(sum(filter(None, scores)), 2)
+
+    @property
+    def score(self) -> float | None:
+        """What counts; None where a person has to decide first."""
+        if self.earned is None or self.lateness.unknown:
+            return None
+        return round(self.earned * (1 - self.lateness.percent / 100), 2)
+
+    @property
+    def needs_review(self) -> tuple[str, ...]:
+        """Why a person has to decide something; empty where nobody has to."""
+        undecided: dict[str, list[str]] = {}
+        for one in self.parts:
+            if one.score is None:
+                why = f"{one.part.state}: {one.part.message}" if one.part.state is State.NOT_GRADED else one.part.state
+                undecided.setdefault(why, []).append(one.part.number)
+        reasons = [
+            why if len(numbers) == len(self.parts) else f"{', '.join(numbers)}: {why}"
+            for why, numbers in undecided.items()
+        ]
+        for one in self.parts:  # they were given when the task was worth more
+            if one.by_hand is not None and (one.score or 0.0) > one.part.points:
+                given = f"{one.score:g} by hand of {counted(one.part.points, 'point')}"
+                reasons.append(f"{one.part.number}: {given}; enter other points, or withdraw these")
+        if self.lateness.unknown:
+            reasons.append(f"{self.lateness.unknown}: enter late days with `late`, or `waive` them")
+        return tuple(reasons)
+
+
+def mark_of(
+    judgement: Judgement,
+    decisions: Decisions | None = None,
+    policy: LatePolicy | None = None,
+    submitted: datetime | None = None,
+    is_late: bool | None = None,
+    unread_time: str = "",
+) -> Mark:
+    """A student's mark.
+
+    Args:
+        judgement: the result that counts.
+        decisions: by hand; None = none.
+        policy: on late submissions; None = lateness costs nothing.
+        submitted: when; None = unknown.
+        is_late: what the platform says; None where it does not say.
+        unread_time: why the time cannot be read; "" where it can, or the platform does not say.
+    """
+    decisions = decisions or Decisions()
+    parts = tuple(
+        PartMark(part, decisions.points.get(part.number), decisions.comments.get(part.number))
+        for part in judgement.parts
+    )
+    unknown = f"the time of submission cannot be read ({unread_time})" if unread_time else LATE if is_late else ""
+    lateness = lateness_of(policy, submitted, unknown, decisions)
+    return Mark(parts, judgement.max_score, lateness, decisions.comments.get(WHOLE))
+
+
+def lateness_of(policy: LatePolicy | None, submitted: datetime | None, unknown: str, decisions: Decisions) -> Lateness:
+    """What lateness costs; see `mark_of`, and `Lateness` for what is unknown where there is no time."""
+    if policy is None:
+        return Lateness()
+    by_hand, waiver = decisions.late_days, decisions.waiver
+    if by_hand is not None and by_hand.value is not None:
+        days = int(by_hand.value)
+    elif submitted is not None:
+        days = policy.days_late(submitted)
+    else:
+        return Lateness(waiver=waiver, unknown=unknown if waiver is None or waiver.value is not None else "")
+    waived = 0 if waiver is None else days if waiver.value is None else min(days, int(waiver.value))
+    return Lateness(days, waived, policy.percent(days - waived), by_hand, waiver)
+
+
+def weighed(judgement: Judgement, assignment: Assignment) -> Judgement:
+    """The judgement with the points, thresholds and titles of the assignment.
+
+    Args:
+        judgement: whose tasks and components are those of the assignment: of its `grader_version`.
+        assignment: as it is now.
+    """
+    known = {part.number: part for part in judgement.parts}
+    parts = [_part(known[task.number], task, judgement.bleu, assignment) for task in assignment.tasks]
+    return with_parts(judgement, parts).changed(
+        assignment=assignment.title, weighting=weighting_of(assignment), max_score=assignment.max_score
+    )
+
+
+def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> Part:
+    part = part.changed(
+        title=task.title, points=task.points, extension=task.extension, visibility=task.visibility
+    ).in_state(part.state)
+    if task.threshold and bleu and part.state in (State.PASSED, State.FAILED):
+        measured = Measured(bleu.value, bleu.low, bleu.high, bleu.sentences)
+        [verdict] = judge(measured, {task.threshold: assignment.thresholds[task.threshold]})
+        state = State.PASSED if verdict.is_reached else State.FAILED
+        part = part.in_state(state, message=explain(verdict, measured))
+    if not part.tests or part.state is State.REFUSED:
+        return part.in_state(part.state, task.points) if part.state is State.PASSED else part
+    marks = mark_items(task, part.tests, assignment.credit)
+    score = task.points if part.state is State.PASSED else round(sum(mark.score for mark in marks), 2)
+    return part.changed(items=items_of(marks)).in_state(part.state, score)

@@ -1,0 +1,187 @@
+"""What a regrade would change, and which results count from now on: those that change no mark, and others on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..grading.record import Judgement, Part, Record
+from ..grading.states import State
+from .entries import Entry
+from .store import Received, Results
+
+MOST_TESTS = 3
+"""How many tests are named for a part."""
+
+
+@dataclass(frozen=True)
+class PartChange:
+    """A part whose mark is another one.
+
+    Attributes:
+        number: of the task.
+        title: likewise.
+        before: points; None where there were none yet, or no such part.
+        after: likewise.
+        reasons: tests that end otherwise than before, new points, or a new BLEU; empty where only messages differ.
+    """
+
+    number: str
+    title: str
+    before: float | None
+    after: float | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A submission whose mark is another one.
+
+    Attributes:
+        before: points in all; None where a person had to decide.
+        after: likewise.
+        parts: those that differ.
+    """
+
+    before: float | None
+    after: float | None
+    parts: tuple[PartChange, ...]
+
+
+def change_of(old: Judgement, new: Judgement) -> Change | None:
+    """What is different in the marks of two judgements of one submission; None where nothing is."""
+    parts = tuple(_part_changes(old, new))
+    if not parts and (old.score, old.max_score) == (new.score, new.max_score):
+        return None
+    return Change(old.score, new.score, parts)
+
+
+def _part_changes(old: Judgement, new: Judgement) -> Iterator[PartChange]:
+    before, after = ({part.number: part for part in one.parts} for one in (old, new))
+    for number in dict.fromkeys((*before, *after)):
+        was, is_now = before.get(number), after.get(number)
+        if _worth(was) != _worth(is_now):
+            reasons = tuple(_reasons(was, is_now, old, new))
+            title = (is_now or was or new.parts[0]).title
+            old_score, new_score = (None if part is None else part.score for part in (was, is_now))
+            yield PartChange(number, title, old_score, new_score, reasons)
+
+
+def _worth(part: Part | None) -> tuple[float | None, float] | None:
+    return None if part is None else (part.score, part.points)
+
+
+def _reasons(was: Part | None, is_now: Part | None, old: Judgement, new: Judgement) -> Iterator[str]:
+    if was is None or is_now is None:
+        yield "a new task" if was is None else "no task any more"
+        return
+    if was.points != is_now.points:
+        yield f"worth {was.points:g} points before, {is_now.points:g} now"
+    states = [{test.nodeid: (test.name, test.state) for test in part.tests} for part in (was, is_now)]
+    tests = list(_test_changes(*states))
+    yield from tests[:MOST_TESTS]
+    if len(tests) > MOST_TESTS:
+        yield f"and {len(tests) - MOST_TESTS} more tests"
+    if not was.components and old.bleu != new.bleu:
+        values = ("none" if one is None else f"{one.value:.4f}" for one in (old.bleu, new.bleu))
+        yield f"BLEU {' → '.join(values)}"
+    elif not was.components and was.state != is_now.state:
+        yield f"the threshold: {was.state} → {is_now.state}"
+    elif was.state != is_now.state and not tests:
+        yield f"{was.state} → {is_now.state}"
+
+
+def _test_changes(before: dict[str, tuple[str, State]], after: dict[str, tuple[str, State]]) -> Iterator[str]:
+    for test in dict.fromkeys((*before, *after)):
+        was, is_now = before.get(test), after.get(test)
+        if was is None and is_now is not None:
+            yield f"{is_now[0]}: new, {is_now[1]}"
+        elif was is not None and is_now is None:
+            yield f"{was[0]}: {was[1]} → no test any more"
+        elif was is not None and is_now is not None and was[1] != is_now[1]:
+            yield f"{is_now[0]}: {was[1]} → {is_now[1]}"
+
+
+@dataclass(frozen=True)
+class Held:
+    """A mark that would change.
+
+    Attributes:
+        entry: the submission.
+        change: what would change, and why.
+        is_kept: whether the new result counts already.
+        has_failed: whether the grader failed this time; then the earlier result stays in any case.
+    """
+
+    entry: Entry
+    change: Change
+    is_kept: bool = False
+    has_failed: bool = False
+
+
+def repeated(
+    entry: Entry, received: Received, record: Record, results: Results, keeps_changes: bool
+) -> tuple[int, Held] | None:
+    """A mark that another run of the same files, by the same version with the same seed, would change.
+
+    There is one result of these, so that the new one must take the place of the one that counts, or not be stored.
+
+    Args:
+        entry: the submission.
+        received: the same.
+        record: of the new run.
+        results: of the class.
+        keeps_changes: whether changed marks count.
+
+    Returns:
+        The id of the result that counts at present, and the change; None where the mark is the same, the two are not of
+        the same files, version and seed, or the grader failed over either.
+    """
+    old = results.kept(received)
+    if old is None or _key(old.record) != _key(record) or not (old.record.is_finished and record.is_finished):
+        return None
+    change = change_of(old.record.judgement, record.judgement)
+    return None if change is None else (old.id, Held(entry, change, keeps_changes))
+
+
+def _key(record: Record) -> tuple[str, ...]:
+    judgement = record.judgement
+    return (judgement.content_hash, judgement.grader_version, judgement.seed_id, judgement.weighting)
+
+
+def keep_newest(
+    entries: Sequence[Entry],
+    received: Mapping[str, Received],
+    newest: Mapping[str, int],
+    results: Results,
+    keeps_changes: bool,
+) -> list[Held]:
+    """Lets the newest results count, but for those that change a mark for the same files.
+
+    Args:
+        entries: the submissions.
+        received: by the entry's key.
+        newest: ids of results, likewise.
+        results: of the class.
+        keeps_changes: whether changed marks count, too.
+
+    Returns:
+        The changes, kept or not.
+    """
+    found = []
+    for entry in entries:
+        who, result = received[entry.key], newest[entry.key]
+        old = results.kept(who)
+        if old is not None and old.id == result:
+            continue
+        new = results.get(result)
+        change = change_of(old.record.judgement, new.record.judgement) if old and new else None
+        if old is None or new is None or old.attempt != new.attempt or not old.record.is_finished or change is None:
+            results.keep(who, result)
+            continue
+        has_failed = not new.record.is_finished
+        is_kept = keeps_changes and not has_failed
+        if is_kept:
+            results.keep(who, result)
+        found.append(Held(entry, change, is_kept, has_failed))
+    return found

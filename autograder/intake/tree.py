@@ -1,0 +1,319 @@
+"""The files of a submission, be it a folder or loose files: paths with sizes, and a bounded way to read one.
+
+What is never read need not be safe: it only has to be skipped. No link is followed at any level, not even one that
+appears while we read. `archives.py` has the same for .zip and .tar.gz.
+"""
+
+import errno
+import os
+import re
+import stat
+import unicodedata
+from collections import deque
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from .errors import IntakeError, RefusedError, quote
+from .size_limits import MAX_DEPTH, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_NAME_CHARACTERS, limit_of
+
+
+def opening_flags(*names: str) -> int:
+    """Joins flags of `os.open`, given by name: to read, in bytes, and not handed on to child processes.
+
+    Windows, where students test their code, lacks some of them, and other systems lack `O_BINARY`.
+    """
+    flags = os.O_RDONLY
+    for name in (*names, "O_BINARY", "O_CLOEXEC"):
+        flags |= getattr(os, name, 0)
+    return flags
+
+
+UPLOADED_AGAIN = "{} was uploaded more than once; the last upload counts"
+FOLDER_FLAGS = opening_flags("O_DIRECTORY", "O_NOFOLLOW")
+
+UNSEEN = {"Cc", "Cf", "Zl", "Zp"}  # control and formatting characters, line and paragraph separators
+DRIVE = re.compile(r"[A-Za-z]:/")
+NUMBER = r"(?:-(?P<upload>[1-9]\d{0,3})| ?\((?P<copy>[1-9]\d{0,3})\))"
+NUMBERED = re.compile(rf"(?P<stem>.*[^/ ]){NUMBER}(?P<ending>(?:\.[A-Za-z]+)*)", re.DOTALL)
+MOST_NUMBERS = 3
+
+
+class Tree:
+    """The files of a submission.
+
+    Attributes:
+        sizes: path within the submission ("student/layers.py") -> bytes.
+        odd: path -> why reading it is refused: a link, a name that leads elsewhere, two files with one name.
+        renamed: path -> the name that the file bears, where that is another one.
+        was_read: paths of all files that something was made of.
+        superseded: paths of which several uploads were there.
+        last_counts: whether a platform has put numbers behind names, so that the highest is the last upload.
+    """
+
+    last_counts = False
+
+    def __init__(self) -> None:
+        """Begins without any file."""
+        self.sizes: dict[str, int] = {}
+        self.odd: dict[str, str] = {}
+        self.renamed: dict[str, str] = {}
+        self.was_read: set[str] = set()
+        self.superseded: list[str] = []
+        self._handles: dict[str, Any] = {}
+        self._copies: dict[str, list[tuple[tuple[int, ...], bool, str]]] = {}
+        self._n_readable = 0
+
+    def add(self, name: str, size: int, handle: Any, problem: str = "") -> str:
+        """Adds a file.
+
+        Args:
+            name: as the folder or the archive has it.
+            size: in bytes.
+            handle: by which `_read` finds it.
+            problem: why it is not read, or "".
+
+        Returns:
+            Its path where it may be read; otherwise "".
+
+        Raises:
+            RefusedError: where all that may be read is too large together.
+        """
+        path, leads_elsewhere = plain_path(name)
+        if not path:
+            return ""
+        earlier = [*earlier_names(path)]
+        problem = problem or leads_elsewhere
+        if path in self.sizes:
+            problem = "it is there twice; keep one"
+        if problem:
+            self.odd[path] = problem
+        if path != unicodedata.normalize("NFC", name[:MAX_NAME_CHARACTERS]).replace("\\", "/").removeprefix("./"):
+            self.renamed[path] = name[:MAX_NAME_CHARACTERS]
+        self.sizes[path], self._handles[path] = size, handle
+        for before, numbers, are_uploads in earlier:
+            self._copies.setdefault(before, []).append((numbers, are_uploads, path))
+        if problem or size > max(map(limit_of, (path, *(before for before, _, _ in earlier)))):
+            return ""
+        self._n_readable += size
+        if self._n_readable > MAX_KEPT_BYTES:
+            what = f"its Python files, notebooks and translations have more than {MAX_KEPT_BYTES:,} bytes"
+            raise RefusedError(f"{what}; hand in only what is asked for")
+        return path
+
+    def find(self, path: str) -> bool:
+        """Whether there is such a file, be it under the name that an upload gave it: then it gets its own name back."""
+        copies = [copy for copy in self._copies.get(path, ()) if copy[2] in self.sizes]
+        if path in self.sizes:
+            copies = [copy for copy in copies if copy[1]] if self.last_counts else []
+            if not copies:
+                return True
+            self.superseded.append(path)
+        elif not copies:
+            return False
+        *others, (_, _, last) = sorted(copies)
+        self.odd.pop(path, None)
+        if last in self.odd:
+            self.odd[path] = self.odd.pop(last)
+        self.sizes[path], self._handles[path] = self.sizes.pop(last), self._handles.pop(last)
+        self.renamed[path] = self.renamed.pop(last, last)
+        for _, _, other in others if self.last_counts else ():
+            self.sizes.pop(other, None)
+        return True
+
+    def give_names_back(self, files: Collection[str]) -> None:
+        """Does so for all files of these names, and where several uploads of a notebook or an archive are there."""
+        for path in list(self._copies):
+            is_repeated = self.last_counts and path in self.sizes and not path.endswith(".py")
+            if path.rpartition("/")[2] in files or is_repeated:
+                self.find(path)
+
+    def read(self, path: str, limit: int | None = None) -> bytes:
+        """The content of a file.
+
+        Args:
+            path: one of `sizes`.
+            limit: in bytes; None = that of files of its name.
+
+        Raises:
+            RefusedError: where it is larger or cannot be read; the reason does not name the file.
+        """
+        self.was_read.add(path)
+        if path in self.odd:
+            raise RefusedError(self.odd[path])
+        limit = limit or limit_of(path)
+        if self.sizes[path] > limit:
+            raise RefusedError(too_large(self.sizes[path], limit))
+        return self._read(self._handles[path], limit)
+
+    def _read(self, handle: Any, limit: int) -> bytes:
+        raise NotImplementedError
+
+
+class LooseFiles(Tree):
+    """Files that lie beside those of others, as some learning platforms hand them out.
+
+    Attributes:
+        name: of the submission, for reports.
+        folder: that holds them.
+        members: name within the submission, name in the folder; both without a slash.
+    """
+
+    last_counts = True
+
+    def __init__(self, name: str, folder: Path, members: tuple[tuple[str, str], ...]) -> None:
+        """Looks at the files."""
+        super().__init__()
+        self.name, self.folder, self.members = name, folder, members
+        for member, entry in members:
+            status = (folder / entry).lstat()
+            self.add(member, status.st_size, folder / entry, problem_of(status.st_mode))
+
+    def _read(self, handle: Path, limit: int) -> bytes:
+        return read_file(handle, limit)
+
+
+class Folder(Tree):
+    """The files of a folder, those at the top first; what lies below too many others is as good as not there."""
+
+    def __init__(self, path: Path) -> None:
+        """Lists the folder, which is no link.
+
+        Raises:
+            RefusedError: for too many entries.
+            IntakeError: where it cannot be listed.
+        """
+        super().__init__()
+        self.path = path
+        n_entries = 0
+        waiting = deque([""])
+        while waiting:
+            folder = waiting.popleft()
+            for name, status in self._entries(folder):
+                n_entries += 1
+                if n_entries > MAX_ENTRIES and "/" in folder:
+                    return
+                if n_entries > MAX_ENTRIES:
+                    raise RefusedError(f"more than {MAX_ENTRIES:,} files and folders; hand in only what is asked for")
+                if not stat.S_ISDIR(status.st_mode):
+                    self.add(name, status.st_size, name, problem_of(status.st_mode))
+                elif not is_clutter(name) and name.count("/") < MAX_DEPTH:
+                    waiting.append(name)
+
+    def _entries(self, folder: str) -> list[tuple[str, os.stat_result]]:
+        try:
+            with ExitStack() as stack, os.scandir(self._open(folder, stack)) as entries:
+                found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+        except OSError as error:
+            if "/" in folder:  # nothing of the assignment's lies there, or it is missed when it is read
+                return []
+            raise IntakeError(f"{self.path / folder}: {error.strerror or error}") from None
+        return [(f"{folder}/{name}".lstrip("/"), status) for name, status in sorted(found)]
+
+    def _read(self, handle: str, limit: int) -> bytes:
+        folder, _, file = handle.rpartition("/")
+        with ExitStack() as stack:
+            try:
+                return read_file(file, limit, self._open(folder, stack))
+            except (IntakeError, OSError):
+                raise IntakeError(f"{self.path / handle}: it cannot be read") from None
+
+    def _open(self, folder: str, stack: ExitStack) -> int:
+        """A descriptor of a folder in here, opened level by level."""
+        descriptor = None
+        for name in (str(self.path), *filter(None, folder.split("/"))):
+            try:
+                descriptor = os.open(name, FOLDER_FLAGS, dir_fd=descriptor)
+            except OSError as error:
+                if error.errno in (errno.ENOTDIR, errno.ELOOP):
+                    raise RefusedError(f"{quote(name)} is a link, not a folder; hand in the folder itself") from None
+                raise
+            stack.callback(os.close, descriptor)
+        return descriptor or 0
+
+
+def read_file(path: str | Path, limit: int, folder: int | None = None) -> bytes:
+    """Reads an ordinary file; follows no link, waits for no pipe, keeps no byte above the limit.
+
+    Args:
+        path: of the file; a bare name where `folder` is given.
+        limit: in bytes.
+        folder: descriptor of the folder that holds it.
+
+    Raises:
+        RefusedError: where it is not an ordinary file, or larger.
+        IntakeError: where the system does not let us read it.
+    """
+    try:
+        descriptor = os.open(path, opening_flags("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY"), dir_fd=folder)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise RefusedError(problem_of(stat.S_IFLNK)) from None
+        raise IntakeError(f"{path}: {error.strerror or error}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if problem := problem_of(status.st_mode):
+            raise RefusedError(problem)
+        content = file.read(limit + 1) if status.st_size <= limit else b""
+        if status.st_size > limit or len(content) > limit:
+            raise RefusedError(too_large(status.st_size, limit))
+        return content
+
+
+def plain_path(name: str) -> tuple[str, str]:
+    """The path that a person sees in a name, "folder/file.py", and why what bears it is not read, or "".
+
+    A backslash stands between folders as / does, and accents are written one way. An empty path means nothing at all.
+    """
+    path = unicodedata.normalize("NFC", name[: MAX_NAME_CHARACTERS + 1]).replace("\\", "/")
+    seen = "".join(c for c in path if unicodedata.category(c) not in UNSEEN)
+    parts = [part.strip() for part in seen.split("/")]
+    problem = ""
+    if len(name) > MAX_NAME_CHARACTERS:
+        problem = f"its name has {len(name):,} characters; at most {MAX_NAME_CHARACTERS} are read"
+    elif path.startswith("/") or DRIVE.match(path):
+        problem = "its name is an absolute path; pack the files with relative names"
+    elif ".." in parts:
+        problem = "its name leads out of the archive (..); pack the files with relative names"
+    return "/".join(part for part in parts if part not in ("", ".", "..")), problem
+
+
+def earlier_names(path: str) -> Iterator[tuple[str, tuple[int, ...], bool]]:
+    """What a file may have been called before an upload or a browser has put numbers behind its name.
+
+    Canvas makes `layers-1.py` of the second upload of `layers.py`, browsers make `layers (1).py` of a second download.
+
+    Returns:
+        For each such path the numbers, and whether they are of the first kind.
+    """
+    numbers: tuple[int, ...] = ()
+    are_uploads = True
+    while len(numbers) < MOST_NUMBERS and (found := NUMBERED.fullmatch(path)):
+        path = found["stem"] + found["ending"]
+        numbers = (int(found["upload"] or found["copy"]), *numbers)
+        are_uploads = are_uploads and bool(found["upload"])
+        yield path, numbers, are_uploads
+
+
+def is_clutter(path: str) -> bool:
+    """Whether systems and tools leave such a path behind: a hidden file, or a cache."""
+    return any(part.startswith(".") or part in ("__pycache__", "__MACOSX") for part in path.split("/"))
+
+
+def too_large(size: int, limit: int) -> str:
+    """The reason why a file is not read."""
+    return f"it has {size:,} bytes; at most {limit:,} are read"
+
+
+def problem_of(mode: int) -> str:
+    """Why an entry of a folder or an archive is not read; "" for an ordinary file."""
+    kinds = {
+        stat.S_IFREG: "",
+        stat.S_IFLNK: "a symbolic link",
+        stat.S_IFDIR: "a folder",
+        stat.S_IFIFO: "a named pipe",
+        stat.S_IFSOCK: "a socket",
+    }
+    kind = kinds.get(stat.S_IFMT(mode), "a device")
+    return kind and f"it is {kind}; hand in ordinary files"

@@ -1,0 +1,299 @@
+"""Marks and feedback in the forms that learning platforms import."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from foundation.counting import first_of
+from foundation.printable_text import printable
+
+from ...classroom.downloads.platforms import CANVAS_FILE
+from ...classroom.records import record_names
+from ...classroom.results import Status
+from ...grading.record import write_result
+from ..pages.writing import STUDENTS
+from ..spreadsheets import as_csv, as_score
+from .marks import About, Mark, Table
+
+# Canvas's gradebook: Grades > Import, and for feedback Assignment > Upload submissions.
+#
+# Canvas finds students by ID (its own number), else by SIS User ID, SIS Login ID or name, and the assignment by a
+# heading `Title (number)` or its title; for any other heading it makes a new assignment. It reads these columns in
+# this order (`lib/gradebook_importer.rb` in instructure/canvas-lms). An empty cell would remove a mark that somebody
+# has given by hand, so students without a score are left out. Feedback files are attached to the submission whose
+# file's name they begin with (`infer_comment_context_from_filename`), and shown under that file's name.
+
+CANVAS_STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
+MOST_HEADINGS = 5
+CANVAS_IDS = {"ID": "canvas", "SIS User ID": "number", "SIS Login ID": "login"}
+
+
+def canvas_table(marks: Sequence[Mark], about: About) -> Table:
+    """The gradebook with one assignment."""
+    column, doubt = (about.column, "") if about.column else column_in(marks, about.title)
+    rows = [{"Student": "    Points Possible", column: as_score(about.max_score)}]
+    unknown, has_roster = [], any(mark.row for mark in marks)
+    for mark in marks:
+        if mark.result.score is None:
+            continue
+        if has_roster and not mark.row and "canvas" not in mark.ids:  # a login of elsewhere may be somebody else's here
+            unknown.append(mark.name_and_id)
+            continue
+        cells = {heading: mark.row.get(heading, "") or mark.ids.get(kind, "") for heading, kind in CANVAS_IDS.items()}
+        if not any(cells.values()):
+            unknown.append(mark.name_and_id)
+        about_student = {"Student": mark.row.get("Student") or mark.name, "Section": mark.row.get("Section", "")}
+        rows.append({**about_student, **cells, column: as_score(mark.result.score)})
+    return Table((*CANVAS_STUDENT, column), rows, unknown, about.other_points([about.points.get(column, "")]), doubt)
+
+
+def column_in(marks: Sequence[Mark], title: str) -> tuple[str, str]:
+    """The assignment's heading in Canvas's own export, or else its title; and why that may be the wrong column."""
+    found = (ASSIGNMENT.fullmatch(heading) for heading in dict.fromkeys(name for mark in marks for name in mark.row))
+    titles = {one[0]: one["title"] for one in found if one}
+    same = [heading for heading, one in titles.items() if one == title]
+    if len(same) == 1 or not titles:
+        return (*same, title)[0], ""
+    likely = same or sorted(titles, key=lambda heading: title.casefold() not in heading.casefold())
+    shown = first_of([repr(printable(heading, 60)) for heading in likely], MOST_HEADINGS)
+    doubt = "more than one column" if same else "no column"
+    return (
+        title,
+        f"{doubt} of the gradebook is {title!r} and its number: name the one that is meant with --column: {shown}",
+    )
+
+
+def canvas_feedback(mark: Mark) -> str | None:
+    """The beginning of the name of the student's file; None where the download was not Canvas's."""
+    found = CANVAS_FILE.fullmatch(mark.result.member.file)
+    return f"{found[0][: found.start('file')]}feedback.html" if found else None
+
+
+# Moodle's grading worksheet: Submissions > Upload grading worksheet, and Upload multiple feedback files in a zip.
+#
+# Moodle finds students by Identifier, "Participant" and a number, and needs Grade and Last modified (grade), too; it
+# skips empty grades, those above the maximum, and, unless told otherwise, marks that were changed after the
+# worksheet's date (`mod/assign/feedback/offline` in moodle/moodle). Feedback comments are HTML there. A feedback file
+# belongs to the student whose number its name has in the second place (`mod/assign/feedback/file/importziplib.php`).
+
+MOODLE_HEADING = (
+    "Identifier",
+    "Full name",
+    "Email address",
+    "Status",
+    "Grade",
+    "Maximum Grade",
+    "Grade can be changed",
+    "Last modified (submission)",
+    "Last modified (grade)",
+    "Feedback comments",
+)
+NEEDED = ("Identifier", "Grade", "Last modified (grade)")
+
+
+def moodle_table(marks: Sequence[Mark], about: About) -> Table:
+    """The worksheet: the one that was given as a roster, filled in, or else a new one."""
+    given = next((tuple(mark.row) for mark in marks if all(column in mark.row for column in NEEDED)), None)
+    rows, unknown = [], []
+    for mark in marks:
+        number, member = mark.ids.get("moodle", ""), mark.result.member
+        if not number:
+            unknown += [mark.name_and_id] if mark.result.score is not None else []
+            continue
+        row = {
+            "Identifier": f"Participant {number}",
+            "Full name": member.name,
+            "Email address": mark.ids.get("email", ""),
+            "Maximum Grade": as_score(about.max_score),
+            "Grade can be changed": "Yes",
+            "Last modified (submission)": "-",
+            "Last modified (grade)": "-",
+        }
+        row |= mark.row if given else {}
+        if mark.result.score is not None:
+            row |= {"Grade": as_score(mark.result.score), "Feedback comments": html.escape(mark.comment, quote=False)}
+        rows.append(row)
+    maxima = dict.fromkeys(mark.row.get("Maximum Grade", "") for mark in marks)
+    return Table(given or MOODLE_HEADING, rows, unknown, about.other_points(maxima))
+
+
+def moodle_feedback(mark: Mark) -> str | None:
+    """A name that Moodle splits at underscores; None where the student's number is unknown."""
+    number = mark.ids.get("moodle", "")
+    name = re.sub(r"[\W_]+", " ", mark.name).strip() or "student"
+    return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
+
+
+# The columns of Gradescope's own export of an assignment's marks, for scripts and systems that read that.
+#
+# Gradescope imports no marks of programming assignments: there they come from the uploaded autograder. Whoever grades
+# elsewhere hands on what Gradescope would have handed out under Download Grades.
+
+STATUS = {Status.GRADED: "Graded", Status.NEEDS_REVIEW: "Ungraded", Status.MISSING: "Missing"}
+FOLDER = "submission_"
+"""Before the submission's number, in Gradescope's own download."""
+GRADESCOPE_HEADING = (
+    "First Name",
+    "Last Name",
+    "SID",
+    "Email",
+    "Sections",
+    "Total Score",
+    "Max Points",
+    "Status",
+    "Submission ID",
+    "Submission Time",
+    "Lateness (H:M:S)",
+)
+
+
+def gradescope_table(marks: Sequence[Mark], about: About) -> Table:
+    """A line for each student, without a score where there is none."""
+    rows = []
+    for mark in marks:
+        member = mark.result.member
+        first, _, last = member.name.rpartition(" ")
+        rows.append(
+            {
+                "First Name": mark.row.get("First Name", first),
+                "Last Name": mark.row.get("Last Name", last),
+                "SID": mark.ids.get("number", member.id),
+                "Email": mark.ids.get("email", ""),
+                "Sections": mark.row.get("Sections") or mark.row.get("Section", ""),
+                "Total Score": as_score(mark.result.score),
+                "Max Points": as_score(about.max_score),
+                "Status": STATUS[mark.result.status],
+                "Submission ID": member.entry.removeprefix(FOLDER) if member.entry.startswith(FOLDER) else "",
+                "Submission Time": f"{member.submitted:%Y-%m-%d %H:%M:%S %z}" if member.submitted else "",
+            }
+        )
+    return Table(GRADESCOPE_HEADING, rows)
+
+
+# A table for any other system: who, how many points, and what a person should know.
+
+PLAIN_HEADING = ("id", "name", "email", "group", "score", "max_score", "late", "status", "reason", "comment")
+
+
+def plain_table(marks: Sequence[Mark], about: About) -> Table:
+    """A line for each student, without a score where there is none."""
+    rows = []
+    for mark in marks:
+        result, member = mark.result, mark.result.member
+        rows.append(
+            {
+                "id": member.id,
+                "name": member.name,
+                "email": mark.ids.get("email", ""),
+                "group": member.group,
+                "score": as_score(result.score),
+                "max_score": as_score(about.max_score),
+                "late": "unknown" if member.unread_time else "late" if member.is_late else "",
+                "status": result.status.value,
+                "reason": result.reason,
+                "comment": mark.comment,
+            }
+        )
+    return Table(PLAIN_HEADING, rows)
+
+
+MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
+
+
+@dataclass(frozen=True)
+class Platform:
+    """Where marks go.
+
+    Attributes:
+        table: makes the file to import.
+        feedback_file: the name by which the platform finds the student of a feedback file, None = it does not; where
+            there is no such function it reads none, and names are made from students' ids.
+    """
+
+    table: Callable[[Sequence[Mark], About], Table]
+    feedback_file: Callable[[Mark], str | None] | None = None
+
+
+PLATFORMS = {
+    "canvas": Platform(canvas_table, canvas_feedback),
+    "moodle": Platform(moodle_table, moodle_feedback),
+    "gradescope": Platform(gradescope_table),
+    "plain": Platform(plain_table),
+}
+
+
+@dataclass(frozen=True)
+class Export:
+    """What was written for a platform.
+
+    Attributes:
+        marks: the table.
+        feedback: the archive.
+        unknown: students with a score whom the platform could not find.
+        without_feedback: students with a score of whom no page could be put into the archive.
+        note: what a person should see to before the import, or "".
+        doubt: why the marks would come into another place than the one that is meant, or "".
+    """
+
+    marks: Path
+    feedback: Path
+    unknown: tuple[str, ...]
+    without_feedback: tuple[str, ...]
+    note: str = ""
+    doubt: str = ""
+
+
+def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> Export:
+    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`.
+
+    Args:
+        platform: one of PLATFORMS.
+        marks: of all students.
+        about: what they are for.
+        source: the folder of marks, with the students' pages.
+        output: where to write.
+
+    Raises:
+        NotWrittenError: where that fails.
+    """
+    table = PLATFORMS[platform].table(marks, about)
+    path = output / f"{platform}.csv"
+    write_result(path, as_csv(table.heading, table.rows))
+    pages, without = pages_of(platform, [mark for mark in marks if mark.result.score is not None], source)
+    archive = output / f"{platform}-feedback.zip"
+    write_result(archive, as_zip(pages))
+    return Export(path, archive, tuple(table.unknown), tuple(without), table.note, table.doubt)
+
+
+def pages_of(platform: str, marks: Sequence[Mark], source: Path) -> tuple[dict[str, bytes], list[str]]:
+    """The students' pages by their names on the platform, and the students of whom there is none."""
+    stems = record_names([mark.result.member.id for mark in marks])
+    pages, without = {}, []
+    for mark in marks:
+        find = PLATFORMS[platform].feedback_file
+        name = find(mark) if find else f"{stems[mark.result.member.id]}.html"
+        try:
+            content = (source / STUDENTS / f"{mark.result.member.key}.html").read_bytes()
+        except OSError:
+            name = None
+        if name is None:
+            without.append(mark.name_and_id)
+        else:
+            pages[name] = content
+    return pages, without
+
+
+def as_zip(files: Mapping[str, bytes]) -> bytes:
+    """An archive that depends on the files alone."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in sorted(files):
+            archive.writestr(zipfile.ZipInfo(name, MIDNIGHT), files[name], zipfile.ZIP_DEFLATED)
+    return content.getvalue()

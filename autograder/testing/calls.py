@@ -1,0 +1,295 @@
+"""The checks that every component gets: the same call, made by the submission and by an independent computation.
+
+A test says what is called with what, and which computation gives the right result:
+
+    expect_computes(module, [layer_norm], {"x": x}, ["the norm"], "mean and variance over the last axis")
+
+`expect_computes` compares values in the dtype of the inputs, and gradients if asked. float64 inputs are handed over
+plainly; float32 inputs as a model may do while it translates: without gradients, by name but for the first, and laid
+out in memory as after a transpose. Where gradients are compared, the first float32 input needs none, as the vectors of
+a frozen embedding. `expect_no_state` checks that calls leave their arguments, and each other, alone.
+
+Parameters are random, and a submission may lay them out as it likes. So there may be several candidates for the right
+computation, one for each reading of the parameters, and one of them has to fit.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from .case import Case
+from .comparison import (
+    NEGLIGIBLE,
+    TOLERANCE,
+    TOLERANCE_OF_FLOAT32,
+    difference,
+    expect,
+    expect_close,
+    expect_parts,
+    fail,
+)
+from .errors import CheckFailed, UnreadableError
+
+Computation = Callable[..., Any]
+"""Takes the inputs in float64, returns one tensor or several parts."""
+
+Inputs = Mapping[str, Tensor | None]
+"""Arguments by name, in order."""
+
+each_dtype = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+"""A test runs in both; float32 is what models are trained in."""
+
+IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
+STATE = "a call must not depend on earlier ones: keep nothing on self, in globals or in default arguments"
+DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
+
+
+def expect_computes(
+    function: Callable[..., Any],
+    candidates: Sequence[Computation],
+    inputs: Inputs,
+    parts: Sequence[str],
+    look_at: str = "",
+    *,
+    counted: Sequence[Tensor | None] = (),
+    parameters: Sequence[tuple[Tensor, Tensor]] | None = None,
+    case: Case | None = None,
+    dtype: torch.dtype | None = None,
+) -> None:
+    """Fails unless `function` returns for these inputs what one of the candidates returns.
+
+    Args:
+        function: of the submission: a function, or a module.
+        candidates: independent computations, of which one must fit; most often there is just one.
+        inputs: the arguments by name; float64 or float32, and the results must have the same dtype.
+        parts: names of what is returned; a list of tensors counts as one part.
+        look_at: a hint for whoever fails.
+        counted: for each part 1 where it counts and 0 where it may be anything, None = all of it counts.
+        parameters: of the submission, each with the float64 leaf that the candidates compute with. If given, the
+            gradients of these and of all inputs are compared, too.
+        case: draws the direction of the backward pass, where `parameters` is given.
+        dtype: of the results, where no input tells: None = that of the first input of floats.
+    """
+    __tracebackhide__ = True
+    try:
+        with_gradients = parameters is not None
+        dtype = dtype or _dtype_of(inputs)
+        is_plain = with_gradients or dtype != torch.float32
+        given = {name: _argument(value, with_gradients, is_plain) for name, value in inputs.items()}
+        leaves = [_leaf(value, with_gradients) for value in inputs.values()]
+        if with_gradients and dtype == torch.float32:
+            for tensor in (next(iter(given.values())), leaves[0]):
+                if tensor is not None:
+                    tensor.requires_grad_(False)
+        wanted = [_as_parts(candidate(*leaves), parts) for candidate in candidates]
+        # What a call does to its arguments is for `expect_no_state` to find.
+        handed = {name: x.clone() if x is not None and x.requires_grad else x for name, x in given.items()}
+        first, *others = handed
+        if is_plain:
+            result = function(*handed.values())
+        else:
+            with torch.inference_mode():
+                result = function(handed[first], **{name: handed[name] for name in others})
+        found = [result] if len(parts) == 1 else expect_parts(result, parts, "what is returned")
+        chosen = _fitting(found[0], wanted, counted)
+        for number, name in enumerate(parts):
+            factor = counted[number] if number < len(counted) else None
+            _compare(found[number], chosen[number], name, look_at, dtype, factor)
+        if parameters is not None and case is not None:
+            pairs = [(f"the gradient of {n}", g, e) for (n, g), e in zip(given.items(), leaves, strict=True)]
+            pairs += [("the gradient of a parameter", got, leaf) for got, leaf in parameters]
+            _compare_gradients(found[0], chosen[0], counted[:1], pairs, case)
+    except UnreadableError:
+        raise
+    except CheckFailed as error:
+        raise _with_inputs(error, inputs) from None
+
+
+def expect_no_state(
+    function: Callable[..., Any],
+    candidates: Sequence[Computation],
+    inputs: Inputs,
+    others: Inputs,
+    parts: Sequence[str],
+) -> None:
+    """Fails where a call depends on an earlier one, changes what that returned, or changes its arguments.
+
+    Args:
+        function: of the submission: a function, or a module.
+        candidates: independent computations, of which one must fit.
+        inputs: the arguments by name.
+        others: other values, of the same shapes.
+        parts: names of what is returned.
+    """
+    __tracebackhide__ = True
+    with torch.no_grad():
+        arguments = dict(zip(others, _copies(others), strict=True))
+        first = function(*arguments.values())
+        _expect_unchanged(arguments, others)
+        kept = tensors_in(first, copied=True)
+        reused = _copies(others)  # these very tensors get the contents of `inputs` after a call with them
+        function(*reused)
+        for one, value in zip(reused, inputs.values(), strict=True):
+            if one is not None and value is not None:
+                one.data.copy_(value)
+        for several in (reused, _copies(inputs), _copies(inputs)):
+            given = dict(zip(inputs, several, strict=True))
+
+            def call(*args: Tensor | None, given: Inputs = given) -> Any:
+                return function(*given.values())
+
+            expect_computes(call, candidates, inputs, parts, STATE)
+    what = "the result of an earlier call, after another call"
+    expect(_all_equal(kept, tensors_in(first)), what, "as it was", "changed", "return new tensors from each call")
+
+
+def tensors_in(value: Any, copied: bool = False) -> list[Tensor]:
+    """The tensors in a result, however it is nested."""
+    if isinstance(value, Tensor):
+        return [value.detach().clone() if copied else value.detach()]
+    if isinstance(value, (list, tuple)):
+        return [tensor for item in value for tensor in tensors_in(item, copied)]
+    return []
+
+
+def leaves_of(parameters: Sequence[Tensor]) -> list[Tensor]:
+    """Copies of parameters in float64, to compute with and to differentiate."""
+    return [parameter.detach().to(torch.float64, copy=True).requires_grad_() for parameter in parameters]
+
+
+def _dtype_of(inputs: Inputs) -> torch.dtype | None:
+    """That of the first input of floats."""
+    return next((v.dtype for v in inputs.values() if v is not None and v.is_floating_point()), None)
+
+
+def _argument(value: Tensor | None, with_gradients: bool = False, is_plain: bool = True) -> Tensor | None:
+    """What the submission is handed: a copy, which is contiguous if it is to be plain."""
+    if value is None:
+        return None
+    copy = value.detach().clone(memory_format=torch.contiguous_format)
+    if not is_plain:
+        order = [*reversed(range(value.dim()))]
+        copy = copy.permute(order).contiguous().permute(order)
+    return copy.requires_grad_(with_gradients and value.is_floating_point())
+
+
+def _leaf(value: Tensor | None, with_gradients: bool) -> Tensor | None:
+    """What the candidates are handed. A query that may attend to nothing is expected to attend to everything."""
+    if value is None or not value.is_floating_point():
+        is_mask = value is not None and value.dtype == torch.bool
+        return value | ~value.any(dim=-1, keepdim=True) if is_mask and value is not None else value
+    return value.detach().double().requires_grad_(with_gradients)
+
+
+def _copies(inputs: Inputs) -> list[Tensor | None]:
+    return [_argument(value) for value in inputs.values()]
+
+
+def _as_parts(result: Any, parts: Sequence[str]) -> list[Any]:
+    return [result] if len(parts) == 1 and not isinstance(result, (list, tuple)) else list(result)
+
+
+def _expect_unchanged(given: Inputs, before: Inputs) -> None:
+    __tracebackhide__ = True
+    for name, value in given.items():
+        old = before[name]
+        if value is not None and old is not None and not _all_equal([value.detach()], [old.detach()]):
+            fail(f"{name} after the call", "unchanged values", "changed in place", IN_PLACE)
+
+
+def _all_equal(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
+    """Whether tensors are equal, where NaN equals NaN."""
+    return len(first) == len(second) and all(
+        one.shape == other.shape and bool(((one == other) | (one != one) & (other != other)).all())
+        for one, other in zip(first, second, strict=True)
+    )
+
+
+def _fitting(found: object, wanted: Sequence[list[Any]], counted: Sequence[Tensor | None]) -> list[Any]:
+    """The candidate whose first part is nearest to what was returned."""
+    __tracebackhide__ = True
+    if not wanted:
+        fail("the parameters", "some in which the parts can be recognised", "none that fit")
+    factor = counted[0] if counted and counted[0] is not None else torch.ones(())
+
+    def distance(one: list[Any]) -> float:
+        fits = isinstance(found, Tensor) and found.shape == one[0].shape
+        return difference(found * factor, one[0] * factor) if fits else float("inf")  # type: ignore[operator]
+
+    return min(wanted, key=distance) if len(wanted) > 1 else wanted[0]
+
+
+def _compare(
+    found: object, wanted: Any, name: str, look_at: str, dtype: torch.dtype | None, factor: Tensor | None
+) -> None:
+    __tracebackhide__ = True
+    pairs = [(found, wanted, name)]
+    if isinstance(wanted, (list, tuple)):
+        names = [f"{name} of layer {number + 1}" for number in range(len(wanted))]
+        pairs = list(zip(expect_parts(found, names, name), wanted, names, strict=True))
+    for one, other, what in pairs:
+        expected = other.detach().to(dtype or other.dtype)
+        if factor is not None and isinstance(one, Tensor) and one.shape == expected.shape:
+            expect(bool(torch.isfinite(one).all()), what, "finite numbers", "NaN or infinite values", look_at)
+            one, expected = one * factor.to(one.dtype), expected * factor.to(expected.dtype)
+        is_single = expected.dtype == torch.float32
+        scale = max(1.0, float(expected.abs().max()) / 100) if is_single and expected.numel() else 1.0
+        expect_close(one, expected, what, look_at, TOLERANCE_OF_FLOAT32 if is_single else TOLERANCE, scale)
+
+
+def _compare_gradients(
+    found: Tensor,
+    wanted: Tensor,
+    counted: Sequence[Tensor | None],
+    pairs: Sequence[tuple[str, Tensor | None, Tensor | None]],
+    case: Case,
+) -> None:
+    """Compares gradients of a random sum over the first part; each pair is a tensor and the leaf that it should equal.
+
+    Where large terms cancel, rounding shows: differences count in relation to the largest gradient of all.
+    """
+    __tracebackhide__ = True
+    direction = case.normal(*wanted.shape)
+    if counted and counted[0] is not None:
+        direction = direction * counted[0]
+    learned = [(name, got, leaf) for name, got, leaf in pairs if got is not None and leaf is not None]
+    learned = [(name, got, leaf) for name, got, leaf in learned if got.requires_grad and leaf.requires_grad]
+    expect(found.requires_grad, "the result", "one that leads back to parameters and inputs", "detached", DETACHED)
+    for _, got, leaf in learned:
+        got.grad = leaf.grad = None
+    (found * direction.to(found.dtype)).sum().backward()
+    (wanted * direction).sum().backward()
+    largest = max((float(leaf.grad.abs().max()) for *_, leaf in learned if leaf.grad is not None), default=0.0)
+    for name, got, leaf in learned:
+        if leaf.grad is None:
+            continue
+        actual = torch.zeros_like(got) if got.grad is None else got.grad
+        if difference(actual, leaf.grad) < NEGLIGIBLE:
+            continue
+        is_lost = float(leaf.grad.abs().max()) > 1e-3 and not actual.any()
+        expect(not is_lost, name, "a gradient", "none, or zeros", DETACHED)
+        tolerance = TOLERANCE if got.dtype == torch.float64 else 200 * TOLERANCE_OF_FLOAT32
+        scale = max(1.0, largest / 100) if got.dtype == torch.float64 else max(0.1, largest)
+        expect_close(actual, leaf.grad.to(actual.dtype), name, DETACHED, tolerance, scale)
+
+
+def _with_inputs(error: CheckFailed, inputs: Inputs) -> CheckFailed:
+    """The same failure, with a line that says what the inputs were."""
+    what, *rest = str(error).split("\n")
+    line = f"  inputs:   {', '.join(describe(name, value) for name, value in inputs.items())}"
+    masks = [value for value in inputs.values() if value is not None and value.dtype == torch.bool]
+    return CheckFailed("\n".join([what, line, *rest]), error.compared, masks)
+
+
+def describe(name: str, value: Tensor | None) -> str:
+    """An argument in words: its shape, and its dtype and layout where they are unusual."""
+    if value is None:
+        return f"{name} None"
+    dtype = "" if value.dtype in (torch.float64, torch.int64, torch.bool) else f" {value.dtype}".replace("torch.", "")
+    gaps = "" if value.is_contiguous() else " not contiguous"
+    numbers = [round(number, 3) for number in value.detach().double().flatten().tolist()]
+    small = f" = {numbers}" if Case.spare is not None and value.dtype != torch.bool and len(numbers) <= 6 else ""
+    return f"{name} {tuple(value.shape)}{dtype}{gaps}{small}"

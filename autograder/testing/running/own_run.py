@@ -1,0 +1,97 @@
+"""A student's own run: which rubric items are earned, and which tasks are still to be written.
+
+1.2 Scaled dot-product attention: 10 of 14 points; missing: masks (4)
+1.3 Multi-headed attention: still to be written
+"""
+
+from collections.abc import Iterable
+
+import pytest
+
+from foundation.assignment_file import Assignment, Task
+from foundation.sources import Sources
+
+from ...grading.marks import Outcome, judge_task, mark_items
+from ...grading.states import State
+from ...rules import tell_short_cuts
+from ..in_process import InProcessSubmission
+from .collection import item_of
+
+
+class OwnRun:
+    """A pytest plugin: notes how tests end, and sums up what they mean in points.
+
+    Attributes:
+        refused: messages about forbidden short-cuts, by the task's marker.
+        submission: the code under test.
+    """
+
+    def __init__(self, sources: Sources, assignment: Assignment) -> None:
+        """Takes the submission's modules, and the assignment that they are for."""
+        self._assignment = assignment
+        judged = {task.marker: task.components for task in assignment.tasks}
+        self.refused = tell_short_cuts(sources, judged, assignment.contract.forbidden)
+        self.submission = InProcessSubmission(sources, assignment)
+        self._outcomes: dict[str, Outcome] = {}
+
+    def close(self) -> None:
+        """Forgets the submission's modules."""
+        self.submission.close()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
+        """Notes the outcome; a test that meets a TODO is skipped, so that unfinished tasks stay out of the way."""
+        report = yield
+        error = None if call.excinfo is None else call.excinfo.value
+        why = ""
+        if isinstance(error, NotImplementedError):
+            why = str(error) or "not implemented yet"
+            report.outcome = "skipped"
+            report.longrepr = str(item.path), item.location[1] or 0, f"Skipped: {why}"
+        if call.when == "call" or error is not None:
+            states = {"passed": State.PASSED, "skipped": State.NOT_ATTEMPTED}
+            state = states.get(report.outcome, State.FAILED)
+            self._outcomes[item.nodeid] = Outcome(item.name, state, why, item_of(item), nodeid=item.nodeid)
+        return report
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A run in which something is still to be written has not passed."""
+        if any(one.state is State.NOT_ATTEMPTED for one in self._outcomes.values()) and session.exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def summary(self, tests: Iterable[tuple[str, set[str]]]) -> list[str]:
+        """A line for each task of which tests have run.
+
+        Args:
+            tests: node id and markers of all tests that there are, whether they ran or not.
+        """
+        of_task: dict[str, list[str]] = {}
+        for nodeid, markers in tests:
+            for marker in markers:
+                of_task.setdefault(marker, []).append(nodeid)
+        lines = []
+        for task in self._assignment.tasks:
+            wanted = of_task.get(task.marker, [])
+            outcomes = [self._outcomes[nodeid] for nodeid in wanted if nodeid in self._outcomes]
+            if outcomes:
+                lines.append(f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}")
+        return lines
+
+    def _tell(self, task: Task, outcomes: list[Outcome], total: int) -> str:
+        if task.marker in self.refused:
+            return "refused, see above"
+        if all(one.state is State.NOT_ATTEMPTED for one in outcomes):
+            return f"still to be written: {outcomes[0].message}"
+        n_passed = sum(one.state is State.PASSED for one in outcomes)
+        if len(outcomes) < total:
+            return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"
+        credit = self._assignment.credit
+        score = judge_task(task, outcomes, credit).score
+        points = f"{score:.3g} of {task.points:g} points" if task.points else f"{n_passed} of {total} tests pass"
+        missing = [
+            f"{mark.name} ({mark.points:.2g})" if task.points else mark.name
+            for mark in mark_items(task, outcomes, credit)
+            if mark.n_missed or mark.missing
+        ]
+        return points + (f"; missing: {', '.join(missing)}" if missing else "")

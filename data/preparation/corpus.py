@@ -1,0 +1,291 @@
+"""Turns any parallel text into a corpus in the format of the course.
+
+Text is cut into words and punctuation marks; pairs that are empty, too long or duplicates are dropped; the rest is
+split; and an encoding is learnt on the training split alone: byte pairs (one encoding per language, or *joint*, one
+for both, as in Vaswani et al. 2017, section 5.1) or whole words. The encodings are saved as JSON files of the library
+`tokenizers`, so that new text can be prepared for the trained model.
+
+The text is read once and then only from the disk: memory holds numbers about the pairs, some tens of bytes each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from given.raw_text import LANGUAGES
+
+from ..files import SEPARATOR, CorpusError
+from .choices import SPLITS, Choices, count_of
+from .encodings import Encoding, empty_tokenizer, learn_bpe, learn_words
+from .reading import TextPair
+
+MOST_TOKENS_READ = 511  # the most tokens that reference/ reads: it has 512 positions, and a target begins with <bos>
+MOST_CHARACTERS = 10_000  # longer lines are not sentences
+
+Encodings = tuple[Encoding, Encoding]
+Chosen = np.ndarray[tuple[int], np.dtype[np.bool_]]
+"""Whether a pair is chosen, for each pair."""
+
+
+def prepare(
+    splits: Mapping[str, Iterable[TextPair]],
+    choices: Choices,
+    folder: Path,
+    known: Encodings | None = None,
+    tick: Callable[[], object] = lambda: None,
+) -> dict[str, Any]:
+    """Writes the files of the corpus.
+
+    Args:
+        splits: texts by split, `train` among them. Names that begin with `val` count as `dev`.
+        choices: how text becomes a corpus.
+        folder: an empty one for the files.
+        known: encodings to use again; None = they are learnt.
+        tick: called once per pair.
+
+    Returns:
+        A summary: the choices, and what became of the text.
+
+    Raises:
+        CorpusError: if too little is left.
+    """
+    found, dropped = clean(splits, choices, folder, tick)
+    if not len(found["train"]):
+        raise CorpusError(_nothing_left(dropped))
+    drawn, encodings = draw(found["train"], [split for split in SPLITS if split not in found], choices, known)
+    counts, longest = {}, [0, 0]
+    for split in SPLITS:
+        pairs = (found | drawn)[split]
+        path = folder / f"{split}.{choices.encoding}"
+        counts[split], lengths = write_split(split, pairs, encodings, choices, path)
+        longest = list(map(max, longest, lengths))
+        if too_long := len(pairs) - counts[split]:
+            dropped["too long"] += too_long
+    for split in found:
+        (folder / f"{split}.sentences").unlink()
+    if not counts["train"]:
+        raise CorpusError(_nothing_left(dropped))
+    if choices.arrow:
+        from given import package
+
+        package.use("reference")  # before the next import, which asks for its types
+        from given.extras.arrow_corpus import write_arrow  # here, since it takes a second to load
+
+        lines = folder / f"train.{choices.encoding}"
+        write_arrow(lines, folder / "train.arrow")
+        lines.unlink()
+    for name, encoding in zip(choices.tokenizer_names, encodings, strict=True):
+        (folder / name).write_text(encoding.to_json(), encoding="utf-8")
+    (folder / LANGUAGES).write_text(_describe_languages(choices), encoding="utf-8")
+    return {
+        **vars(choices),
+        "pairs": counts,
+        "longest": dict(zip(("source", "target"), longest, strict=True)),
+        "dropped": dict(dropped),
+    }
+
+
+class SentencePairs:
+    """Pairs of a split: words separated by spaces."""
+
+    def __init__(self, path: Path, chosen: Chosen) -> None:
+        """Takes a file of lines `source|||target` and which of them count."""
+        self.path, self.chosen = path, chosen
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return int(self.chosen.sum())
+
+    def __iter__(self) -> Iterator[TextPair]:
+        """Reads the pairs from the file."""
+        with self.path.open(encoding="utf-8", newline="\n") as file:
+            for line in compress(file, self.chosen.tobytes()):
+                source, _, target = line.rstrip("\n").partition(SEPARATOR)
+                yield source, target
+
+    def choose(self, chosen: Chosen) -> SentencePairs:
+        """Returns some of these pairs."""
+        rows = self.chosen.copy()
+        rows[rows] = chosen
+        return SentencePairs(self.path, rows)
+
+
+def split_name(name: str) -> str:
+    """Returns our name for a dataset's split: `validation` is our `dev`."""
+    return "dev" if name.startswith("val") else name
+
+
+def clean(
+    splits: Mapping[str, Iterable[TextPair]], choices: Choices, folder: Path, tick: Callable[[], object]
+) -> tuple[dict[str, SentencePairs], Counter[str]]:
+    """Cuts each split into words; drops pairs that are empty, too long, or in another split (test wins over training).
+
+    A word has at least one token, so a pair with too many words can be dropped before there is an encoding.
+
+    Args:
+        splits: texts by split, `train` among them. Names that begin with `val` count as `dev`.
+        choices: how text becomes a corpus.
+        folder: for the files.
+        tick: called once per pair.
+
+    Returns:
+        The pairs by split, and how many were dropped by reason.
+
+    Raises:
+        CorpusError: if there is no training split.
+    """
+    named = {split_name(name): pairs for name, pairs in splits.items()}
+    if "train" not in named:
+        raise CorpusError(f"it has no split 'train', only {', '.join(splits) or 'nothing'}")
+    cut = Encoding(empty_tokenizer(choices.pre_tokenizer, choices.lowercase)).cut
+    dropped: Counter[str] = Counter()
+    marks = array("Q")  # of the sources of all pairs so far
+    ends = {}
+    for split in reversed([split for split in SPLITS if split in named]):
+        with (folder / f"{split}.sentences").open("w", encoding="utf-8", newline="\n") as file:
+            for texts in named[split]:
+                tick()
+                if max(map(len, texts)) > MOST_CHARACTERS:
+                    dropped["too long"] += 1
+                    continue
+                source, target = map(cut, texts)
+                if not source or not target:
+                    dropped["empty"] += 1
+                elif max(len(source), len(target)) > choices.most_tokens:
+                    dropped["too long"] += 1
+                else:
+                    line = " ".join(source)
+                    marks.append(int.from_bytes(hashlib.blake2b(line.encode(), digest_size=8).digest(), "big"))
+                    file.write(f"{line}{SEPARATOR}{' '.join(target)}\n")
+        ends[split] = len(marks)
+    is_first = np.zeros(len(marks), bool)
+    is_first[np.unique(np.frombuffer(marks, np.uint64), return_index=True)[1]] = True
+    if seen_before := len(marks) - int(is_first.sum()):
+        dropped["source seen before"] = seen_before
+    parts = zip(ends, np.split(is_first, list(ends.values())), strict=False)
+    return {split: SentencePairs(folder / f"{split}.sentences", part) for split, part in parts}, dropped
+
+
+def draw(
+    pairs: SentencePairs, missing: list[str], choices: Choices, known: Encodings | None = None
+) -> tuple[dict[str, SentencePairs], Encodings]:
+    """Takes the missing splits out of the training text and learns the encodings on the rest.
+
+    Only the encodings tell which pairs are too long, and only the draw tells what they may learn from. So if drawn
+    pairs turn out too long, more are drawn and the encodings learnt again, until there are as many as asked for.
+
+    Args:
+        pairs: the training text.
+        missing: splits to draw.
+        choices: how text becomes a corpus.
+        known: encodings to use again, or None.
+
+    Returns:
+        The training split and those that were missing, and the encodings.
+
+    Raises:
+        CorpusError: if there are too few pairs.
+    """
+    sizes = {split: count_of(getattr(choices, split), len(pairs)) for split in missing}
+    total = taken = sum(sizes.values())
+    order = array("I", range(len(pairs)))
+    random.Random(choices.seed).shuffle(order)  # noqa: S311  # nothing depends on its secrecy
+    while True:
+        if 4 * taken > 3 * len(pairs):
+            wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items() if size)
+            smaller = " or ".join(f"--{split}" for split, size in sizes.items() if size)
+            reason = f" with at most {choices.most_tokens:,} tokens per side" if taken > total else ""
+            raise CorpusError(f"{len(pairs):,} pairs are too few to take {wanted}{reason}; name a smaller {smaller}")
+        drawn = chosen_in(order[:taken], len(pairs))
+        encodings = known or learn(pairs.choose(~drawn), choices)
+        is_short = np.zeros(len(pairs), bool)
+        is_short[drawn] = [longest_side(pair, encodings) <= choices.most_tokens for pair in pairs.choose(drawn)]
+        short = [index for index in order[:taken] if is_short[index]]
+        if len(short) >= total:
+            break
+        taken += 2 * (total - len(short))
+    found = {}
+    rest = np.ones(len(pairs), bool)
+    for split, size in sizes.items():
+        chosen = chosen_in([short.pop() for _ in range(size)], len(pairs))
+        found[split] = pairs.choose(chosen)
+        rest &= ~chosen
+    return {"train": pairs.choose(rest), **found}, encodings
+
+
+def chosen_in(indices: array[int] | list[int], total: int) -> Chosen:
+    """Tells for each of `total` pairs whether its index is given."""
+    chosen = np.zeros(total, bool)
+    chosen[np.array(indices, np.int64)] = True
+    return chosen
+
+
+def learn(pairs: SentencePairs, choices: Choices) -> Encodings:
+    """Learns the encodings of both sides."""
+
+    def of(*sides: int) -> Encoding:
+        def lines() -> Iterator[str]:
+            return (pair[side] for side in sides for pair in pairs)
+
+        rules = (choices.pre_tokenizer, choices.lowercase)
+        if choices.encoding == "bpe":
+            return learn_bpe(lines, choices.vocabulary, *rules)
+        return learn_words(lines, choices.vocabulary, choices.min_count, *rules)
+
+    if choices.joint:
+        joint = of(0, 1)
+        return joint, joint
+    return of(0), of(1)
+
+
+def longest_side(pair: tuple[str, str], encodings: Encodings) -> int:
+    """Counts the tokens of the longer side."""
+    return max(len(encoding.encode(side)) for encoding, side in zip(encodings, pair, strict=True))
+
+
+def write_split(
+    split: str, pairs: SentencePairs, encodings: Encodings, choices: Choices, path: Path
+) -> tuple[int, list[int]]:
+    """Writes a split as lines `source|||target` of tokens, unless it is empty.
+
+    Returns:
+        How many of its pairs were written, and the most tokens of a source and of a target.
+    """
+    # Words of dev and test are references: an <unk> there would count as a match.
+    has_true_words = split != "train" and choices.encoding == "words"
+    count, longest = 0, [0, 0]
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for pair in pairs:
+            sides = [encoding.encode(side) for encoding, side in zip(encodings, pair, strict=True)]
+            lengths = list(map(len, sides))
+            if max(lengths) <= choices.most_tokens:
+                longest = list(map(max, longest, lengths))
+                target = pair[1] if has_true_words else " ".join(sides[1])
+                file.write(f"{' '.join(sides[0])}{SEPARATOR}{target}\n")
+                count += 1
+    if not count:
+        path.unlink()
+    return count, longest
+
+
+def _describe_languages(choices: Choices) -> str:
+    """The file that tells how raw text becomes tokens and back; see `given/raw_text.py`."""
+    sides = zip(("source", "target"), choices.languages, choices.tokenizer_names, strict=True)
+    described = {side: {"language": language, "tokenizer": name} for side, language, name in sides}
+    return json.dumps({"encoding": choices.encoding, **described}, indent=2) + "\n"
+
+
+def _nothing_left(dropped: Counter[str]) -> str:
+    why = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items()) or "the text is empty"
+    more = "; allow more with --most-tokens" if dropped["too long"] else ""
+    return f"no pair is left for training ({why}){more}"

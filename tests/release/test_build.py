@@ -1,0 +1,193 @@
+"""`python -m release build | check`: the same bytes each time, whole files only, nothing of the user's lost."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from release import __main__ as cli
+from release import placing
+from release.archives.packing import checksum
+from release.build import Project, Release, make_release
+from release.gates.running import Verdict, gate
+from release.notebooks.nbgrader_course import release_folder
+from release.placing import compare_package, write_files, write_release
+from release.problems import ReleaseError
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(project: Project, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command on the example; returns exit status, stdout and stderr."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        status = cli.main([arguments[0], "--root", str(project.root), *arguments[1:]])
+        return status, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def quick_gates(monkeypatch) -> None:
+    monkeypatch.setattr(cli, "GATES", (gate("quick", lambda _: Verdict("looked")),))
+
+
+@pytest.fixture
+def built(project: Project) -> Project:
+    write_release(make_release(project), project.output)
+    return project
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def change_reference(project: Project) -> None:
+    path = project.reference / "mean.py"
+    path.write_text(path.read_text().replace("A mean with weights", "A weighted mean"))
+
+
+def test_two_builds_in_two_folders_are_the_same(project: Project, example_release: Release) -> None:
+    assert make_release(project).outputs == example_release.outputs
+
+
+@pytest.mark.slow
+def test_a_whole_build_with_every_gate(run: Run) -> None:
+    status, out, err = run("build")
+    assert status == 0, out + err
+    assert out.count("✓") == sum(len(each.names) for each in cli.GATES) and "✗" not in out
+    assert "made  student/" in out and "next" in out
+    assert run("check") == (0, "student/ and the notebooks are up to date\n", "")
+
+
+def test_a_failed_gate_leaves_everything_as_it_was(run: Run, built: Project, monkeypatch) -> None:
+    change_reference(built)
+    before = contents(built.root)
+    monkeypatch.setattr(cli, "GATES", (gate("closed", lambda _: Verdict("no", ["a.py:1: wrong"])),))
+    status, out, err = run("build")
+    assert status == 1 and "✗ closed" in out and "a.py:1: wrong" in out and "a gate failed" in err
+    assert contents(built.root) == before
+
+
+@pytest.mark.usefixtures("quick_gates")
+def test_check_names_files_and_the_command_that_mends(run: Run, project: Project) -> None:
+    status, _, err = run("check")
+    assert status == 1 and "student/table.py is missing" in err and "python -m release build" in err
+    assert run("build")[0] == 0
+    (project.root / "student" / "table.py").write_text("x = 1\n")
+    status, _, err = run("check")
+    assert (status, err.splitlines()[0]) == (1, "student/table.py is out of date")
+
+
+@pytest.mark.usefixtures("quick_gates")
+def test_work_of_the_user_stops_the_build_before_the_gates(run: Run, project: Project) -> None:
+    assert run("build")[0] == 0
+    student = project.root / "student"
+    (student / "notes.py").write_text("my notes\n")
+    status, out, _ = run("build")
+    assert status == 0 and "note  student/notes.py is not made from reference/; left alone" in out
+    (student / "mean.py").write_text("my work\n")
+    status, out, err = run("build")
+    assert (status, out) == (2, "") and "student/mean.py" in err and "--force" in err
+    assert (student / "mean.py").read_text() == "my work\n"
+    assert run("build", "--force")[0] == 0
+    assert "weighted_mean" in (student / "mean.py").read_text() and (student / "notes.py").is_file()
+
+
+@pytest.mark.usefixtures("quick_gates")
+def test_another_output_folder_and_json_for_programs(run: Run, project: Project, tmp_path: Path) -> None:
+    before = contents(project.root)
+    status, out, _ = run("build", "--json", "--output", str(tmp_path / "new" / "place"))
+    answer = json.loads(out)
+    assert (status, answer["passed"], answer["gates"][0]["name"]) == (0, True, "quick")
+    assert (tmp_path / "new" / "place" / "student" / "table.py").is_file()
+    assert (tmp_path / "new" / "place" / "dist" / "student.zip").is_file()
+    assert contents(project.root) == before
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["build", "--help"], ["check", "--help"], ["update", "--help"]])
+def test_help_has_an_example(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(arguments)
+    assert "example: python -m release" in capsys.readouterr().out
+
+
+def test_files_are_written_whole_and_only_where_they_changed(tmp_path: Path, monkeypatch) -> None:
+    assert write_files({"a/b.txt": b"1", "c": b"2"}, tmp_path) == ["a/b.txt", "c"]
+    before = (tmp_path / "c").stat()
+    assert write_files({"a/b.txt": b"3", "c": b"2"}, tmp_path) == ["a/b.txt"]
+    assert (tmp_path / "c").stat().st_mtime_ns == before.st_mtime_ns and before.st_mode & 0o777 == 0o644
+
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_files({"c": b"new"}, tmp_path)
+    assert contents(tmp_path) == {str(tmp_path / "a/b.txt"): b"3", str(tmp_path / "c"): b"2"}
+
+
+def test_a_change_of_the_reference_is_seen_and_mended(built: Project) -> None:
+    assert compare_package(built) == [] == write_release(make_release(built), built.output)
+    change_reference(built)
+    (built.reference / "more.py").write_text("x = 1\n")
+    assert compare_package(built) == ["student/mean.py is out of date", "student/more.py is missing"]
+    changed = write_release(make_release(built), built.output)
+    archives = {f"dist/{name}.zip" for name in ("student", "gradescope", "instructor")}
+    assert {"student/mean.py", "student/more.py", *archives, "dist/MANIFEST.json"} == set(changed)
+    assert compare_package(built) == []
+    (built.reference / "more.py").unlink()
+    assert compare_package(built) == ["student/more.py is not made from reference/"]
+    assert "student/more.py" in write_release(make_release(built), built.output)
+    assert not (built.output / "student" / "more.py").exists()
+
+
+def test_notebooks_and_modules_of_an_earlier_build_go(built: Project) -> None:
+    """What somebody has put beside them, or has changed in them, stays."""
+    release = make_release(built)
+    folder = release_folder(release.assignment.name)
+
+    def with_notebooks(*names: str) -> Release:
+        notebooks = {f"{folder}/{name}": b"{}" for name in names}
+        manifest = json.loads(release.outputs["dist/MANIFEST.json"])
+        manifest["notebooks"] = {path: checksum(content) for path, content in notebooks.items()}
+        outputs = {**release.outputs, **notebooks, "dist/MANIFEST.json": json.dumps(manifest).encode()}
+        return replace(release, outputs=outputs)
+
+    write_release(with_notebooks("old.ipynb", "edited.ipynb", "support/old/module.py", "1.ipynb"), built.output)
+    (built.output / folder / "edited.ipynb").write_text("my work")
+    (built.output / folder / "my_own_exam.ipynb").write_bytes(b"{}")
+    (built.output / folder / "support" / "mine.py").touch()
+    changed = write_release(with_notebooks("1.ipynb", "2.ipynb"), built.output)
+    gone = {f"{folder}/old.ipynb", f"{folder}/support/old/module.py"}
+    assert set(changed) == {"dist/MANIFEST.json", f"{folder}/2.ipynb", *gone}
+    kept = {path.relative_to(built.output / folder) for path in (built.output / folder).rglob("*") if path.is_file()}
+    assert kept == {*map(Path, ("1.ipynb", "2.ipynb", "edited.ipynb", "my_own_exam.ipynb", "support/mine.py"))}
+
+
+def test_what_git_knows_may_be_replaced(built: Project, monkeypatch) -> None:
+    """As after a fresh clone: no manifest, and the committed skeleton is an older one."""
+
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *identity, *arguments], cwd=built.output, check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", "student")
+    git("commit", "-q", "-m", "first")
+    (built.output / "dist" / "MANIFEST.json").unlink()
+    change_reference(built)
+    release = make_release(built)
+    with monkeypatch.context() as patch, pytest.raises(ReleaseError, match="by hand"):
+        patch.setattr(placing.subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError("git")))
+        write_release(release, built.output)  # without git nothing is taken for known
+    assert "student/mean.py" in write_release(release, built.output)
+    (built.output / "dist" / "MANIFEST.json").unlink()
+    (built.output / "student" / "mean.py").write_text("my work\n")  # differs from git's, and no manifest knows it
+    with pytest.raises(ReleaseError, match="by hand"):
+        write_release(release, built.output)
