@@ -11,8 +11,7 @@ from given.extras import arrow_corpus
 from given.extras.arrow_corpus import ArrowPairs, write_arrow
 from given.run_folder import Checkpoint
 from reference.__main__ import main
-from reference.data import BatchLoader, DataError, read_pairs, take_census
-from reference.vocab import Vocabulary
+from reference.data import DataError, read_pairs, take_census
 
 LINES = [f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)]
 
@@ -34,18 +33,6 @@ def test_the_pairs_are_those_of_the_lines(lines):
     assert take_census(mapped) == take_census(pairs) and mapped.census.longest == (8, 6)
     with pytest.raises(IndexError):
         mapped[50]
-
-
-@pytest.mark.parametrize("bucketing", [True, False])
-def test_the_batches_are_those_of_the_lines(lines, bucketing):
-    pairs, mapped = read_pairs(lines), ArrowPairs(lines.with_suffix(".arrow"))
-    vocabularies = [Vocabulary.from_counts(counts) for counts in take_census(mapped).counts]
-    assert [vocabulary.tokens for vocabulary in vocabularies] == [
-        Vocabulary.build([pair[side] for pair in pairs]).tokens for side in (0, 1)
-    ]
-    ours, theirs = (BatchLoader(corpus, *vocabularies, 4, bucketing=bucketing, seed=3) for corpus in (pairs, mapped))
-    for mine, other in zip(ours.epoch(2, 1), theirs.epoch(2, 1), strict=True):
-        assert torch.equal(mine.src, other.src) and torch.equal(mine.labels, other.labels)
 
 
 @pytest.mark.slow

@@ -16,14 +16,6 @@ from reference.model import Transformer
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
 
 
-def test_tied_output_shares_one_table():
-    config = replace(SMALL, tie_output=True, initialisation="xavier")
-    model = build_model(config, 9, 9)
-    assert model.output_projection.weight is next(model.tgt_embedding.parameters())
-    untied = sum(p.numel() for p in build_model(SMALL, 9, 9).parameters())
-    assert sum(p.numel() for p in model.parameters()) == untied - 9 * config.d_model
-
-
 def test_what_cannot_be_tied_is_said(monkeypatch):
     class Unusual(Transformer):
         """Keeps the output projection under another name."""

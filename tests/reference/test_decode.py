@@ -108,16 +108,6 @@ def test_a_beam_as_wide_as_everything_finds_the_best(penalty):
         assert found == [best_by_trying_all(scores, 4, penalty)] * 2
 
 
-def test_a_beam_of_one_is_greedy():
-    for norm_first in (False, True):
-        model = random_model(norm_first)
-        src = torch.randint(3, 12, (9, 5))
-        mask = padding_mask(src, 0)
-        greedy = greedy_decode(model, src, mask, **IDS, max_length=8)
-        for beam in (beam_decode, cached_beam_decode):
-            assert beam(model, src, mask, **IDS, max_length=8, beam_size=1) == greedy
-
-
 def random_batch(n_sentences, longest):
     src = torch.randint(3, 12, (n_sentences, longest))
     src[torch.arange(longest) >= torch.randint(1, longest + 1, (n_sentences, 1))] = 0
