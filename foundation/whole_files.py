@@ -153,3 +153,14 @@ def _copy_to_stream(source: Path, destination: Path) -> None:
         else:
             opened = destination.open("wb")
         shutil.copyfileobj(file, stack.enter_context(opened))
+
+
+def opening_flags(*names: str) -> int:
+    """Joins flags of `os.open`, given by name: to read, in bytes, and not handed on to child processes.
+
+    Windows, where students test their code, lacks some of them, and other systems lack `O_BINARY`.
+    """
+    flags = os.O_RDONLY
+    for name in (*names, "O_BINARY", "O_CLOEXEC"):
+        flags |= getattr(os, name, 0)
+    return flags

@@ -6,20 +6,17 @@
     submission.py         from a path to the sources that are graded
     assignment_folder.py  which folder of a submission holds the assignment's files
     modules.py            which Python files count
-    python_source.py      from bytes to text, syntax trees and imports
-    grading_python.py     what an older Python that grades could not read
     notebooks/            from cells to modules
     tree.py               the files of a folder, or loose ones: names, and reading within bounds
     archives.py           the same for .zip and .tar.gz
     size_limits.py        how much is read
-    errors.py             why a submission is refused
 
 What counts: the contract's modules, further `.py` files that they import relatively, beside them (`.helpers`) or in
 folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are taken from the release, the package's
 `__init__` always. Without any module, notebooks count. A folder that holds only an archive is read as that archive.
 """
 
-from .errors import IntakeError, IntakeRefusedError
+from ..source.errors import IntakeError, IntakeRefusedError
 from .size_limits import TRANSLATIONS
 from .submission import ARCHIVES, Intake, name_of, take_in
 from .tree import UPLOADED_AGAIN, LooseFiles

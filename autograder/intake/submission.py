@@ -10,6 +10,7 @@ from foundation.assignment_file import Assignment
 from foundation.sources import Sources, file_of
 from foundation.watchdog import time_limit
 
+from ..source.errors import IntakeError, IntakeRefusedError, RefusedError, quote
 from .archives import Tar, Zip
 from .assignment_folder import (
     FAR,
@@ -23,7 +24,6 @@ from .assignment_folder import (
     level_of,
     some,
 )
-from .errors import IntakeError, IntakeRefusedError, RefusedError, quote
 from .modules import Selection, misnamed, read_release, select_modules
 from .notebooks.cells import Cell, read_notebook
 from .notebooks.distribution import Distribution

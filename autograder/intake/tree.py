@@ -15,20 +15,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from .errors import IntakeError, RefusedError, quote
+from foundation.whole_files import opening_flags
+
+from ..source.errors import IntakeError, RefusedError, quote
 from .size_limits import MAX_DEPTH, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_NAME_CHARACTERS, limit_of
-
-
-def opening_flags(*names: str) -> int:
-    """Joins flags of `os.open`, given by name: to read, in bytes, and not handed on to child processes.
-
-    Windows, where students test their code, lacks some of them, and other systems lack `O_BINARY`.
-    """
-    flags = os.O_RDONLY
-    for name in (*names, "O_BINARY", "O_CLOEXEC"):
-        flags |= getattr(os, name, 0)
-    return flags
-
 
 UPLOADED_AGAIN = "{} was uploaded more than once; the last upload counts"
 FOLDER_FLAGS = opening_flags("O_DIRECTORY", "O_NOFOLLOW")

@@ -16,8 +16,7 @@ from collections.abc import Callable
 
 from foundation.counting import counted
 from foundation.printable_text import line_of, printable
-
-from ..intake.tree import opening_flags
+from foundation.whole_files import opening_flags
 
 MAX_BYTES = 10_000_000
 MAX_LINES = 100_000

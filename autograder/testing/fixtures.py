@@ -21,7 +21,7 @@ from foundation.assignment_file import Assignment, AssignmentError, read_assignm
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 from foundation.todo_wording import told_by
 
-from ..intake.errors import IntakeError
+from ..source.errors import IntakeError
 from .case import Case
 from .in_process import read_sources
 from .options import folder_of

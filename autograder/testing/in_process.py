@@ -17,10 +17,10 @@ from foundation.assignment_file import Assignment
 from foundation.sources import Source, Sources
 
 from ..assignment_code import stand_ins_of
-from ..intake.grading_python import check_syntax, is_newer
-from ..intake.python_source import read_modules
 from ..sandbox.worker import settings
 from ..sandbox.worker.loading import Package
+from ..source.grading_python import check_syntax, is_newer
+from ..source.python_source import read_modules
 
 _numbers = itertools.count()
 

@@ -17,8 +17,8 @@ from foundation.command_line import UserError
 from foundation.printable_text import printable
 
 from ...intake import UPLOADED_AGAIN, LooseFiles, name_of
-from ...intake.errors import IntakeError, RefusedError
 from ...intake.tree import read_file
+from ...source.errors import IntakeError, RefusedError
 from .handed_in import HandedIn, Listing, Person, Stray, holds_a_submission, peek
 from .times import read_time
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from foundation.printable_text import printable
 
-from ..errors import RefusedError
+from ...source.errors import RefusedError
 from ..size_limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_TEXT
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")

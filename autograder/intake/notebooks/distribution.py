@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from foundation.assignment_file import Assignment
 from foundation.sources import Sources
 
+from ...source.python_source import parse
 from ..assignment_folder import some
 from ..modules import Selection
-from ..python_source import parse
 from .cells import Cell
 from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, read_code
 

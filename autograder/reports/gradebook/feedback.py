@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...grading.record import Part, Record
 from ...intake import Intake
-from ...intake.python_source import parse
+from ...source.python_source import parse
 from ..terminal import text_of
 from .target import Json, test_cell
 

@@ -14,12 +14,12 @@ from types import ModuleType
 from foundation.assignment_file import Assignment
 from foundation.sources import Source, Sources
 
-from ...intake.errors import RefusedError
 from ...intake.modules import Selection
 from ...intake.notebooks.cells import Cell, read_notebook
 from ...intake.notebooks.distribution import Distribution, describe_unreadable
 from ...intake.notebooks.statements import DEFINITIONS, read_code
 from ...sandbox.worker.loading import describe
+from ...source.errors import RefusedError
 from ..errors import UnreadableNotebookError
 
 HERE = "this notebook"
