@@ -71,7 +71,7 @@ def _not_pairs(name: str, lines: list[str]) -> Iterator[Problem]:
 
 
 def mark_problems(root: Path, assignment: Assignment) -> Iterator[Problem]:
-    """Tests, valid Python, that are marked for no task of the assignment, and tasks for which no test is marked."""
+    """Tests, valid Python, that are marked for no task or rubric item, and tasks and items without a test."""
     known = {task.marker for task in assignment.tasks}
     texts = {path.name: read_text(path, f"{TESTS}{path.name}") for path in sorted((root / TESTS).glob("*.py"))}
     for name, text in texts.items():
@@ -79,7 +79,28 @@ def mark_problems(root: Path, assignment: Assignment) -> Iterator[Problem]:
             if isinstance(node, ast.Attribute) and _MARK.fullmatch(node.attr) and node.attr not in known:
                 what = f"is marked {node.attr}, but assignment.toml has no such task"
                 yield Problem(f"{TESTS}{name}", node.lineno, what, "correct the mark, or remove the test")
+    yield from _item_problems(texts, assignment)
     for task in coded_tasks(assignment):
         if texts and not any(re.search(rf"\b{task.marker}\b", text) for text in texts.values()):
             right = f"write one in a file with `pytestmark = pytest.mark.{task.marker}`"
             yield Problem(TESTS, 0, f"no test is marked {task.marker}, for task {task.number}", right)
+
+
+def _item_problems(texts: dict[str, str], assignment: Assignment) -> Iterator[Problem]:
+    """Rubric items that no test names, and tests that name none of the assignment's."""
+    items = {item.name: task.number for task in coded_tasks(assignment) for item in task.items}
+    named: set[object] = set()
+    for name, text in texts.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Constant):
+                named.add(node.value)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "item":
+                for argument in node.args:
+                    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                        if argument.value not in items:
+                            what = f"names the rubric item {argument.value!r}, but assignment.toml has no such item"
+                            yield Problem(f"{TESTS}{name}", node.lineno, what, "correct the name, or add the item")
+    for item, number in items.items():
+        if texts and item not in named:
+            right = f"write one marked `@pytest.mark.item({item!r})`, or remove the item"
+            yield Problem(TESTS, 0, f"no test names the rubric item {item!r} of task {number}", right)

@@ -13,7 +13,7 @@ Parameters are random, and a submission may lay them out as it likes. So there m
 computation, one for each reading of the parameters, and one of them has to fit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -126,16 +126,16 @@ def expect_no_state(
     """
     __tracebackhide__ = True
     with torch.no_grad():
-        arguments = dict(zip(others, _copies(others), strict=True))
+        arguments = dict(zip(others, copies_of(others.values()), strict=True))
         first = function(*arguments.values())
         _expect_unchanged(arguments, others)
         kept = tensors_in(first, copied=True)
-        reused = _copies(others)  # these very tensors get the contents of `inputs` after a call with them
+        reused = copies_of(others.values())  # these very tensors get the contents of `inputs` after a call with them
         function(*reused)
         for one, value in zip(reused, inputs.values(), strict=True):
             if one is not None and value is not None:
                 one.data.copy_(value)
-        for several in (reused, _copies(inputs), _copies(inputs)):
+        for several in (reused, copies_of(inputs.values()), copies_of(inputs.values())):
             given = dict(zip(inputs, several, strict=True))
 
             def call(*args: Tensor | None, given: Inputs = given) -> Any:
@@ -184,8 +184,9 @@ def _leaf(value: Tensor | None, with_gradients: bool) -> Tensor | None:
     return value.detach().double().requires_grad_(with_gradients)
 
 
-def _copies(inputs: Inputs) -> list[Tensor | None]:
-    return [_argument(value) for value in inputs.values()]
+def copies_of(values: Iterable[Tensor | None]) -> list[Tensor | None]:
+    """Copies to call a submission with, which may change them."""
+    return [_argument(value) for value in values]
 
 
 def _as_parts(result: Any, parts: Sequence[str]) -> list[Any]:

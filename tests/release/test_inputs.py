@@ -104,6 +104,20 @@ def test_a_test_of_a_task_that_is_gone_and_a_task_without_a_test(project, proble
     ]
 
 
+def test_a_rubric_item_without_a_test_and_a_test_of_no_item(project, problems) -> None:
+    component = 'components = ["attention.scaled_dot_product_attention"]\n'
+    items = 'items = [{ name = "middle", weight = 2 }, { name = "ends", weight = 1 }]\n'
+    change(project, f"{ROOM}/assignment.toml", component, component + items)
+    both = '@pytest.mark.item("middle")\n@pytest.mark.item("edges")\n@pytest.mark.task_1_2'
+    change(project, f"{TESTS}/test_table.py", "@pytest.mark.task_1_2", both)
+    assert problems() == [
+        f"{TESTS}/: no test names the rubric item 'ends' of task 1.2; "
+        "write one marked `@pytest.mark.item('ends')`, or remove the item",
+        f"{TESTS}/test_table.py:16: names the rubric item 'edges', but assignment.toml has no such item; "
+        "correct the name, or add the item",
+    ]
+
+
 def test_what_is_missing_is_told_first(project, problems) -> None:
     (project.root / TRAIN).unlink()
     (project.root / DEV).write_text("no pair\n")

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.stand_ins.formulas import look_up
-from autograder.testing.calls import Computation
+from autograder.testing.calls import Computation, copies_of
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     TOLERANCE,
@@ -40,7 +40,7 @@ def multi_heads(
     shapes = ((2, 3, d_model), (2, 5, d_model), (2, 5, d_model))
     inputs = [case.normal(*shape, dtype=dtype) for shape in shapes]
     with torch.no_grad():
-        output, weights = expect_parts(module(*inputs), PARTS, "what is returned")
+        output, weights = expect_parts(module(*copies_of(inputs)), PARTS, "what is returned")
     expect_shape(output, shapes[0], "output", SPLIT, dtype)
     expect_shape(weights, (2, n_heads, 3, 5), "weights", "those of every head, as the attention returns them", dtype)
     tolerance = TOLERANCE if dtype == torch.float64 else TOLERANCE_OF_FLOAT32
@@ -94,7 +94,7 @@ def check_laws(module: nn.Module, case: Case, d_model: int) -> None:
     query, key, value, other = (case.normal(2, n, d_model, dtype=dtype) for n in (3, 5, 5, 5))
 
     def attend(*inputs: Tensor) -> list[Tensor]:
-        return [part.detach() for part in expect_parts(module(*inputs), PARTS, "what is returned")]
+        return [part.detach() for part in expect_parts(module(*copies_of(inputs)), PARTS, "what is returned")]
 
     output, weights = attend(query, key, value)
     total = weights.sum(dim=-1)

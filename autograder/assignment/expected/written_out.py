@@ -13,6 +13,7 @@ from itertools import permutations, product
 import torch
 from torch import Tensor, nn
 
+from autograder.testing.calls import copies_of
 from autograder.testing.comparison import TOLERANCE, difference, expect, expect_equal_to_one, expect_parts, fail
 
 from .layers import Attention, Layer, Sizes, check_parts, stand_in
@@ -94,7 +95,9 @@ class WrittenOut:
 
     def _run(self) -> list[Tensor]:
         parts = ("x", "self_weights", "cross_weights")[: 1 + self.n_attentions]
-        return [part.detach() for part in expect_parts(self.module(*self.inputs), parts, "what forward returns")]
+        return [
+            part.detach() for part in expect_parts(self.module(*copies_of(self.inputs)), parts, "what forward returns")
+        ]
 
     def _find_frame(self, leaves: Sequence[Tensor]) -> Layer:
         """The LayerNorms and residual connections, while no sublayer of the layer's own reads its input."""

@@ -15,7 +15,7 @@ from autograder.assignment.expected.layers import Layer, Sizes, check_parts, lay
 from autograder.assignment.expected.parts import take_census
 from autograder.assignment.expected.written_out import SIZES as UNLIKE
 from autograder.assignment.expected.written_out import WrittenOut
-from autograder.testing.calls import Inputs, each_dtype, expect_computes, expect_no_state, leaves_of
+from autograder.testing.calls import Inputs, copies_of, each_dtype, expect_computes, expect_no_state, leaves_of
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import expect, expect_gradients, expect_parts, expect_shape
 from autograder.testing.under_test import SubmissionUnderTest
@@ -128,7 +128,9 @@ def test_dropout_acts_on_the_sublayers(
     if not dropout:
         expect_computes(module.train(), silenced, inputs, PARTS[kind], look_at)
         return
-    result = expect_parts(module.train()(*inputs.values()), PARTS[kind], "what forward returns in train mode")
+    result = expect_parts(
+        module.train()(*copies_of(inputs.values())), PARTS[kind], "what forward returns in train mode"
+    )
     x, *others = inputs.values()
     expected = [
         layer(x, *others)[0] for layer in silenced if x is not None
@@ -175,7 +177,7 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
 
 def output_of(module: nn.Module, kind: str, inputs: Inputs) -> Tensor:
     """What the layer returns first."""
-    output: Tensor = expect_parts(module(*inputs.values()), PARTS[kind], "what forward returns")[0]
+    output: Tensor = expect_parts(module(*copies_of(inputs.values())), PARTS[kind], "what forward returns")[0]
     return expect_shape(output, next(iter(inputs.values())).shape, "x").detach()  # type: ignore[union-attr]
 
 

@@ -12,7 +12,15 @@ from torch import Tensor
 
 from autograder.assignment.expected.layers import Sizes, nearest, sides
 from autograder.assignment.stand_ins.formulas import trace
-from autograder.testing.calls import Computation, Inputs, each_dtype, expect_computes, expect_no_state, leaves_of
+from autograder.testing.calls import (
+    Computation,
+    Inputs,
+    copies_of,
+    each_dtype,
+    expect_computes,
+    expect_no_state,
+    leaves_of,
+)
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import expect, expect_gradients, expect_parts, run_backward
 from autograder.testing.under_test import SubmissionUnderTest
@@ -143,7 +151,10 @@ def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, ca
     both = {method: (getattr(made.model, method), list(made.draw(method).values())) for method in PARTS}
 
     def outputs() -> list[Tensor]:
-        return [expect_parts(call(*inputs), PARTS[name], name)[0].detach() for name, (call, inputs) in both.items()]
+        return [
+            expect_parts(call(*copies_of(inputs)), PARTS[name], name)[0].detach()
+            for name, (call, inputs) in both.items()
+        ]
 
     before = outputs()
     for table in [p for p in made.parameters if tuple(p.shape) == (11, 4)]:
@@ -176,7 +187,7 @@ def test_gradients(
 def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case, norm_first: bool) -> None:
     made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
     encoding, decoding = made.draw("encode", (3, 5, 5)), made.draw("decode")
-    memory, _ = expect_parts(made.model.encode(*encoding.values()), PARTS["encode"], "what encode returns")
+    memory, _ = expect_parts(made.model.encode(*copies_of(encoding.values())), PARTS["encode"], "what encode returns")
     decoding = {**decoding, "memory": memory}
     output, *_ = expect_parts(made.model.decode(*decoding.values()), PARTS["decode"], "what decode returns")
     run_backward(made.model.get_predictions(output), case.normal(3, 4, 12), "the predictions")

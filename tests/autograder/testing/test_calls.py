@@ -1,0 +1,125 @@
+"""What `expect_computes` and `expect_no_state` find, and what they leave free."""
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.testing.calls import expect_computes, expect_no_state
+from autograder.testing.case import Case
+from autograder.testing.errors import CheckFailed
+
+X = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], dtype=torch.float64)
+
+
+def double(x):
+    return 2 * x
+
+
+def in_place(x):
+    x *= 2
+    return x
+
+
+def expect(function, x=X, **options):
+    expect_computes(function, [double], {"x": x}, ["y"], "twice x", **options)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("function", [double, in_place, lambda x: x + x])
+def test_right_code_passes_even_if_it_changes_its_argument(function, dtype):
+    expect(function, X.to(dtype))
+
+
+@pytest.mark.parametrize(
+    "function, says",
+    [
+        (lambda x: 2.001 * x, "6 of 6 values differ"),
+        (lambda x: (2 * x).float(), "float64, like the inputs"),
+        (lambda x: (2 * x)[:1], "shape (1, 3)"),
+        (lambda x: None, "is a return missing?"),
+        (lambda x: 2 * x / 0, "NaN or infinite"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_inputs(function, says):
+    with pytest.raises(CheckFailed) as caught:
+        expect(function)
+    assert says in str(caught.value) and "inputs:   x (2, 3)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * 2 if torch.is_grad_enabled() else x * 3,
+        lambda x: x * 2 if x.is_contiguous() else x * 3,
+        lambda x: x * 2 if not torch.is_inference_mode_enabled() else x * 3,
+    ],
+)
+def test_float32_comes_as_it_does_in_translation(function):
+    expect(function)
+    with pytest.raises(CheckFailed):
+        expect(function, X.float())
+
+
+def test_gradients_of_inputs_and_parameters():
+    weight = nn.Parameter(torch.tensor(3.0, dtype=torch.float64))
+    leaf = weight.detach().clone().requires_grad_()
+    options = {"parameters": [(weight, leaf)], "case": Case(1, "gradients")}
+    expect_computes(lambda x: weight * x, [lambda x: leaf * x], {"x": X}, ["y"], **options)
+    for wrong in (lambda x: weight.detach() * x, lambda x: weight * x.detach(), lambda x: (weight * x).detach()):
+        with pytest.raises(CheckFailed, match="gradient|leads back"):
+            expect_computes(wrong, [lambda x: leaf * x], {"x": X}, ["y"], **options)
+
+
+def test_what_does_not_count_must_be_finite_and_no_more():
+    factor = torch.tensor([[1.0], [0.0]], dtype=torch.float64)
+    expect(lambda x: torch.cat([2 * x[:1], 0 * x[1:]]), counted=[factor])
+    with pytest.raises(CheckFailed, match="finite"):
+        expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), counted=[factor])
+
+
+def test_one_of_several_candidates_fits():
+    expect_computes(double, [lambda x: 3 * x, double], {"x": X}, ["y"])
+    with pytest.raises(CheckFailed, match="none that fit"):
+        expect_computes(double, [], {"x": X}, ["y"])
+
+
+def keeps_first(kept=[]):  # noqa: B006  state is what this is about
+    def call(x):
+        kept.append(x.clone())
+        return 2 * kept[0]
+
+    return call
+
+
+def keeps_by_object(known):
+    return lambda x: known.setdefault(id(x), (x, 2 * x))[1]
+
+
+def writes_into_one_result():
+    out = torch.empty_like(X)
+    return lambda x: torch.mul(x, 2, out=out)
+
+
+@pytest.mark.parametrize(
+    "function, says",
+    [
+        (in_place, "x after the call"),
+        (keeps_first(), "must not depend on earlier ones"),
+        (keeps_by_object({}), "must not depend on earlier ones"),
+        (writes_into_one_result(), "the result of an earlier call"),
+    ],
+)
+def test_state_and_changed_arguments_are_found(function, says):
+    expect_no_state(double, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
+    with pytest.raises(CheckFailed) as caught:
+        expect_no_state(function, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
+    assert says in str(caught.value)
+
+
+def test_nan_is_no_state():
+    def through_nan(x):
+        return torch.where(x > 0, 2 * x, torch.nan)
+
+    expect_no_state(lambda x: 2 * x, [double], {"x": X}, {"x": X / 0}, ["y"])
+    with pytest.raises(CheckFailed, match="finite"):
+        expect_no_state(through_nan, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
