@@ -94,12 +94,12 @@ def _item_problems(texts: dict[str, str], assignment: Assignment) -> Iterator[Pr
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Constant):
                 named.add(node.value)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "item":
-                for argument in node.args:
-                    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                        if argument.value not in items:
-                            what = f"names the rubric item {argument.value!r}, but assignment.toml has no such item"
-                            yield Problem(f"{TESTS}{name}", node.lineno, what, "correct the name, or add the item")
+            match node:
+                case ast.Call(func=ast.Attribute(attr="item"), args=[ast.Constant(value=str(item))]) if (
+                    item not in items
+                ):
+                    what = f"names the rubric item {item!r}, but assignment.toml has no such item"
+                    yield Problem(f"{TESTS}{name}", node.lineno, what, "correct the name, or add the item")
     for item, number in items.items():
         if texts and item not in named:
             right = f"write one marked `@pytest.mark.item({item!r})`, or remove the item"

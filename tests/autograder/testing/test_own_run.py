@@ -40,7 +40,7 @@ def test_a_short_cut_is_found_as_it_is_when_graded(tmp_path):
 
 def test_the_end_says_what_is_earned_and_what_is_missing(tmp_path):
     path = ROOT / "reference" / "layers.py"
-    (tmp_path / "layers.py").write_text(path.read_text().replace("centred = x -", "x -= 0\n        centred = x -"))
+    (tmp_path / "layers.py").write_text(path.read_text().replace("centred = x -", "x -= 1\n        centred = x -"))
     said = run_on(tmp_path, "-m", "task_1_2 or task_1_4").stdout
     assert "1.2 Scaled dot-product attention: still to be written: TODO 1.2: compute" in said
     assert "1.4 Layer normalisation: 9 of 10 points; missing: no side effects (1)" in said
