@@ -13,7 +13,9 @@ Parameters are random, and a submission may lay them out as it likes. So there m
 computation, one for each reading of the parameters, and one of them has to fit.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -41,6 +43,22 @@ Inputs = Mapping[str, Tensor | None]
 
 each_dtype = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
 """A test runs in both; float32 is what models are trained in."""
+
+
+def rows_of(kinds: Sequence[Any], names: Iterable[str], of_extensions: Sequence[str]) -> list[Any]:
+    """Parameters of a test that runs with each kind and each named row; for kinds of extensions with a few rows.
+
+    Args:
+        kinds: parameters with a task's mark, and with whether they are of an extension as their last value.
+        names: of all rows.
+        of_extensions: the rows for extensions.
+    """
+    return [
+        pytest.param(*kind.values, name, marks=kind.marks, id=f"{kind.id}-{name}")
+        for kind in kinds
+        for name in (of_extensions if kind.values[-1] else names)
+    ]
+
 
 IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
 STATE = "a call must not depend on earlier ones: keep nothing on self, in globals or in default arguments"
@@ -84,7 +102,6 @@ def expect_computes(
             for tensor in (next(iter(given.values())), leaves[0]):
                 if tensor is not None:
                     tensor.requires_grad_(False)
-        wanted = [_as_parts(candidate(*leaves), parts) for candidate in candidates]
         # What a call does to its arguments is for `expect_no_state` to find.
         handed = {name: x.clone() if x is not None and x.requires_grad else x for name, x in given.items()}
         first, *others = handed
@@ -94,7 +111,7 @@ def expect_computes(
             with torch.inference_mode():
                 result = function(handed[first], **{name: handed[name] for name in others})
         found = [result] if len(parts) == 1 else expect_parts(result, parts, "what is returned")
-        chosen = _fitting(found[0], wanted, counted)
+        chosen = _fitting(found[0], [partial(_computed, candidate, leaves, parts) for candidate in candidates], counted)
         for number, name in enumerate(parts):
             factor = counted[number] if number < len(counted) else None
             _compare(found[number], chosen[number], name, look_at, dtype, factor)
@@ -189,10 +206,6 @@ def copies_of(values: Iterable[Tensor | None]) -> list[Tensor | None]:
     return [_argument(value) for value in values]
 
 
-def _as_parts(result: Any, parts: Sequence[str]) -> list[Any]:
-    return [result] if len(parts) == 1 and not isinstance(result, (list, tuple)) else list(result)
-
-
 def _expect_unchanged(given: Inputs, before: Inputs) -> None:
     __tracebackhide__ = True
     for name, value in given.items():
@@ -209,18 +222,29 @@ def _all_equal(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
     )
 
 
-def _fitting(found: object, wanted: Sequence[list[Any]], counted: Sequence[Tensor | None]) -> list[Any]:
-    """The candidate whose first part is nearest to what was returned."""
+def _computed(candidate: Computation, leaves: Sequence[Tensor | None], parts: Sequence[str]) -> list[Any]:
+    result = candidate(*leaves)
+    return [result] if len(parts) == 1 and not isinstance(result, (list, tuple)) else list(result)
+
+
+def _fitting(
+    found: object, candidates: Sequence[Callable[[], list[Any]]], counted: Sequence[Tensor | None]
+) -> list[Any]:
+    """The results of the first candidate whose first part fits what was returned; else of the nearest one."""
     __tracebackhide__ = True
-    if not wanted:
+    if not candidates:
         fail("the parameters", "some in which the parts can be recognised", "none that fit")
     factor = counted[0] if counted and counted[0] is not None else torch.ones(())
-
-    def distance(one: list[Any]) -> float:
-        fits = isinstance(found, Tensor) and found.shape == one[0].shape
-        return difference(found * factor, one[0] * factor) if fits else float("inf")  # type: ignore[operator]
-
-    return min(wanted, key=distance) if len(wanted) > 1 else wanted[0]
+    nearest, smallest = candidates[0](), math.inf
+    for number, candidate in enumerate(candidates):
+        wanted = candidate() if number else nearest
+        fits = isinstance(found, Tensor) and found.shape == wanted[0].shape
+        error = difference(found * factor, wanted[0] * factor) if fits else math.inf  # type: ignore[operator]
+        if error < smallest:
+            nearest, smallest = wanted, error
+        if error < TOLERANCE_OF_FLOAT32:
+            break
+    return nearest
 
 
 def _compare(

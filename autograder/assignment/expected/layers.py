@@ -9,21 +9,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
-from typing import Any, TypeVar
 
-import torch
 from torch import Tensor
 
 from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, mixed_look_up, name_tokens, place
-from autograder.testing.calls import Computation, copies_of, tensors_in
-from autograder.testing.comparison import difference, expect
+from autograder.testing.calls import Computation
+from autograder.testing.comparison import expect
 
 from .parts import Census, Norm, missing_numbers, network_readings, norm_readings, take_census
 
 Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
 """Query, key, value and mask -> output and weights."""
-
-Candidate = TypeVar("Candidate", bound=Callable[..., Any])
 
 MOST_PARTS = 5
 """With more parts of one kind, trying all their roles would not end."""
@@ -188,20 +184,3 @@ def _side(
     x = kept * place(name_tokens(tokens, table))
     x, *weights = compute(x, *others, mix, n_heads, extra)
     return [x, *([one] * n_layers for one in weights)]
-
-
-def nearest(
-    function: Callable[..., object], candidates: Sequence[Candidate], *inputs: Tensor | None
-) -> list[Candidate]:
-    """Of several candidates the one that comes nearest to what `function` returns for these inputs."""
-    if len(candidates) < 2:
-        return list(candidates)
-    with torch.no_grad():
-        found = tensors_in(function(*copies_of(inputs)))[:1]
-        doubles = [x.double() if x is not None and x.is_floating_point() else x for x in inputs]
-
-        def distance(candidate: Candidate) -> float:
-            wanted = tensors_in(candidate(*doubles))[0]
-            return difference(found[0], wanted) if found and found[0].shape == wanted.shape else float("inf")
-
-        return [min(candidates, key=distance)]

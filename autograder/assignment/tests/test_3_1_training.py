@@ -23,21 +23,25 @@ FORWARD = (
 MEAN = "weight each batch by its share of the group's labels other than padding; the last group makes a step too"
 CLIP = "clip the norm of the whole group's gradient over all parameters, after backward and before the step"
 SCHEDULER = "one scheduler.step() after each optimizer.step(), not after each batch, and not only at the end"
-ORDINARY: dict[str, Any] = {"n_batches": 3, "accumulate": 1, "max_grad_norm": None, "epochs": 2}
+ORDINARY: dict[str, Any] = {"n_batches": 3, "accumulate": 1, "max_grad_norm": None, "epochs": 1}
 CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is not ordinary, where to look
-    "three batches": ("forward, backward, step", {}, FORWARD),
+    "three batches": ("forward, backward, step", {"epochs": 2}, FORWARD),
     "one sentence a batch": ("forward, backward, step", {"shape": "one sentence"}, FORWARD),
     "one token a sentence": ("forward, backward, step", {"shape": "one token"}, FORWARD),
     "equal lengths": ("forward, backward, step", {"shape": "s = t"}, FORWARD),
     "momentum and weight decay": (
         "forward, backward, step",
-        {"optimizer": "with momentum"},
+        {"optimizer": "with momentum", "epochs": 2},
         "use the optimizer's step",
     ),
     "float32": ("forward, backward, step", {"dtype": torch.float32, "accumulate": 2}, FORWARD),
     "no label smoothing": ("forward, backward, step", {"smoothing": 0.0}, "the criterion is given, with its smoothing"),
     "large losses": ("forward, backward, step", {"values": "large losses", "max_grad_norm": 10.0}, FORWARD),
-    "a model in eval mode": ("modes and old gradients", {"is_training": False}, "model.train(), at each call"),
+    "a model in eval mode": (
+        "modes and old gradients",
+        {"is_training": False, "epochs": 2},
+        "model.train(), at each call",
+    ),
     "a part in eval mode": ("modes and old gradients", {"is_mixed": True}, "model.train() reaches every part"),
     "old gradients": (
         "modes and old gradients",
@@ -52,7 +56,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
     "2 of 4 batches": ("accumulation", {"accumulate": 2, "n_batches": 4}, MEAN),
     "2 of 5 batches, other padding": ("accumulation", {"accumulate": 2, "n_batches": 5, "pad": 5}, MEAN),
     "3 of 2 batches": ("accumulation", {"accumulate": 3, "n_batches": 2}, MEAN),
-    "sixty batches": ("accumulation", {"n_batches": 60, "shape": "one token", "epochs": 1}, FORWARD),
+    "sixty batches": ("accumulation", {"n_batches": 60, "shape": "one token"}, FORWARD),
     "7 of 5 batches with many labels": (
         "accumulation",
         {"accumulate": 7, "n_batches": 5, "shape": "many labels"},
@@ -84,7 +88,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
     "a scheduler": ("clipping and scheduler", {"schedule": True, "accumulate": 2, "n_batches": 5}, SCHEDULER),
     "a scheduler, no incomplete group": (
         "clipping and scheduler",
-        {"schedule": True, "accumulate": 2, "n_batches": 4},
+        {"schedule": True, "accumulate": 2, "n_batches": 4, "epochs": 2},
         SCHEDULER,
     ),
     "a scheduler, three groups of parameters": (
