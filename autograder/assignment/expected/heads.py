@@ -53,7 +53,7 @@ def multi_heads(
     if (places := find_projections(submission, twin, d_model, n_heads)) is not None:
         return [places.of(leaves, n_heads)]
     if not search.is_known_layout:
-        check_laws(module, case, d_model)
+        check_laws(twin, case, d_model)
         needs_reader("multi-head attention", "one query at a time, the order of the keys, linearity in the value")
     return [most_usual(leaves, d_model, n_heads)]
 
