@@ -111,7 +111,7 @@ def expect_computes(
             with torch.inference_mode():
                 result = function(handed[first], **{name: handed[name] for name in others})
         found = [result] if len(parts) == 1 else expect_parts(result, parts, "what is returned")
-        chosen = _fitting(found[0], [partial(_computed, candidate, leaves, parts) for candidate in candidates], counted)
+        chosen = _fitting(found, [partial(_computed, candidate, leaves, parts) for candidate in candidates], counted)
         for number, name in enumerate(parts):
             factor = counted[number] if number < len(counted) else None
             _compare(found[number], chosen[number], name, look_at, dtype, factor)
@@ -228,23 +228,35 @@ def _computed(candidate: Computation, leaves: Sequence[Tensor | None], parts: Se
 
 
 def _fitting(
-    found: object, candidates: Sequence[Callable[[], list[Any]]], counted: Sequence[Tensor | None]
+    found: Sequence[object], candidates: Sequence[Callable[[], list[Any]]], counted: Sequence[Tensor | None]
 ) -> list[Any]:
-    """The results of the first candidate whose first part fits what was returned; else of the nearest one."""
+    """The results of the first candidate that fits what was returned; else of the nearest one."""
     __tracebackhide__ = True
     if not candidates:
         fail("the parameters", "some in which the parts can be recognised", "none that fit")
-    factor = counted[0] if counted and counted[0] is not None else torch.ones(())
     nearest, smallest = candidates[0](), math.inf
-    for number, candidate in enumerate(candidates):
+    for number, candidate in enumerate(candidates if len(candidates) > 1 else ()):
         wanted = candidate() if number else nearest
-        fits = isinstance(found, Tensor) and found.shape == wanted[0].shape
-        error = difference(found * factor, wanted[0] * factor) if fits else math.inf  # type: ignore[operator]
+        error = _distance(found, wanted, counted)
         if error < smallest:
             nearest, smallest = wanted, error
         if error < TOLERANCE_OF_FLOAT32:
             break
     return nearest
+
+
+def _distance(found: Sequence[object], wanted: Sequence[Any], counted: Sequence[Tensor | None]) -> float:
+    """The largest difference between results of all parts; infinite where they are not of the same shapes."""
+    largest = 0.0
+    for number, (one, other) in enumerate(zip(found, wanted, strict=False)):
+        factor = counted[number] if number < len(counted) else None
+        got, expected = tensors_in(one), tensors_in(other)
+        if [tensor.shape for tensor in got] != [tensor.shape for tensor in expected]:
+            return math.inf
+        for actual, right in zip(got, expected, strict=True):
+            pair = (actual, right) if factor is None else (actual * factor, right * factor)
+            largest = max(largest, difference(*pair))
+    return largest
 
 
 def _compare(
