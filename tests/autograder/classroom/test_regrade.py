@@ -73,20 +73,20 @@ EVERYONE = ["anna", "bob", "carl"]
 
 @pytest.mark.slow
 def test_a_regrade_is_shown_before_it_is_kept(grade, second, output, capsys):
-    assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 93, "carl": 100}
+    assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 96, "carl": 100}
     second()
     capsys.readouterr()
     assert grade(version="1" * 16) == (1, EVERYONE)
     shown = capsys.readouterr().out
-    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 93 → 95\n" in shown
-    assert "    1.2 Scaled dot-product attention: 7 → 14 (attention_1: failed → passed)\n" in shown
-    assert "    1.4 Layer normalisation: 10 → 5 (layer_norm_1: passed → failed)" in shown and "anna" not in shown
+    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 96 → 98\n" in shown
+    assert "    1.2 Scaled dot-product attention: 10 → 14 (attention_1: failed → passed)\n" in shown
+    assert "    1.4 Layer normalisation: 10 → 8 (layer_norm_1: passed → failed)" in shown and "anna" not in shown
     assert scores(output)["bob"] == 96
     [change] = json.loads((output / "regrade.json").read_text())
-    assert (change["students"], change["before"], change["after"], change["kept"]) == ("bob", 93, 95, False)
+    assert (change["students"], change["before"], change["after"], change["kept"]) == ("bob", 96, 98, False)
     assert grade(version="1" * 16) == (1, []), "it is shown again, and nothing runs"
     assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 98
-    assert "1 mark changed:\n  bob: 93 → 95" in capsys.readouterr().out
+    assert "1 mark changed:\n  bob: 96 → 98" in capsys.readouterr().out
     record = json.loads((output / "records" / "bob.json").read_text())
     assert record["judgement"]["grader_version"] == "1" * 16
     assert grade(version="1" * 16) == (0, []) and not (output / "regrade.json").exists()
@@ -160,7 +160,7 @@ def test_while_changes_wait_a_new_task_stops_nothing(grade, folder, tmp_path, ou
     monkeypatch.setattr(WithTests, "assignment", read_assignment(worth))
     status, who = grade("--assignment", worth, version="1" * 16)
     assert (status, who) == (1, [*EVERYONE, "dora"])
-    assert scores(output) == {"anna": 100, "bob": 93, "carl": 100, "dora": 109}
+    assert scores(output) == {"anna": 100, "bob": 96, "carl": 100, "dora": 109}
     assert "E.3 Beam search: no mark → 3 (a new task)" in capsys.readouterr().out
     grade("--assignment", worth, "--keep", version="1" * 16)
     assert scores(output)["anna"] == 109
