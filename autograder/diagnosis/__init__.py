@@ -6,7 +6,7 @@ submission's own parameters in the reference's places. A fault that gives the sa
 Only the grader can do this: reference and catalogue stay with it, and no further submitted code runs.
 
     explaining.py   after the tests: what a student is told about a failure
-    findings.py     a named misconception, or the smallest case that fails
+    findings.py     a named misconception
     matching.py     finds the faults that give the submission's answers
     rehearsal.py    plays a recorded test with a component of ours
     answers.py      answers in a form in which they can be compared

@@ -18,12 +18,10 @@ from foundation.watchdog import CPU, time_limit
 from ..grading.marks import TaskResult, explain_by_one
 from ..grading.states import State
 from ..sandbox.tape import Tape
-from ..testing.case import small_cases
 from .budget import Budget
-from .findings import Counterexample, Finding, Misconception
+from .findings import Misconception
 
 if TYPE_CHECKING:
-    from ..testing.running.collected_tests import CollectedTests
     from .matching import Diagnostician, Match
 
 EXPLAINED = ("failed", "error")
@@ -31,10 +29,6 @@ COMPARISONS = 2000
 """Answers that may be compared for all failures of one submission."""
 MOST_SECONDS = 5.0
 """CPU time after which the diagnosis of a task is stopped, whatever it is doing."""
-COST_OF_A_TEST = 100
-"""In comparisons: running a test once more."""
-SPARES, MOST_TESTS = (0, 1, 3), 3
-"""For a counterexample: by how much sizes may exceed the smallest ones, and how many tests are tried with each."""
 
 
 class Explainer:
@@ -42,7 +36,6 @@ class Explainer:
 
     def __init__(
         self,
-        tests: CollectedTests,
         tape: Tape,
         assignment: Assignment,
         note: Callable[[str], None],
@@ -52,19 +45,17 @@ class Explainer:
         """Takes what it works with.
 
         Args:
-            tests: the tests, to run one of them again.
             tape: the recording of the tests.
             assignment: whose tests they are.
             note: called with a line for the record where a diagnosis breaks or is stopped.
             diagnostician: one that many submissions share; None = an own one, made when it is first needed.
-            reference: the reference's folder, by default the project's; where there is none, only counterexamples
-                are found.
+            reference: the reference's folder, by default the project's; where there is none, nothing is named.
         """
-        self._tests, self._tape, self._assignment = tests, tape, assignment
+        self._tape, self._assignment = tape, assignment
         self._note, self._reference = note, reference or assignment.reference
         self._diagnostician, self._is_own = diagnostician, diagnostician is None
         self._budget = Budget(COMPARISONS)
-        self._known: dict[str, Finding | None] = {}
+        self._known: dict[str, Misconception | None] = {}
 
     def __enter__(self) -> Explainer:
         """Returns itself."""
@@ -86,7 +77,7 @@ class Explainer:
         self._tape.clear()
         return [with_finding(result, self._known[result.task.number]) for result in results]
 
-    def _explain_safely(self, result: TaskResult) -> Finding | None:
+    def _explain_safely(self, result: TaskResult) -> Misconception | None:
         """The finding; None where the diagnosis breaks, by a hostile answer or a fault of ours."""
         struck: list[float] = []
         try:
@@ -101,7 +92,7 @@ class Explainer:
             self._note(f"task {result.task.number}: the diagnosis {problem}; no marks depend on it")
         return found
 
-    def _explain(self, result: TaskResult) -> Finding | None:
+    def _explain(self, result: TaskResult) -> Misconception | None:
         missed = [outcome.nodeid for outcome in result.outcomes if outcome.is_missed]
         if self._diagnostician is None and self._reference.is_dir():
             self._diagnostician = make_diagnostician(self._reference, self._assignment)
@@ -112,33 +103,13 @@ class Explainer:
             match = self._diagnostician.diagnose(components, number, episodes, missed, self._budget)
             if match is not None:
                 return as_misconception(match)
-        has_tried_all = self._diagnostician is not None and not self._budget.is_spent()
-        return self._counterexample(result, missed, "No known misconception fits. " if has_tried_all else "")
-
-    def _counterexample(self, result: TaskResult, missed: Sequence[str], preface: str) -> Counterexample | None:
-        """The failing test with the smallest sizes with which it still fails; one is tried whatever the budget.
-
-        None where it adds nothing to the result: code that cannot be imported fails with any sizes.
-        """
-        names = {outcome.nodeid: outcome.test for outcome in result.outcomes}
-        tries = [(spare, test) for spare in SPARES for test in missed[:MOST_TESTS]]
-        for spare, test in tries:
-            if self._budget.is_spent() and (spare, test) != tries[0]:
-                break
-            self._budget.spend(COST_OF_A_TEST)
-            with small_cases(spare):
-                outcome = self._tests.run_again(test)
-            if outcome is not None and outcome.is_missed:
-                if outcome.message in result.message:
-                    break
-                return Counterexample(f"{preface}The smallest case that fails ({names[test]}):\n{outcome.message}")
         return None
 
 
-def with_finding(result: TaskResult, finding: Finding | None) -> TaskResult:
+def with_finding(result: TaskResult, finding: Misconception | None) -> TaskResult:
     """The result with its finding; a misconception that explains all failures makes them one message."""
     message = result.message
-    if isinstance(finding, Misconception) and finding.explains_all:
+    if finding is not None and finding.explains_all:
         missed = [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
         message = explain_by_one(missed, len(result.outcomes))
     return replace(result, finding=finding, message=message)

@@ -1,4 +1,4 @@
-"""The results of a diagnosis: a named misconception, or a counterexample."""
+"""The result of a diagnosis."""
 
 from dataclasses import dataclass
 
@@ -18,13 +18,3 @@ class Misconception:
     fault: str
     others: tuple[str, ...] = ()
     explains_all: bool = True
-
-
-@dataclass(frozen=True)
-class Counterexample:
-    """No known fault fits; `text` shows the student the smallest inputs with which a test still fails."""
-
-    text: str
-
-
-Finding = Misconception | Counterexample

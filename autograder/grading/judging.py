@@ -167,7 +167,7 @@ def judge(
     broken: list[str] = []
     seconds_of_diagnosis = 0.0
     with (
-        Explainer(grader.tests, tape, assignment, broken.append, grader.diagnostician) as explainer,
+        Explainer(tape, assignment, broken.append, grader.diagnostician) as explainer,
         Sandbox(
             submission.sources,
             assignment,

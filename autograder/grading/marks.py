@@ -7,7 +7,7 @@ from typing import Protocol
 
 from foundation.assignment_file import Assignment, Item, Task
 
-from ..diagnosis.findings import Finding
+from ..diagnosis.findings import Misconception
 from .states import State, worst
 
 LOOK_AT = "  look at:  "
@@ -73,7 +73,7 @@ class TaskResult:
     message: str
     outcomes: tuple[Outcome, ...] = field(default=())
     traceback: str = ""
-    finding: Finding | None = None
+    finding: Misconception | None = None
     items: tuple[ItemMark, ...] = ()
 
     @property

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from foundation.assignment_file import Assignment, Task
 from foundation.printable_text import clean
 
-from ..diagnosis.findings import Finding, Misconception
+from ..diagnosis.findings import Misconception
 from ..scoring import Score
 from .events import (
     Contained,
@@ -232,11 +232,9 @@ def test_of(outcome: Outcome) -> Test:
     )
 
 
-def diagnosis_of(found: Finding) -> Diagnosis:
-    """What the diagnosis found as it stands in the record; a counterexample has no fault."""
-    if isinstance(found, Misconception):
-        return Diagnosis(fault=found.fault, others=found.others, text=found.text)
-    return Diagnosis(fault="", others=(), text=found.text)
+def diagnosis_of(found: Misconception) -> Diagnosis:
+    """What the diagnosis found as it stands in the record."""
+    return Diagnosis(fault=found.fault, others=found.others, text=found.text)
 
 
 def bleu_of(score: Score) -> Bleu:

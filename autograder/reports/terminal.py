@@ -25,11 +25,10 @@ class Passage:
 
 
 def passages_of(part: Part) -> list[Passage]:
-    """A named misconception first, then the rubric, the numbers and lines of code, a smallest case last."""
+    """A named misconception first, then the rubric, the numbers, and lines of code."""
     said = [Passage(rubric_of(part)), Passage(part.message), Passage(part.traceback)]
     if part.diagnosis:
-        is_named = bool(part.diagnosis.fault)
-        said.insert(0 if is_named else len(said), Passage(part.diagnosis.text, is_prose=is_named))
+        said.insert(0, Passage(part.diagnosis.text, is_prose=True))
     return [passage for passage in said if passage.text]
 
 

@@ -60,6 +60,8 @@ def rows_of(kinds: Sequence[Any], names: Iterable[str], of_extensions: Sequence[
     ]
 
 
+MOST_SHOWN = 6
+"""So many numbers of an input stand in a message."""
 IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
 STATE = "a call must not depend on earlier ones: keep nothing on self, in globals or in default arguments"
 DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
@@ -327,6 +329,6 @@ def describe(name: str, value: Tensor | None) -> str:
         return f"{name} None"
     dtype = "" if value.dtype in (torch.float64, torch.int64, torch.bool) else f" {value.dtype}".replace("torch.", "")
     gaps = "" if value.is_contiguous() else " not contiguous"
-    numbers = [round(number, 3) for number in value.detach().double().flatten().tolist()]
-    small = f" = {numbers}" if Case.spare is not None and value.dtype != torch.bool and len(numbers) <= 6 else ""
+    is_small = value.dtype != torch.bool and value.numel() <= MOST_SHOWN
+    small = f" = {[round(one, 3) for one in value.detach().double().flatten().tolist()]}" if is_small else ""
     return f"{name} {tuple(value.shape)}{dtype}{gaps}{small}"

@@ -5,8 +5,7 @@ All are drawn from one seed and the test's name. A student's run prints its seed
 
 import hashlib
 import random
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import torch
@@ -18,23 +17,8 @@ ALMOST_ALL = 1 - 1e-9
 """A dropout rate at which nothing survives, and at which a hand-written 1 / (1 - rate) is still finite."""
 
 
-@contextmanager
-def small_cases(spare: int) -> Iterator[None]:
-    """Tests that run inside draw the smallest sizes, and up to `spare` more."""
-    Case.spare = spare
-    try:
-        yield
-    finally:
-        Case.spare = None
-
-
 class Case:
-    """A source of random inputs.
-
-    `spare` is by how much sizes may exceed the smallest that a test allows; None = as the test allows.
-    """
-
-    spare: int | None = None
+    """A source of random inputs."""
 
     def __init__(self, seed: int, name: str) -> None:
         """Starts from `seed`; each `name` gets a sequence of its own. Seeds PyTorch's global generator too."""
@@ -45,12 +29,11 @@ class Case:
 
     def size(self, low: int, high: int) -> int:
         """A whole number, both ends included."""
-        return self._random.randint(low, high if self.spare is None else min(high, low + self.spare))
+        return self._random.randint(low, high)
 
     def sizes(self, count: int, low: int, high: int) -> list[int]:
         """Different whole numbers, so that no axis can be taken for another."""
-        highest = high if self.spare is None else min(high, low + count - 1 + self.spare)
-        return self._random.sample(range(low, highest + 1), count)
+        return self._random.sample(range(low, high + 1), count)
 
     def choose(self, options: Sequence[Option]) -> Option:
         """One of several."""

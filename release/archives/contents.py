@@ -51,10 +51,10 @@ GRADER_ARCHIVE = "grader.tar.xz"
 ENTRY = f"{GRADER}/reports/gradescope/__main__.py"
 LOADED_BY_PATH = (f"{GRADER}/assignment/training_check.py", f"{GRADER}/sandbox/worker/")
 QUOTING = tuple(f"{GRADER}/assignment/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
-"""They quote the reference, so they do not travel: a smallest case stands in the place of the name of a failure."""
+"""They quote the reference, so they do not travel: failures are not named there."""
 
 PACKAGES = (
-    *("torch", "numpy", "pytest", "allpairspy", "sacrebleu", "safetensors", "tqdm", "pydantic"),
+    *("torch", "numpy", "pytest", "sacrebleu", "safetensors", "tqdm", "pydantic"),
     *("matplotlib", "ipython", "ipywidgets"),
 )
 """What grading imports, and what submissions may; students' notebooks need more."""

@@ -124,7 +124,7 @@ class Grader:
         tape = Tape()
         problems: list[str] = []
         with (
-            Explainer(tests, tape, self.assignment, problems.append, self.diagnostician) as explainer,
+            Explainer(tape, self.assignment, problems.append, self.diagnostician) as explainer,
             Sandbox(
                 dict(sources), self.assignment, limits=unhurried(self.assignment), zygote=self.zygote, tape=tape
             ) as submission,

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from autograder.assignment.expected.readings import embeddings, learned_and_leaves
 from autograder.testing.calls import Computation, each_dtype, expect_computes, expect_no_state
 from autograder.testing.case import Case
-from autograder.testing.comparison import expect
+from autograder.testing.comparison import expect, expect_shape
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1
@@ -59,11 +59,12 @@ def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype
 def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case) -> None:
     module, _, _ = make(submission, case, 9, 6)
     tokens = case.tokens(9, 2, 5)
-    in_eval = module(tokens)
-    first, second = module.train()(tokens), module(tokens)
+    shape, what = (2, 5, 6), "the embedding in train mode"
+    in_eval = expect_shape(module(tokens), shape, "the embedding")
+    first, second = (expect_shape(one(tokens), shape, what) for one in (module.train(), module))
     has_own_dropout = not torch.equal(first, second)  # which is free
     is_same = has_own_dropout or torch.allclose(first, in_eval)
-    expect(is_same, "the embedding in train mode", "as in eval mode", "another", SCALE)
+    expect(is_same, what, "as in eval mode", "another", SCALE)
 
 
 @pytest.mark.item("one table is learned")

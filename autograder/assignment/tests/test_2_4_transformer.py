@@ -23,7 +23,7 @@ from autograder.testing.calls import (
     rows_of,
 )
 from autograder.testing.case import ALMOST_ALL, Case
-from autograder.testing.comparison import expect, expect_gradients, expect_parts, run_backward
+from autograder.testing.comparison import expect, expect_gradients, expect_parts, expect_shape, run_backward
 from autograder.testing.under_test import SubmissionUnderTest
 
 MODELS = [
@@ -148,10 +148,11 @@ def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, ca
     both = {method: (getattr(made.model, method), list(made.draw(method).values())) for method in PARTS}
 
     def outputs() -> list[Tensor]:
-        return [
-            expect_parts(call(*copies_of(inputs)), PARTS[name], name)[0].detach()
-            for name, (call, inputs) in both.items()
-        ]
+        found = []
+        for name, (call, inputs) in both.items():
+            first, *_ = expect_parts(call(*copies_of(inputs)), PARTS[name], name)
+            found.append(expect_shape(first, (3, 4, 4), name).detach())
+        return found
 
     before = outputs()
     for table in [p for p in made.parameters if tuple(p.shape) == (11, 4)]:

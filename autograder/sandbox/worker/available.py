@@ -19,7 +19,6 @@ PACKAGES = (
     "sacrebleu",
     "tqdm",
     "pytest",
-    "allpairspy",
     "IPython",
     "ipywidgets",
     "typing_extensions",

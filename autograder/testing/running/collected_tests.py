@@ -128,16 +128,6 @@ class CollectedTests:
                 bar.update(len(items))
                 yield {marker: outcomes for marker, outcomes in done.items() if not waiting[marker]}
 
-    def run_again(self, nodeid: str) -> Outcome | None:
-        """The outcome of one test, by its node id, when it runs once more on the same submission."""
-        outcomes = self._collection.outcomes
-        item = next((item for item in self._items if item.nodeid == nodeid and nodeid in outcomes), None)
-        if item is None:
-            return None
-        self._is_fresh = False
-        run_items([item])
-        return outcomes[nodeid]
-
     def _run_file(self, items: list[pytest.Item], submission: Sandbox) -> None:
         """Runs the tests of one file; a worker in which something went wrong serves no further file."""
         run_items(items)
