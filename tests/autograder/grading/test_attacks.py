@@ -92,12 +92,12 @@ def test_a_stand_in_that_reports_other_parameters_teaches_nothing(grade_tasks, t
     folder = write_submission(tmp_path / "anna")
     (folder / "train.py").write_text(TRAINS_NOTHING)
     points, states, _ = grade_tasks(folder, "3.1", "1.4")
-    assert points == {"3.1": 0, "1.4": 10} and states["3.1"] == "failed"
+    assert points == {"3.1": 1, "1.4": 10} and states["3.1"] == "failed", "the returned loss is right"
 
 
 def test_a_parameter_that_training_adds_is_a_fault_of_the_submission(grade_tasks, tmp_path):
     points, states, record = grade_tasks(write_submission(tmp_path / "anna", ADDS_A_PARAMETER), "3.1", "1.4")
-    assert points == {"3.1": 0, "1.4": 10} and states["3.1"] == "failed"
+    assert points == {"3.1": 1, "1.4": 10} and states["3.1"] == "failed", "the returned loss is right"
     assert "adds or removes none" in message_of(record, "3.1")
 
 
@@ -126,7 +126,7 @@ def test_arguments_that_are_changed_through_data_are_seen(grade_tasks, tmp_path)
     new = f"    context = weights @ value\n{HIDDEN_CHANGE}    return context, weights\n"
     (folder / "attention.py").write_text(text.replace(end, new))
     points, states, _ = grade_tasks(folder, "1.2", "1.4")
-    assert points == {"1.2": 0, "1.4": 10} and states["1.2"] in ("failed", "error")
+    assert points == {"1.2": 11, "1.4": 10} and states["1.2"] in ("failed", "error")
 
 
 def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_path, monkeypatch):
@@ -141,7 +141,7 @@ def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_pat
     monkeypatch.setattr(checking_time, "FEW_SECONDS", 0.3)
     monkeypatch.setattr(Case, "padding_mask", loop)
     points, states, record = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
-    assert points == {"1.2": 0, "1.4": 10} and states["1.2"] == "timeout"
+    assert points["1.2"] < 14 and points["1.4"] == 10 and states["1.2"] == "timeout"
     assert "checking timed out" in message_of(record, "1.2")
     assert len(asked) == checking_time.MOST_STRIKES
     assert any("test_1_2_attention.py::" in note for note in record.run.notes), "the safety net is noted"
