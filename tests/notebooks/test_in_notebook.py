@@ -56,11 +56,11 @@ def save(folder: Path, notebook: str, cell_id: str, text: str) -> None:
 def test_from_todo_to_all_points(notebooks, history, course, capsys) -> None:
     assert notebooks.check("1.1", seed=7) == 0
     said = capsys.readouterr().out
-    assert said.startswith("✗ 1.1 Input embedding: 0 of 7 tests pass, 0 of 4 points\n\nTODO 1.1: create")
+    assert said.startswith("✗ 1.1 Input embedding: 0 of 19 tests pass, 0 of 4 points\n\nTODO 1.1: create")
     assert 'check("1.1", seed=7)' in said
     history += ["import math", "from torch import Tensor, nn", solved(course, "InputEmbedding")]
     assert notebooks.check("1.1") == 4
-    assert capsys.readouterr().out == "✓ 1.1 Input embedding: 7 of 7 tests pass, 4 of 4 points\n"
+    assert capsys.readouterr().out == "✓ 1.1 Input embedding: 19 of 19 tests pass, 4 of 4 points\n"
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def test_a_short_cut_earns_nothing_here_either(notebooks, history, course, capsy
     history += ["import math", "from torch import Tensor, nn", f"{first}{borrowed}\n        self.table{rest}"]
     assert notebooks.check("1.1", seed=7) == 0
     said = capsys.readouterr().out
-    assert said.startswith("✗ 1.1 Input embedding: 7 of 7 tests pass, 0 of 4 points\n\nInputEmbedding (embedding.py)")
+    assert said.startswith("✗ 1.1 Input embedding: 19 of 19 tests pass, 0 of 4 points\n\nInputEmbedding (embedding.py)")
     assert "uses torch.nn.LayerNorm" in said and "this notebook, cell 3, line" in said and borrowed.strip() in said
 
 
