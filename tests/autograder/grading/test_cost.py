@@ -8,7 +8,7 @@ from benchmarks.grading import BARE, REFERENCE_ALONE, RIGHT, WRONG, warm
 
 
 @pytest.mark.slow
-def test_a_grading_costs_at_most_four_times_the_bare_tests():
+def test_a_grading_costs_at_most_six_times_the_bare_tests():
     cost = {what: median(seconds) for what, seconds in warm(1).items()}
     for what in (REFERENCE_ALONE, RIGHT, WRONG):
-        assert cost[what] <= 4 * cost[BARE], cost
+        assert cost[what] <= 6 * cost[BARE], cost
