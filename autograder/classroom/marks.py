@@ -15,7 +15,7 @@ from foundation.late_policy import LatePolicy
 
 from ..grading.grader_version import weighting_of
 from ..grading.marks import mark_items
-from ..grading.record import Bleu, Judgement, Part
+from ..grading.record import Bleu, Judgement, Part, total
 from ..grading.recording import items_of, with_parts
 from ..grading.states import State
 from ..scoring import Measured, explain, judge
@@ -86,8 +86,7 @@ class Mark:
     @property
     def earned(self) -> float | None:
         """Points before lateness; None where a part with points has none yet."""
-        scores = [one.score if one.part.points else one.score or 0.0 for one in self.parts]
-        return None if None in scores else round(sum(filter(None, scores)), 2)
+        return total((one.score, one.part.points) for one in self.parts)
 
     @property
     def score(self) -> float | None:

@@ -51,7 +51,7 @@ class ItemMark:
         name: of the item.
         score: what it has earned.
         points: what it can earn.
-        n_missed, n_tests: how many of its tests did not pass, and how many there are.
+        n_missed: how many of its tests did not pass.
         missing: the item without which it is worth nothing, where that one was not earned.
     """
 
@@ -59,7 +59,6 @@ class ItemMark:
     score: float
     points: float
     n_missed: int
-    n_tests: int
     missing: str = ""
 
 
@@ -145,7 +144,7 @@ def mark_items(task: Task, tests: Iterable[Tested], credit: str) -> list[ItemMar
             earned.add(item.name)
         points = task.points * item.weight / total
         score = points if item.name in earned else 0.0
-        marks.append(ItemMark(item.name, score, points, missed[item.name], len(states[item.name]), missing))
+        marks.append(ItemMark(item.name, score, points, missed[item.name], missing))
     return marks
 
 

@@ -249,9 +249,9 @@ class Record(Model):
         return any(part.score is None for part in self.judgement.parts)
 
 
-def total(parts: Iterable[Part]) -> float | None:
-    """The sum of the scores; None where a part that has points has no score, which needs a person."""
-    scores = [part.score for part in parts if part.points or part.score is not None]
+def total(parts: Iterable[tuple[float | None, float]]) -> float | None:
+    """The sum of the scores, of each part's score and points; None where one that has points has no score yet."""
+    scores = [score for score, points in parts if points or score is not None]
     return None if None in scores else round(sum(filter(None, scores)), 2)
 
 

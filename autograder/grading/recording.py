@@ -118,7 +118,7 @@ def blank(assignment: Assignment, grader_version: str) -> Judgement:
         grader_version=grader_version,
         weighting=weighting_of(assignment),
         seed_id="",
-        score=total(parts),
+        score=total((part.score, part.points) for part in parts),
         max_score=assignment.max_score,
         parts=parts,
         bleu=None,
@@ -179,7 +179,7 @@ def fold_run(run: Run, event: Event) -> Run:
 def with_parts(judgement: Judgement, parts: Iterable[Part]) -> Judgement:
     """The judgement with these parts and their score."""
     parts = tuple(parts)
-    return judgement.changed(parts=parts, score=total(parts))
+    return judgement.changed(parts=parts, score=total((part.score, part.points) for part in parts))
 
 
 def with_note(judgement: Judgement, note: str) -> Judgement:

@@ -4,15 +4,14 @@ Whatever a submission returns, these functions raise CheckFailed and nothing els
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
 
 from ..grading.marks import LOOK_AT
-from .errors import CheckFailed, UnreadableError
+from .errors import CheckFailed
 
 TOLERANCE = 1e-6
 """In float64, relative to 1 + the size of the expected value.
@@ -28,28 +27,6 @@ NEGLIGIBLE = 1e-9
 
 observers: list[Callable[[str, float, float], None]] = []
 """Called with what was compared, the error and the tolerance; `prove` measures the tests with it."""
-
-
-class Failures:
-    """Checks of several cases: all are made, so that `prove` sees the clearest; then the first that failed counts."""
-
-    def __init__(self) -> None:
-        self._first: CheckFailed | None = None
-
-    @contextmanager
-    def noted(self) -> Iterator[None]:
-        """A check that fails inside ends the with-block, and no more."""
-        try:
-            yield
-        except UnreadableError:
-            raise
-        except CheckFailed as error:
-            self._first = self._first or error
-
-    def raise_first(self) -> None:
-        """Raises the first failure, if there is any."""
-        if self._first is not None:
-            raise self._first
 
 
 def fail(
@@ -172,9 +149,7 @@ def expect_close(
     )
 
 
-def expect_equal_to_one(
-    actual: object, candidates: Iterable[Tensor], what: str, look_at: str = "", tolerance: float = TOLERANCE
-) -> int:
+def expect_equal_to_one(actual: object, candidates: Iterable[Tensor], what: str, look_at: str = "") -> int:
     """Returns the index of the candidate that fits; fails where none does, and shows the nearest.
 
     For mathematics that can be laid out in several ways, which parameters of random values tell apart.
@@ -186,14 +161,14 @@ def expect_equal_to_one(
         error = math.inf
         if isinstance(actual, Tensor) and actual.shape == candidate.shape and actual.dtype == candidate.dtype:
             error = difference(actual, candidate)
-            if error <= tolerance:
-                _observe(what, error, tolerance)
+            if error <= TOLERANCE:
+                _observe(what, error, TOLERANCE)
                 return index
         if nearest is None or error < smallest:
             nearest, smallest = candidate, error
     if nearest is None:
         fail(what, "parameters in which the parts can be recognised", "none that fit", look_at)
-    expect_close(actual, nearest, what, look_at, tolerance)
+    expect_close(actual, nearest, what, look_at)
     raise CheckFailed(what)  # two comparisons that cannot disagree did
 
 
@@ -226,26 +201,12 @@ def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "")
         expect(some, what, "a gradient for every parameter", f"zero for {label}", look_at)
 
 
-def expect_same(actual: object, expected: Tensor, what: str, rule: str, look_at: str = "") -> None:
+def expect_same(actual: object, expected: Tensor, what: str, rule: str) -> None:
     """Fails where a mask (or ids) is not exactly as expected; `rule` says in words what is right."""
     __tracebackhide__ = True
     shown = str(expected.dtype).removeprefix("torch.")
     if not isinstance(actual, Tensor) or actual.shape != expected.shape or actual.dtype != expected.dtype:
         got = f"{describe(actual)}{f', {actual.dtype}' if isinstance(actual, Tensor) else ''}"
-        fail(what, f"a {shown} tensor of shape {tuple(expected.shape)}", got, look_at)
+        fail(what, f"a {shown} tensor of shape {tuple(expected.shape)}", got)
     wrong = int((actual != expected).sum())
-    expect(wrong == 0, what, rule, f"{wrong} of {expected.numel()} cells are different", look_at)
-
-
-def expect_unchanged(tensors: Sequence[Tensor | None], before: Sequence[Tensor | None], names: Sequence[str]) -> None:
-    """Fails where an argument is not what it was before the call."""
-    __tracebackhide__ = True
-    for tensor, old, name in zip(tensors, before, names, strict=True):
-        same = tensor is None or old is None or torch.equal(tensor, old)
-        look_at = "operations that end in an underscore, += and assignments to a part of a tensor change the argument"
-        expect(same, f"{name} after the call", "unchanged values", "changed in place", look_at)
-
-
-def copies(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:
-    """Copies to compare with later."""
-    return [None if tensor is None else tensor.detach().clone() for tensor in tensors]
+    expect(wrong == 0, what, rule, f"{wrong} of {expected.numel()} cells are different")

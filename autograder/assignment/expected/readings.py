@@ -9,11 +9,10 @@ where an unusual layout has to be read from what the component does.
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.testing.calls import Computation
+from autograder.testing.calls import Computation, leaves_of
 from autograder.testing.case import Case
 
 from .by_behaviour import find_gain_and_shift, find_network, find_table, in_a_row
@@ -78,4 +77,4 @@ def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int, case: Case,
 def learned_and_leaves(module: nn.Module) -> tuple[list[nn.Parameter], list[Tensor]]:
     """The parameters that training changes, and copies of them in float64 to compute with."""
     parameters = learned(module)
-    return parameters, [p.detach().to(torch.float64, copy=True).requires_grad_() for p in parameters]
+    return parameters, leaves_of(parameters)

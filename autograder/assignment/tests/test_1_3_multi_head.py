@@ -22,16 +22,17 @@ COMPONENT = "attention.MultiHeadedAttention"
 
 def make(
     submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int, dtype: torch.dtype = torch.float64
-) -> tuple[nn.Module, list[Computation]]:
-    """Multi-headed attention with random parameters, in eval mode, and what it computes with them."""
+) -> tuple[nn.Module, list[tuple[nn.Parameter, torch.Tensor]], list[Computation]]:
+    """Multi-headed attention with random parameters in eval mode; these with their leaves; what it computes."""
     d_model = n_heads * d_head
     module = submission.build(COMPONENT, d_model, n_heads, dtype=dtype).eval()
     with torch.no_grad():
         module(*(case.normal(2, 4, d_model, dtype=dtype) for _ in range(3)))  # before it gets other parameters
     case.randomise(module.parameters())
-    _, leaves = learned_and_leaves(module)
+    parameters, leaves = learned_and_leaves(module)
     check_numbers(leaves, d_model, n_heads)
-    return module, multi_heads(submission, module, leaves, n_heads, case)
+    pairs = list(zip(parameters, leaves, strict=True))
+    return module, pairs, multi_heads(submission, module, leaves, n_heads, case)
 
 
 def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64) -> Inputs:
@@ -57,16 +58,14 @@ CASES = {  # n_heads, d_head; b, q and k; and where to look
 @pytest.mark.parametrize("name", CASES)
 def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     (n_heads, d_head), axes, look_at = CASES[name]
-    module, candidates = make(submission, case, n_heads, d_head, dtype)
+    module, _, candidates = make(submission, case, n_heads, d_head, dtype)
     expect_computes(module, candidates, draw(case, (*axes, n_heads * d_head), dtype), PARTS, look_at)
 
 
 @pytest.mark.item("projections and heads")
 @pytest.mark.parametrize("same", ["query, key and value", "key and value", "query and key"])
 def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case, same: str) -> None:
-    module, _ = make(submission, case, 4, 3)
-    parameters, leaves = learned_and_leaves(module)
-    candidates = multi_heads(submission, module, leaves, 4, case)
+    module, pairs, candidates = make(submission, case, 4, 3)
     x, y = case.normal(2, 5, 12), case.normal(2, 5, 12)
     x[0, 0] = 0
     inputs: Inputs = {
@@ -84,7 +83,6 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
         key = query if same != "key and value" else key
         return candidates[0](query, key, value if same == "query and key" else key, mask)
 
-    pairs = list(zip(parameters, leaves, strict=True))
     expect_computes(attend, [expected], inputs, PARTS, SPLIT, parameters=pairs, case=case)
 
 
@@ -93,7 +91,7 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
 @pytest.mark.parametrize("axes", ["b11k", "qk", "b1qk", "bhqk"], ids="({})".format)
 def test_masks(submission: SubmissionUnderTest, case: Case, axes: str, dtype: torch.dtype) -> None:
     sizes = {"b": 4, "h": 4, "q": 4, "k": 5, "1": 1}
-    module, candidates = make(submission, case, 4, 3, dtype)
+    module, _, candidates = make(submission, case, 4, 3, dtype)
     mask = case.mask(*(sizes[axis] for axis in axes))
     if axes == "bhqk":
         mask[:, 0] = True  # nothing is forbidden in the first head,
@@ -106,7 +104,7 @@ def test_masks(submission: SubmissionUnderTest, case: Case, axes: str, dtype: to
 
 @pytest.mark.item("masks reach every head")
 def test_mask_of_a_wide_model(submission: SubmissionUnderTest, case: Case) -> None:
-    module, candidates = make(submission, case, 12, 11)
+    module, _, candidates = make(submission, case, 12, 11)
     inputs = {**draw(case, (2, 3, 4, 132)), "mask": case.mask(2, 1, 3, 4)}
     expect_computes(module, candidates, inputs, PARTS, "the mask is passed to the attention unchanged")
 
@@ -131,19 +129,16 @@ def test_heads_that_do_not_divide_are_refused(submission: SubmissionUnderTest, c
 @each_dtype
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
 def test_gradients(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
-    module, _ = make(submission, case, 4, 3, dtype)
-    parameters, leaves = learned_and_leaves(module)
-    candidates = multi_heads(submission, module, leaves, 4, case)
+    module, pairs, candidates = make(submission, case, 4, 3, dtype)
     inputs = {**draw(case, (2, 3, 5, 12), dtype), "mask": case.mask(2, 1, 3, 5) if is_masked else None}
-    pairs = list(zip(parameters, leaves, strict=True))
     expect_computes(module, candidates, inputs, PARTS, SPLIT, parameters=pairs, case=case)
     # With a true softmax the gradient of the key's bias is zero by nature: only matrices must have one.
-    expect_gradients([p for p in parameters if p.numel() > 12], "the gradients of the projections")
+    expect_gradients([p for p, _ in pairs if p.numel() > 12], "the gradients of the projections")
 
 
 @pytest.mark.item("no side effects")
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool) -> None:
-    module, candidates = make(submission, case, 4, 3)
+    module, _, candidates = make(submission, case, 4, 3)
     inputs, others = ({**draw(case, (2, 4, 5, 12)), "mask": case.mask(4, 5) if is_masked else None} for _ in range(2))
     expect_no_state(module, candidates, inputs, others, PARTS)

@@ -11,7 +11,7 @@ import pytest
 from foundation.assignment_file import Assignment, Task
 from foundation.sources import Sources
 
-from ...grading.marks import Outcome, judge_task, mark_items
+from ...grading.marks import Outcome, judge_task
 from ...grading.states import State
 from ...rules import tell_short_cuts
 from ..in_process import InProcessSubmission
@@ -86,12 +86,11 @@ class OwnRun:
         n_passed = sum(one.state is State.PASSED for one in outcomes)
         if len(outcomes) < total:
             return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"
-        credit = self._assignment.credit
-        score = judge_task(task, outcomes, credit).score
-        points = f"{score:.3g} of {task.points:g} points" if task.points else f"{n_passed} of {total} tests pass"
+        result = judge_task(task, outcomes, self._assignment.credit)
+        points = f"{result.score:.3g} of {task.points:g} points" if task.points else f"{n_passed} of {total} tests pass"
         missing = [
             f"{mark.name} ({mark.points:.2g})" if task.points else mark.name
-            for mark in mark_items(task, outcomes, credit)
+            for mark in result.items
             if mark.n_missed or mark.missing
         ]
         return points + (f"; missing: {', '.join(missing)}" if missing else "")
