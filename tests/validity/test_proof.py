@@ -187,6 +187,12 @@ def test_there_are_variants_of_every_component(reference, assignment):
     assert changed >= {component for task in assignment.tasks for component in task.components}
 
 
+@pytest.mark.slow  # a changed test need not wait for `make proof` either
+def test_no_variant_is_rejected(capsys):
+    main(["prove", "--only", "variants", "--json"])
+    assert json.loads(capsys.readouterr().out)["rejected"] == {}
+
+
 def test_a_variant_takes_the_place_of_the_reference(tmp_path, reference):
     text, defined = splice("import a\n\n@a.b\ndef f():\n    return 1\n\nx = 2\n", "def f():\n    return 3\n", tmp_path)
     assert defined == {"f"} and "return 1" not in text and "@a.b" not in text
