@@ -5,23 +5,17 @@ import errno
 import json
 import sys
 
-from foundation.assignment_file import AssignmentError
 from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 from foundation.printable_text import printable
-from foundation.term_secret import SecretError
-from foundation.whole_files import OutputError
 
 from .commands import ask, by_hand, export_marks, grade, grade_class, list_class, replay, similar, translate_again
 from .grading.record import NotWrittenError, record_schema
-from .intake import IntakeError
 from .sandbox.errors import SandboxUnavailableError
-from .scoring import ScoringError
 from .testing.errors import CollectionError
 
 LONGEST = 2000
 """Characters of a message."""
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
-USER_ERRORS = (UserError, AssignmentError, IntakeError, OutputError, ScoringError, SecretError)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     try:
         return with_output(lambda: int(options.run(options)))
-    except USER_ERRORS as error:
+    except UserError as error:
         print(f"autograder: {printable(str(error), LONGEST)}", file=sys.stderr)
         return 2
     except (CollectionError, SandboxUnavailableError) as error:

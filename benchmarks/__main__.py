@@ -6,36 +6,18 @@ from pathlib import Path
 
 import torch
 
-from autograder.classroom.store import StoreError
-from autograder.diagnosis.catalogue import CatalogueError
 from autograder.sandbox.errors import SandboxUnavailableError
-from autograder.scoring import ScoringError
-from foundation.command_line import INTERRUPTED, Parser, at_least, positive, print_anywhere, with_output
+from foundation.command_line import INTERRUPTED, Parser, UserError, at_least, positive, print_anywhere, with_output
 from foundation.printable_text import printable
-from foundation.whole_files import OutputError
 from given.config import PRESETS, ConfigError
 from given.run_folder import CheckpointError
 from reference.data import DataError
-from validity.proof.reading_variants import VariantError
 
 from . import decoding, grading, kills, memory, speed, stub_class, training, whole_class
-from .processes import CommandError
 from .similarity import measuring as similarity
 from .tables import command as tables
 from .tables.columns import TABLES
 
-USER_ERRORS = (
-    CatalogueError,
-    CheckpointError,
-    CommandError,
-    ConfigError,
-    DataError,
-    OutputError,
-    SandboxUnavailableError,
-    ScoringError,
-    StoreError,
-    VariantError,
-)
 CORPUS = Path("data/corpus")
 
 
@@ -147,7 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_num_threads(1)
     try:
         return with_output(lambda: measure(**options))
-    except USER_ERRORS as error:
+    except (UserError, CheckpointError, ConfigError, DataError, SandboxUnavailableError) as error:
         print(f"benchmarks: {printable(str(error), limit=500)}", file=sys.stderr)
         return 2
     except OSError as error:

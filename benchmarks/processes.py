@@ -14,14 +14,14 @@ from typing import TypeVar
 
 import psutil
 
-from foundation.command_line import INTERRUPTED
+from foundation.command_line import INTERRUPTED, UserError
 from foundation.places import ROOT
 
 T = TypeVar("T")
 MIB = 2**20
 
 
-class CommandError(Exception):
+class CommandError(UserError):
     """A command has failed; the message has the last line of what it said."""
 
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
-from foundation.whole_files import OutputError
+from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 
 from .fetching.commands import add_fetch_command
-from .files import CorpusError
 from .generator.commands import add_generator_commands
-from .generator.settings import SettingsError
-from .generator.words.tables import LexiconError
 from .preparation.commands import add_prepare_commands
 
 EXAMPLES = """examples:
@@ -31,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return with_output(lambda: int(options.run(options)))
-    except (LexiconError, SettingsError, CorpusError, OutputError) as problem:
+    except UserError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

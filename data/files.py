@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from foundation.command_line import UserError
+
 SEPARATOR = "|||"
 
 
-class CorpusError(ValueError):
+class CorpusError(UserError):
     """A file of the corpus is missing or wrong; the message says which, and what would be right."""
 
 

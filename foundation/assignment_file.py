@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from .command_line import UserError
 from .contract import Contract, Forbidden
 from .late_policy import LatePolicy
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
@@ -37,7 +38,7 @@ TAKEN = (
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 
 
-class AssignmentError(ValueError):
+class AssignmentError(UserError):
     """An assignment file that cannot be used; the message says where and why."""
 
 

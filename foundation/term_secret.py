@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .command_line import UserError
 from .places import REFERENCES
 from .printable_text import printable
 
@@ -18,7 +19,7 @@ SHORTEST = 16
 """Characters of a secret that somebody has written: fewer could be found by trying."""
 
 
-class SecretError(ValueError):
+class SecretError(UserError):
     """There is no secret that can be used; the message says why."""
 
 

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .command_line import UserError
 from .printable_text import printable
 
 MAX_LINKS = 40  # as in the kernel
 
 
-class OutputError(ValueError):
+class OutputError(UserError):
     """A destination that cannot be written; the message says why."""
 
 

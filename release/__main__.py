@@ -6,9 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
+from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 from foundation.places import ROOT
-from foundation.term_secret import SecretError
 
 from .build import Project, make_release
 from .gates import GATES
@@ -38,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return BAD_INPUT
-    except SecretError as error:
+    except UserError as error:
         print(f"release: {error}", file=sys.stderr)
         return BAD_INPUT
     except OSError as error:

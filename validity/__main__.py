@@ -4,11 +4,9 @@ import argparse
 import sys
 
 from autograder.sandbox.errors import SandboxUnavailableError
-from autograder.scoring import ScoringError
 from autograder.testing.errors import CollectionError
-from foundation.assignment_file import AssignmentError
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
-from foundation.whole_files import OutputError, check_file, check_folder
+from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
+from foundation.whole_files import check_file, check_folder
 
 from .calibration import add_calibrate
 from .diagnosis.command import add_prove_diagnosis
@@ -23,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         check_output(options)
         return with_output(lambda: int(options.run(options)))
-    except (AssignmentError, OutputError, ScoringError) as error:
+    except UserError as error:
         print(f"validity: {error}", file=sys.stderr)
         return 2
     except (CollectionError, SandboxUnavailableError) as error:

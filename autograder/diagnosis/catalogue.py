@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import UserError
 from foundation.sources import Source, Sources
 
 SEVERITIES = ("blatant", "subtle", "edge", "conditional")
@@ -23,7 +24,7 @@ Table = Mapping[str, Any]
 """Of a catalogue's file."""
 
 
-class CatalogueError(ValueError):
+class CatalogueError(UserError):
     """The catalogue cannot be used; the message says where and why."""
 
 

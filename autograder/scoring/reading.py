@@ -14,6 +14,7 @@ import stat
 import unicodedata
 from collections.abc import Callable
 
+from foundation.command_line import UserError
 from foundation.counting import counted
 from foundation.printable_text import line_of, printable
 from foundation.whole_files import opening_flags
@@ -31,7 +32,7 @@ CARRIAGE_RETURN_HINT = " (lone carriage returns, \\r, do not end lines: end each
 Note = Callable[[str], None]
 
 
-class ScoringError(ValueError):
+class ScoringError(UserError):
     """Input that cannot be scored; the message is one line: what is wrong, where, and what would be right."""
 
 

@@ -1,11 +1,12 @@
 """Why a submission cannot be taken in."""
 
+from foundation.command_line import UserError
 from foundation.printable_text import printable
 
 SHOWN_NAME = 120
 
 
-class IntakeError(ValueError):
+class IntakeError(UserError):
     """Nothing can be taken in; the message is one line: what is wrong, where, and what would be right.
 
     Attributes:

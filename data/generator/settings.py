@@ -8,10 +8,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from foundation.command_line import UserError
+
 SETTINGS_FILE = Path(__file__).resolve().parent / "settings.toml"
 
 
-class SettingsError(ValueError):
+class SettingsError(UserError):
     """`settings.toml` is wrong; the message says where, and what would be right."""
 
 

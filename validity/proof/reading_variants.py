@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
+from foundation.command_line import UserError
 from foundation.contract import Contract
 from foundation.sources import Sources
 
 
-class VariantError(ValueError):
+class VariantError(UserError):
     """A variant cannot be made; the message says where and why."""
 
 

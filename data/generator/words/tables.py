@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.command_line import UserError
+
 EMPTY = "-"
 ENGLISH_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz '-|/")
 
 
-class LexiconError(ValueError):
+class LexiconError(UserError):
     """The lexicon is wrong; the message says in which file and line, and what would be right."""
 
 
