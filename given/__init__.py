@@ -10,7 +10,8 @@ It works with any package that has the contract's modules; the package's `__main
     measuring.py     dev BLEU, loss, attention        matrices.py      what attention computes inside, drawn
     run_folder.py    checkpoints, history, curves     drawing.py       `attention`: where a sentence attends
     training.py      `train`                          command_line.py  the parser, and one line for each error
-    runs.py          `compare` and `average`          extras/          faster, for the reference's layers
+    runs.py          `compare` and `average`          sanity.py        `sanity`: five questions to a new model
+    packing.py       `pack`: the archive to hand in   extras/          faster, for the reference's layers
 
 Only instructors have `extras/`.
 """

@@ -1,4 +1,4 @@
-"""The command line: `train`, `average`, `compare`, `translate`, `attention` and `align`.
+"""The command line: `sanity`, `train`, `average`, `compare`, `translate`, `attention`, `align` and `pack`.
 
 A user's error is answered in one line, with exit status 2.
 """
@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import torch
 
-from . import alignment, drawing, package, runs, training, translating
+from . import alignment, drawing, package, packing, runs, sanity, training, translating
 from .config import ConfigError
 from .raw_text import TextError
 from .run_folder import CheckpointError
@@ -76,7 +76,7 @@ def make_parser() -> argparse.ArgumentParser:
     """Creates the parser, with all commands and their flags."""
     program = f"python -m {package.name()}"
     parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
-    names = "train | average | compare | translate | attention | align"
+    names = "sanity | train | average | compare | translate | attention | align | pack"
     commands = parser.add_subparsers(required=True, metavar=names)
 
     def command(
@@ -94,6 +94,8 @@ def make_parser() -> argparse.ArgumentParser:
 
     text = "Train a model and measure its dev BLEU after every epoch."
     training.add_flags(command("train", training.run, text, "--epochs 3 --output runs/short"))
+    text = "Ask a fresh model five questions: its first loss, gradients, padding, the future, one batch by heart."
+    sanity.add_flags(command("sanity", sanity.run, text, "--output sanity.png"))
     text = "Average the last checkpoints of a run into one."
     runs.add_average_flags(command("average", runs.average, text, "runs/latest --last 5", computes=False))
     text = "Tabulate runs: the settings in which they differ, and the dev BLEU of each."
@@ -105,6 +107,8 @@ def make_parser() -> argparse.ArgumentParser:
     drawing.add_flags(command("attention", drawing.run, text, example))
     text = "Measure how well cross-attention aligns words, by layer and head: the alignment error rate (AER)."
     alignment.add_flags(command("align", alignment.run, text, "--output align.png --line 12"))
+    text = "Pack what you hand in, and check what a grader will find in it."
+    packing.add_flags(command("pack", packing.run, text, "--output submission.zip", computes=False))
     return parser
 
 

@@ -189,3 +189,31 @@ def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] |
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
     return figure
+
+
+def plot_sanity(
+    uniform: float, losses: list[float], influence: Tensor, tokens: list[str], gradients: dict[str, float]
+) -> Figure:
+    """Draws the loss on one batch, which target token changes which prediction, and the norm of each gradient.
+
+    See `given.sanity.Pictured` for the values.
+    """
+    figure = Figure(figsize=(11, max(7.0, 0.11 * len(gradients) + 1)), layout="constrained")
+    axes = figure.subplot_mosaic([["loss", "bars"], ["map", "bars"]])
+    loss_axes, map_axes, bar_axes = axes["loss"], axes["map"], axes["bars"]
+    loss_axes.plot(range(len(losses)), losses)
+    loss_axes.axhline(uniform, color="gray", linestyle="--")
+    loss_axes.annotate("a guess: ln v", (len(losses) - 1, uniform), ha="right", va="bottom", color="gray")
+    loss_axes.set(title="one batch, learned by heart", xlabel="step", ylabel="loss", ylim=(0, None))
+    draw_map(map_axes, influence / influence.max().clamp_min(1e-12), tokens, tokens, CELL)
+    map_axes.set(title="a prediction changes with the tokens so far", xlabel="changed token", ylabel="token read")
+    names, norms = list(gradients), [norm if norm > 0 else 0.0 for norm in gradients.values()]
+    bar_axes.barh(names, norms, color=["tab:blue" if norm else "tab:red" for norm in norms])
+    for place, norm in enumerate(norms):
+        if not norm:
+            bar_axes.annotate("none", (bar_axes.get_xlim()[0], place), va="center", color="tab:red", fontsize=7)
+    bar_axes.set(title="gradient of each parameter", xlabel="norm, logarithmic", xscale="log")
+    bar_axes.invert_yaxis()
+    bar_axes.margins(y=0.01)
+    bar_axes.tick_params(axis="y", labelsize=6)
+    return figure

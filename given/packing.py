@@ -1,0 +1,130 @@
+"""`pack`: the archive to hand in, opened once more to see what a grader will find in it."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import shutil
+import sys
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from foundation.whole_files import in_one_piece
+
+from . import package
+from .config import ConfigError
+
+TRANSLATIONS, CHECKPOINT = "translations.txt", "best.pt"
+SOURCES = Path("data/corpus/fren.test.src.bpe")
+MOST_BYTES = {".py": 100_000, ".txt": 10_000_000, ".pt": 30_000_000}  # what a grader reads
+LEFT = re.compile(r"raise NotImplementedError\(.TODO (?P<task>[\w.]+)")
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's flags."""
+    parser.add_argument(
+        "--output", type=Path, default=Path("submission.zip"), help="the archive (default: submission.zip)"
+    )
+    text = f"a model to show, up to 30 MB (default: {CHECKPOINT} in the package's folder, if it is there)"
+    parser.add_argument("--checkpoint", type=Path, metavar="FILE", help=text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes the archive, reads it again, and says what is in it; returns 1 if a file cannot be graded."""
+    folder = Path(str(sys.modules[package.name()].__file__)).parent
+    if options.output.suffix != ".zip":
+        raise ConfigError(f"--output {options.output}: expected a name that ends in .zip")
+    files = collect(folder, options.checkpoint)
+    with in_one_piece(options.output) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, path in files.items():
+            with path.open("rb") as content, archive.open(f"{folder.name}/{name}", "w", force_zip64=True) as place:
+                shutil.copyfileobj(content, place)
+    with zipfile.ZipFile(options.output) as archive:
+        damaged = archive.testzip()
+        if damaged:
+            raise OSError(f"{options.output}: {damaged} came out damaged; is the disk full?")
+        texts = {entry.filename.partition("/")[2]: entry.file_size for entry in archive.infolist()}
+        todos = unfinished_tasks({name: archive.read(f"{folder.name}/{name}") for name in texts if name[-3:] == ".py"})
+    print(f"{options.output}: {len(texts)} files, {options.output.stat().st_size / 1e6:.1f} MB")
+    if todos:
+        print("note: not finished: " + ", ".join(f"{task} ({' and '.join(todos[task])})" for task in sorted(todos)))
+    problems = [*problems_of_code(folder, files), *problems_of_size(files)]
+    if TRANSLATIONS in files:
+        problems += problems_of_translations(files[TRANSLATIONS])
+    else:
+        print(f"note: no {folder.name}/{TRANSLATIONS}: without it the tasks of BLEU earn nothing")
+    for problem in problems:
+        print(f"{package.name()}: {problem}", file=sys.stderr)
+    return int(bool(problems))
+
+
+def collect(folder: Path, checkpoint: Path | None) -> dict[str, Path]:
+    """Returns the files to hand in, by their names below the package's folder.
+
+    Raises: ConfigError if the checkpoint does not exist.
+    """
+    files = {}
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder)
+        if not any(part[0] in "._" for part in name.parts[:-1]):  # such as .ipynb_checkpoints
+            files[name.as_posix()] = path
+    beside = (path for path in (folder / TRANSLATIONS, folder.parent / TRANSLATIONS) if path.is_file())
+    if translations := next(beside, None):
+        files[TRANSLATIONS] = translations
+    chosen = checkpoint or folder / CHECKPOINT
+    if chosen.is_file():
+        files[CHECKPOINT] = chosen
+    elif checkpoint:
+        raise ConfigError(f"--checkpoint {checkpoint}: no such file")
+    return files
+
+
+def unfinished_tasks(modules: dict[str, bytes]) -> dict[str, list[str]]:
+    """Finds the tasks whose TODOs still raise NotImplementedError, with the files in which they stand."""
+    tasks: dict[str, list[str]] = defaultdict(list)
+    for name, content in modules.items():
+        for match in LEFT.finditer(content.decode(errors="replace")):
+            if name not in tasks[match["task"]]:
+                tasks[match["task"]].append(name)
+    return tasks
+
+
+def problems_of_code(folder: Path, files: dict[str, Path]) -> Iterator[str]:
+    """Names modules that cannot be read as Python, or else those that cannot be imported."""
+    is_readable = True
+    for name, path in files.items():
+        if path.suffix == ".py":
+            try:
+                ast.parse(path.read_bytes())
+            except (SyntaxError, ValueError) as error:
+                is_readable = False
+                line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+                yield f"{folder.name}/{name}{line}: it is not Python ({getattr(error, 'msg', error)})"
+    for module in package.MODULES if is_readable else ():
+        try:
+            import_module(f"{package.name()}.{module}")
+        except Exception as error:
+            yield f"{folder.name}/{module}.py cannot be imported: {type(error).__name__}: {error}"
+
+
+def problems_of_size(files: dict[str, Path]) -> Iterator[str]:
+    """Names files that are larger than a grader reads."""
+    for name, path in files.items():
+        if (size := path.stat().st_size) > (most := MOST_BYTES[path.suffix]):
+            yield f"{path}: {size:,} bytes; at most {most:,} are read ({name})"
+
+
+def problems_of_translations(path: Path) -> Iterator[str]:
+    """Compares the lines of the translations with those of the sources."""
+    if not SOURCES.is_file():
+        return
+    lines = path.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()
+    n_wanted = len(SOURCES.read_text(encoding="utf-8").splitlines())
+    if len(lines) != n_wanted:
+        yield f"{path}: {len(lines)} lines; expected {n_wanted}, one for each line of {SOURCES}"
+    elif empty := sum(not line.strip() for line in lines):
+        print(f"note: {path}: {empty} of {n_wanted} lines are empty")

@@ -1,0 +1,186 @@
+"""`sanity`: five questions to ask any new model before it trains for long.
+
+They follow what people who train models check by hand (Karpathy 2019, "A recipe for training neural networks"): the
+loss at the start, whether one batch can be learned by heart, and which inputs reach which outputs. All of them run in
+seconds, on a small model without dropout and a few sentences of the corpus.
+
+Shapes: b sentences · t target positions · v target tokens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from . import package
+from .building import build_model, make_optimizer, make_scheduler
+from .config import Config
+from .drawing import check_format
+from .training import FILES
+
+N_PAIRS = 8
+N_STEPS = 60
+LEARNED = 0.1  # of the first loss is left where a batch has been learned by heart
+NEAR = 1.0  # nats between the first loss and ln v
+SAME = 1e-4  # differences of float32 log-probabilities up to here are rounding
+SETTINGS = Config(d_model=64, n_heads=4, d_ff=128, dropout=0.0, learning_rate=2e-3, batch_size=N_PAIRS)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question: whether it is what one hopes for, and the figures in words."""
+
+    question: str
+    is_good: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """What the picture shows.
+
+    Attributes:
+        uniform: the loss of a model that finds all tokens equally likely, ln v.
+        losses: on the one batch, after each step.
+        influence: how much the target token of column j changes the prediction of row i, (t, t).
+        tokens: the target tokens of rows and columns.
+        gradients: norm of each parameter's gradient; nan = it has none.
+    """
+
+    uniform: float
+    losses: list[float]
+    influence: Tensor
+    tokens: list[str]
+    gradients: dict[str, float]
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's flags."""
+    text = f"`source|||target` lines, of which the first {N_PAIRS} serve (default: {FILES['train']})"
+    parser.add_argument("--train", type=Path, default=FILES["train"], help=text)
+    parser.add_argument("--norm-first", action="store_true", help="ask the pre-norm model (task E.2)")
+    parser.add_argument("--seed", type=int, default=0, help="of the model's first weights (default: 0)")
+    text = "where the picture goes (default: sanity.png); its ending, .png, .svg or .pdf, decides on the format"
+    parser.add_argument("--output", type=Path, default=Path("sanity.png"), help=text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Asks all questions, prints the answers and draws the picture; returns 1 if an answer is not as hoped for."""
+    check_format(options.output, "sanity")
+    from .pictures import plot_sanity, save_figure
+
+    pairs = package.data.read_pairs(options.train)[:200]
+    answers, pictured = examine(pairs, options.norm_first, options.seed, options.device)
+    for answer in answers:
+        print(f"{'ok  ' if answer.is_good else 'LOOK'}  {answer.question}  {answer.text}")
+    save_figure(plot_sanity(**vars(pictured)), options.output)
+    n_bad = sum(not answer.is_good for answer in answers)
+    print(f"{options.output}: the same as a picture" + (f"; {n_bad} of {len(answers)} to look at" if n_bad else ""))
+    return int(n_bad > 0)
+
+
+def examine(
+    pairs: list[package.data.Pair], norm_first: bool = False, seed: int = 0, device: str = "cpu"
+) -> tuple[list[Answer], Pictured]:
+    """Asks a fresh model of the package all questions, with the first few of the pairs as its one batch."""
+    torch.manual_seed(seed)
+    config = replace(SETTINGS, norm_first=norm_first)
+    census = package.data.take_census(pairs)
+    src_vocab, tgt_vocab = (package.vocab.Vocabulary.from_counts(counts, 1) for counts in census.counts)
+    chosen = pairs[:N_PAIRS]
+    ids = [src_vocab.encode(source) for source, _ in chosen], [tgt_vocab.encode(target) for _, target in chosen]
+    batch = package.data.Batch.from_ids(*ids).to(device)
+    model = build_model(config, len(src_vocab), len(tgt_vocab)).to(device)
+
+    uniform, first = math.log(len(tgt_vocab)), loss_of(model, batch)
+    text = f"{first.item():.2f}; ln v = {uniform:.2f} for v = {len(tgt_vocab)} equally likely tokens"
+    is_near = abs(first.item() - uniform) < NEAR
+    answers = [Answer("Is the first loss that of a guess?", is_near, text)]
+
+    first.backward()
+    gradients = {
+        name: math.nan if parameter.grad is None else parameter.grad.norm().item()
+        for name, parameter in model.named_parameters()
+    }
+    without = [name for name, norm in gradients.items() if not norm > 0]
+    text = f"{len(gradients) - len(without)} of {len(gradients)} do"
+    answers.append(
+        Answer(
+            "Does every parameter get a gradient?",
+            not without,
+            text + ", not ".join(["", *without[:3]]) + ", …" * (len(without) > 3),
+        )
+    )
+
+    influence = measure_influence(model, batch, len(tgt_vocab))
+    ahead = influence.triu(1).max().item()
+    text = f"a later token changes a prediction by {ahead:.1g} at most, an earlier one by {influence.max().item():.1g}"
+    answers.append(Answer("Does no position see the future?", ahead < SAME < influence.tril().max().item(), text))
+
+    padded = padding_difference(model, batch, ids)
+    text = f"the shortest sentence alone and beside longer ones: {padded:.1g} apart at most"
+    answers.append(Answer("Does padding change nothing?", padded < SAME, text))
+
+    losses = [first.item()]
+    try:
+        losses += overfit(model, batch, config)
+        is_learned = losses[-1] < LEARNED * losses[0]
+        text = f"loss {losses[0]:.2f}, and {losses[-1]:.3f} after {len(losses) - 1} steps"
+        answers.append(Answer("Can it learn one batch by heart?", is_learned, text))
+    except NotImplementedError:
+        print("train_epoch is not written yet (task 3.1): nothing is trained", file=sys.stderr)
+    length = int((batch.labels[0] != package.vocab.PAD_ID).sum())
+    tokens = ["<bos>", *chosen[0][1]][:length]
+    return answers, Pictured(uniform, losses, influence[:length, :length], tokens, gradients)
+
+
+def log_probabilities(model: package.model.Transformer, batch: package.data.Batch) -> Tensor:
+    """Returns the model's predictions, (b, t, v)."""
+    memory, _ = model.encode(batch.src, batch.encoder_mask)
+    output, _, _ = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
+    return model.get_predictions(output)
+
+
+def loss_of(model: package.model.Transformer, batch: package.data.Batch) -> Tensor:
+    """Returns the mean loss of the labels that are not padding."""
+    predictions = log_probabilities(model, batch).flatten(0, 1)
+    return nn.functional.cross_entropy(predictions, batch.labels.flatten(), ignore_index=package.vocab.PAD_ID)
+
+
+@torch.no_grad()
+def measure_influence(model: package.model.Transformer, batch: package.data.Batch, v: int) -> Tensor:
+    """Changes each target token of the first sentence in turn: how far does which prediction move? (t, t)."""
+    t = batch.tgt_input.size(1)
+    first = package.data.Batch(**{name: value[:1].repeat_interleave(t + 1, 0) for name, value in vars(batch).items()})
+    for place in range(t):
+        first.tgt_input[place, place] = (first.tgt_input[place, place] + 1) % v
+    *changed, intact = log_probabilities(model.eval(), first)
+    return torch.stack([(one - intact).abs().amax(-1) for one in changed], dim=1).cpu()
+
+
+@torch.no_grad()
+def padding_difference(
+    model: package.model.Transformer, batch: package.data.Batch, ids: tuple[list[list[int]], list[list[int]]]
+) -> float:
+    """Returns how far the predictions for the shortest sentence differ between the batch and a batch of its own."""
+    place = min(range(len(ids[0])), key=lambda index: len(ids[0][index]))
+    alone = package.data.Batch.from_ids([ids[0][place]], [ids[1][place]]).to(batch.src.device)
+    got, wanted = log_probabilities(model.eval(), batch)[place], log_probabilities(model, alone)[0]
+    return (got[: len(wanted)] - wanted).abs().max().item()
+
+
+def overfit(model: package.model.Transformer, batch: package.data.Batch, config: Config) -> Iterator[float]:
+    """Trains on one batch; yields the loss of each step."""
+    optimizer = make_optimizer(config, model)
+    scheduler = make_scheduler(optimizer, config, N_STEPS)
+    criterion = nn.CrossEntropyLoss(ignore_index=package.vocab.PAD_ID)
+    for _ in tqdm(range(N_STEPS), "one batch", leave=False, delay=2):
+        yield package.train.train_epoch([batch], model, optimizer, criterion, scheduler=scheduler)
