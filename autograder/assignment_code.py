@@ -1,14 +1,10 @@
-"""The one way from the engine to an assignment's own code: modules of its folder, found by name, most of them optional.
+"""The one way from the engine to an assignment's own code: modules of its folder, found by name.
 
     tests/             the component tests; pytest imports them
     stand_ins/         run in the worker beside a submission; the worker loads them by itself
-    diagnosis_layouts/ other layouts of the same computation: for the diagnosis and its proof
-    training_check.py  does the whole learn?
-    translating_again.py  run in the worker beside a submission: translates with its checkpoint
-    learned_model.py   what the model does whose checkpoint was handed in
-    understanding/     questions to students about their own code
 
-All else that an assignment has is data: `foundation.assignment_file`, and files below `Assignment.folder`.
+`assignment_parts.py` has what only staff use. All else that an assignment has is data: `foundation.assignment_file`,
+and files below `Assignment.folder`.
 """
 
 from __future__ import annotations
@@ -16,238 +12,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from foundation.assignment_file import Assignment, AssignmentError
-from foundation.sources import Source, Sources
-
-if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTorch
-    from torch import Size, Tensor
-
-    Reading = Callable[[Sequence[Tensor]], list[Tensor]]
 
 NO_STAND_INS = ModuleType("stand_ins")
-
-
-class Layouts(Protocol):
-    """What `diagnosis_layouts/` offers.
-
-    Attributes:
-        LAYOUTS: name -> rewrites sources, so that their parameters are laid out differently and compute the same.
-    """
-
-    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]]
-
-    def readings(
-        self, component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...], /
-    ) -> tuple[Reading, ...]:
-        """Ways to cut a submission's parameters into pieces such as the reference has; equal arguments, same objects.
-
-        Args:
-            component: the class, "module.Name".
-            ours: an object of the reference's class, made with the same arguments as the submission's.
-            places: shapes of its parameters.
-            shapes: shapes of the submission's parameters.
-        """
-        ...
-
-
-class OwnLayoutOnly:
-    """Stands for a missing `diagnosis_layouts/`: only the reference as it is, parameters matched by their shapes."""
-
-    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]] = {"reference": dict}
-
-    def readings(
-        self, component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...], /
-    ) -> tuple[Reading, ...]:
-        """Each parameter is a piece."""
-        return (list,)
-
-
-class TrainingCheck(Protocol):
-    """What `training_check.py` offers.
-
-    Attributes:
-        ENOUGH: the accuracy at which a submission passes.
-    """
-
-    ENOUGH: float
-
-    def train_and_test(self, submission: Any, case: Any, losses: list[float], /) -> float:
-        """Trains the whole submission, and returns its accuracy on new examples.
-
-        Args:
-            submission: as tests have it.
-            case: draws the examples.
-            losses: takes the mean loss of each epoch.
-        """
-        ...
-
-    def explain(self, losses: Sequence[float], accuracy: float, /) -> str:
-        """What a student reads whose submission does not learn."""
-        ...
-
-
-class Map(Protocol):
-    """A picture of weights between 0 and 1.
-
-    Attributes:
-        title: of the picture.
-        rows: names of the rows.
-        columns: names of the columns.
-        weights: by row and column.
-    """
-
-    title: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    weights: tuple[tuple[float, ...], ...]
-
-
-class Curve(Protocol):
-    """A figure over time.
-
-    Attributes:
-        title: of the figure.
-        points: epoch and value, in order.
-    """
-
-    title: str
-    points: tuple[tuple[float, float], ...]
-
-
-class LearnedModel(Protocol):
-    """What `learned_model.py` offers."""
-
-    def look(self, submission: Any, content: bytes, /) -> tuple[Sequence[Map], Sequence[Curve]]:
-        """Pictures of the model that was handed in with the code.
-
-        Args:
-            submission: as tests have it.
-            content: of the checkpoint, which nobody has opened yet.
-
-        Raises:
-            ValueError: where there is nothing to show; the message says why.
-        """
-        ...
-
-
-class Scene(Protocol):
-    """A call of a component with small arguments, all of whose axes differ in length.
-
-    Attributes:
-        told: the call in words, with code between backquotes.
-        axes: length -> what an axis of that length is: "heads".
-        method: that is called, or "" for a function.
-        inputs: of the call: tensors, and other values.
-    """
-
-    told: str
-    axes: Mapping[int, str]
-    method: str
-    inputs: Sequence[Any]
-
-    def run(self, submission: Any, /) -> Any:
-        """Makes the call; what it returns may be anything."""
-        ...
-
-
-class Choice(Protocol):
-    """A question of the assignment's own, with an answer that submitted code gave.
-
-    Attributes:
-        text: the question, a paragraph for each item.
-        options: in words, all different; only one is what the code did.
-        right: the index of that one.
-        why: for whoever asks.
-    """
-
-    text: Sequence[str]
-    options: Sequence[str]
-    right: int
-    why: str
-
-
-class Symptom(Protocol):
-    """Something that can be seen of faulty code from outside.
-
-    Attributes:
-        text: what one sees, a sentence.
-    """
-
-    text: str
-
-    def shows(self, before: Mapping[str, Any], after: Mapping[str, Any], /) -> bool:
-        """Whether it is seen after a change: compares what was observed before and after."""
-        ...
-
-
-class Understanding(Protocol):
-    """What `understanding/` offers.
-
-    Attributes:
-        SCENES: component -> makes a scene from a `Case`.
-        CHOICES: component -> functions of a submission and a `Case` that make a question, or None.
-        SYMPTOMS: component -> symptoms.
-        TESTS: name of a test -> what it checks, so that "the test fails that checks …" is a sentence. Only these are
-            asked about.
-    """
-
-    SCENES: Mapping[str, Callable[[Any], Scene]]
-    CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice | None]]]
-    SYMPTOMS: Mapping[str, Sequence[Symptom]]
-    TESTS: Mapping[str, str]
-
-    def observe(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Any]:
-        """What symptoms of a component are told by: some results, and "raised" for an exception."""
-        ...
-
-
-class NothingOfItsOwn:
-    """Stands for a missing `understanding/`: students are only asked which change of their code breaks a test."""
-
-    SCENES: Mapping[str, Callable[[Any], Scene]] = {}
-    CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice | None]]] = {}
-    SYMPTOMS: Mapping[str, Sequence[Symptom]] = {}
-    TESTS: Mapping[str, str] = {}
-
-    def observe(self, component: str, submission: Any, case: Any) -> Mapping[str, Any]:
-        """Nothing."""
-        return {}
 
 
 def stand_ins_of(assignment: Assignment) -> ModuleType:
     """The package of stand-ins, to be used in this process; an empty one where the assignment has none."""
     return part_of(assignment, "stand_ins") or NO_STAND_INS
-
-
-def layouts_of(assignment: Assignment) -> Layouts:
-    """Other layouts; only the reference's own where the assignment names no others."""
-    return cast("Layouts", part_of(assignment, "diagnosis_layouts") or OwnLayoutOnly())
-
-
-def training_check_of(assignment: Assignment) -> TrainingCheck | None:
-    """The training check, if there is one."""
-    return cast("TrainingCheck | None", part_of(assignment, "training_check"))
-
-
-def learned_model_of(assignment: Assignment) -> LearnedModel | None:
-    """What shows the model whose checkpoint was handed in, if there is anything."""
-    return cast("LearnedModel | None", part_of(assignment, "learned_model"))
-
-
-def understanding_of(assignment: Assignment) -> Understanding:
-    """What questions to students about their own code need of the assignment."""
-    return cast("Understanding", part_of(assignment, "understanding") or NothingOfItsOwn())
-
-
-def source_of(assignment: Assignment, name: str) -> Source | None:
-    """A module of the assignment as text, to run beside a submission; None where it has none."""
-    path = assignment.folder / f"{name}.py"
-    return (path.name, path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def where_to_collect(assignment: Assignment) -> list[str]:

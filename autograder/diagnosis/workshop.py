@@ -12,7 +12,8 @@ from typing import Any
 
 from foundation.assignment_file import Assignment
 
-from ..assignment_code import layouts_of, stand_ins_of
+from ..assignment_code import stand_ins_of
+from ..assignment_parts import layouts_of
 from ..sandbox.worker.loading import Package
 from ..testing.in_process import read_sources
 from .catalogue import SEVERITIES, Fault, apply, definition, faults_of

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from foundation.assignment_file import Assignment
 
-from ..assignment_code import learned_model_of
+from ..assignment_parts import learned_model_of
 from ..sandbox.errors import SandboxUnavailableError
 from .marks import TaskResult
 from .record import AttentionMap, Curve, Learned

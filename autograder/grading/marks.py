@@ -1,14 +1,18 @@
 """From the outcomes of single tests to points: one result per task, in exactly one state."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from foundation.assignment_file import Assignment, Item, Task
 
-from ..diagnosis.findings import Misconception
 from .states import State, worst
+
+if TYPE_CHECKING:  # students have no diagnosis
+    from ..diagnosis.findings import Misconception
 
 LOOK_AT = "  look at:  "
 """Begins the line of a message that says what the student should look at."""

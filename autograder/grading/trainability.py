@@ -9,7 +9,7 @@ from typing import Any
 
 from foundation.assignment_file import Assignment
 
-from ..assignment_code import training_check_of
+from ..assignment_parts import training_check_of
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.case import Case
 from .marks import TaskResult

@@ -146,17 +146,6 @@ def read(folder: Path) -> dict[str, tuple[str, str]]:
         pytest.exit(str(error), returncode=2)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """In a student's own run, refuses a task that uses a forbidden short-cut: nobody should learn of it only later."""
-    own_run = item.config.stash.get(OWN_RUN, None)
-    if own_run is None:
-        return
-    for mark in item.iter_markers():
-        if mark.name in own_run.refused:
-            pytest.fail(own_run.refused[mark.name], pytrace=False)
-
-
 @pytest.fixture
 def case(request: pytest.FixtureRequest) -> Case:
     """Random inputs, different for each test and seed; tests of the same name in two files share none."""

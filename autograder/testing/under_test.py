@@ -66,3 +66,9 @@ SUBMISSION = pytest.StashKey[SubmissionUnderTest]()
 
 SEED = pytest.StashKey[int]()
 """The seed of all random inputs, in pytest's stash."""
+
+
+def item_of(item: pytest.Item) -> str:
+    """The rubric item that a test names; "" where it names none."""
+    mark = item.get_closest_marker("item")
+    return str(mark.args[0]) if mark is not None and mark.args else ""

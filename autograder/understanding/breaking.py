@@ -13,7 +13,7 @@ from .question import LETTERS, Question
 from .trials import Tried, try_changes
 
 if TYPE_CHECKING:
-    from ..assignment_code import Understanding
+    from ..assignment_parts import Understanding
     from .bench import Bench
 
 MOST_NAMED = 4

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 from tqdm import tqdm
 
-from ..assignment_code import Choice, Understanding, understanding_of
+from ..assignment_parts import Choice, Understanding, understanding_of
 from ..diagnosis.explaining import make_diagnostician
 from ..grading.seeds import Seeds, content_hash
 from ..intake import Intake

@@ -22,7 +22,7 @@ from .question import Question, excerpt, place_of
 from .slips import expressions_in
 
 if TYPE_CHECKING:
-    from ..assignment_code import Scene, Understanding
+    from ..assignment_parts import Scene, Understanding
     from .bench import Bench
 
 MOST_TRIED = 7

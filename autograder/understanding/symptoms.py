@@ -18,7 +18,7 @@ from .question import LETTERS, Option, Question
 from .trials import Tried, try_changes
 
 if TYPE_CHECKING:
-    from ..assignment_code import Symptom, Understanding
+    from ..assignment_parts import Symptom, Understanding
     from ..diagnosis.matching import Diagnostician, Match
     from .bench import Bench
 

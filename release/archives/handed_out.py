@@ -130,7 +130,11 @@ def needed_modules(files: Mapping[str, bytes], starts: Iterable[str]) -> set[str
 def _imported(path: str, content: bytes) -> Iterator[str]:
     """Absolute names of the modules that a file may import; `from a import b` gives both `a` and `a.b`."""
     parts = path.removesuffix(".py").split("/")
-    for node in ast.walk(read_source(path, content).tree):
+    waiting: list[ast.AST] = [read_source(path, content).tree]
+    while waiting:
+        node = waiting.pop()
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):  # nothing runs that block
+            waiting += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

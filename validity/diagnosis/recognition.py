@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from autograder.assignment_code import layouts_of
+from autograder.assignment_parts import layouts_of
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
 from autograder.diagnosis.explaining import Explainer, make_diagnostician
 from autograder.diagnosis.findings import Misconception

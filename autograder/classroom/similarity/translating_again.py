@@ -20,7 +20,7 @@ from foundation.assignment_file import Assignment, AssignmentError
 from foundation.child_processes import Ended
 from foundation.printable_text import printable
 
-from ...assignment_code import source_of
+from ...assignment_parts import source_of
 from ...grading.record import Model
 from ...grading.seeds import content_hash
 from ...intake import TRANSLATIONS, Intake, take_in

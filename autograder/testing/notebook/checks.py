@@ -16,9 +16,8 @@ from ...grading.states import State
 from ...rules import tell_short_cuts
 from ..errors import CheckFailed
 from ..in_process import InProcessSubmission
-from ..running.collection import item_of
 from ..running.outcomes import classify
-from ..under_test import SEED, SUBMISSION
+from ..under_test import SEED, SUBMISSION, item_of
 from .pictures import draw_failure
 
 MAX_PRINTED = 4000

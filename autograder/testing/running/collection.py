@@ -17,7 +17,7 @@ from ...assignment_code import where_to_collect
 from ...grading.marks import Outcome
 from ...grading.states import State
 from ..errors import CollectionError
-from ..under_test import SEED, SUBMISSION, SubmissionUnderTest
+from ..under_test import SEED, SUBMISSION, SubmissionUnderTest, item_of
 
 UNUSED = (
     "terminal",
@@ -88,12 +88,6 @@ class Collection:
             seconds = round(call.duration, 3)
             self.outcomes[item.nodeid] = Outcome(item.name, state, message, item_of(item), seconds, frames, item.nodeid)
         return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
-
-
-def item_of(item: pytest.Item) -> str:
-    """The rubric item that a test names; "" where it names none."""
-    mark = item.get_closest_marker("item")
-    return str(mark.args[0]) if mark is not None and mark.args else ""
 
 
 def _last_words(report: str) -> str:

@@ -33,14 +33,15 @@ def run_tests(folder: Path, old: str, new: str, *flags: str) -> str:
     return done.stdout
 
 
-def test_a_short_cut_is_found_as_it_is_when_graded(tmp_path):
+def test_a_short_cut_is_noted(tmp_path):
     borrowed = "        self.norm = nn.LayerNorm(d_model)\n"
-    said = run_tests(
-        tmp_path, "        self.gamma = ", borrowed + "        self.gamma = ", "-m", "task_1_4 or task_1_5"
+    (tmp_path / "layers.py").write_text(
+        (ROOT / "reference" / "layers.py")
+        .read_text()
+        .replace("        self.gamma = ", borrowed + "        self.gamma = ")
     )
-    assert "LayerNorm (layers.py) uses torch.nn.LayerNorm" in said and borrowed.strip() in said
-    answers = re.match(r"(E+)(\.+) ", said)
-    assert answers and len(answers[1]) > 10 and len(answers[2]) > 5 and f"{len(answers[1])} errors" in said
+    said = run_on(tmp_path, "-m", "task_1_5").stdout
+    assert re.search(r"note: layers\.py, line \d+: nn\.LayerNorm; grading refuses a task that uses it\n", said)
 
 
 def test_the_end_says_what_is_earned_and_what_is_missing(tmp_path):
