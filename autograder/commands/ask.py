@@ -30,7 +30,7 @@ from .arguments import Commands, add_layout, check_mode, running_arguments
 
 SHEETS = "sheets"
 """The folder of a class's sheets as they are kept for the next run."""
-EXAMINING = ("autograder/understanding", "autograder/assignment_code.py", "autograder/reports/excerpts.py")
+EXAMINING = ("autograder/understanding", "autograder/assignment_code.py", "autograder/reports/html.py")
 """What questions depend on besides the grader."""
 SECONDS = 600.0
 """Wall time of one student's sheet, before it is given up: a safety net."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
@@ -19,8 +20,7 @@ from ..classroom.results import results_of
 from ..classroom.roll import read_roll
 from ..classroom.store import ByHand, Results
 from ..grading.seeds import seeds_of_term
-from ..reports.exports import PLATFORMS, export, marks_of
-from ..reports.exports.marks import About
+from ..reports.exports import PLATFORMS, About, export, marks_of
 from .arguments import Commands, add_assignment, add_database, open_store
 
 MOST_NAMES = 8
@@ -75,7 +75,12 @@ def run(options: argparse.Namespace) -> int:
         content: dict[str, object] = {"without_score": {result.member.id: result.status.value for result in without}}
         for name, one in exports.items():
             files = {"marks": str(one.marks), "feedback": str(one.feedback)}
-            content[name] = {**files, "unknown": list(one.unknown), "note": one.note, "doubt": one.doubt}
+            content[name] = {
+                **files,
+                "unknown": list(one.table.unknown),
+                "note": one.table.note,
+                "doubt": one.table.doubt,
+            }
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         for name, one in exports.items():
@@ -83,16 +88,16 @@ def run(options: argparse.Namespace) -> int:
     if without:
         tell("no score", [f"{result.member.name} ({result.status.value})" for result in without])
     for name, one in exports.items():
-        for text in filter(None, (one.doubt, one.note)):
+        for text in filter(None, (one.table.doubt, one.table.note)):
             print(f"note: {name}: {text}", file=sys.stderr)
-        if one.unknown:
+        if one.table.unknown:
             what = "name its list of students with --roster" if not options.roster else WITHOUT_ID
-            tell(f"not known to {name}; {what}", one.unknown)
+            tell(f"not known to {name}; {what}", one.table.unknown)
         if one.without_feedback:
             tell(f"no feedback file for {name}, which knows only its own download", one.without_feedback)
-    return int(any(one.unknown or one.doubt for one in exports.values()))
+    return int(any(one.table.unknown or one.table.doubt for one in exports.values()))
 
 
-def tell(what: str, names: list[str] | tuple[str, ...]) -> None:
+def tell(what: str, names: Sequence[str]) -> None:
     """Prints a note about some students."""
     print(f"note: {what}: {first_of([printable(name, 60) for name in names], MOST_NAMES)}", file=sys.stderr)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
 from foundation.places import ROOT
 from foundation.whole_files import is_stream
 
@@ -17,8 +18,8 @@ from ..grading.recording import Recorder
 from ..grading.seeds import seeds_of_term
 from ..grading.submission import events_of, refusal
 from ..intake import Intake, IntakeRefusedError, name_of, take_in
-from ..reports.gradebook import Gradebook, GradebookError
-from ..reports.gradescope.results import as_results
+from ..reports.gradebook import Gradebook
+from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
 from .arguments import (
     Commands,
@@ -53,7 +54,7 @@ def add_command(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Grades one submission; the exit status."""
     if options.student is not None and options.to_nbgrader is None:
-        raise GradebookError("--student is whose marks nbgrader gets: add --to-nbgrader, or leave it out")
+        raise UserError("--student is whose marks nbgrader gets: add --to-nbgrader, or leave it out")
     check_files([options.results, options.record])
     check_references(options.references)
     assignment = read_assignment(options.assignment)
@@ -61,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     book = None
     if options.to_nbgrader is not None:
         if options.student is None:
-            raise GradebookError("--to-nbgrader also needs --student ID: nbgrader's id of the student")
+            raise UserError("--to-nbgrader also needs --student ID: nbgrader's id of the student")
         book = Gradebook.open(options.to_nbgrader, options.student, assignment)
         if options.submission.exists():  # a mistyped path costs nobody's marks
             book.reset()

@@ -19,7 +19,7 @@ from ..grading.recording import Recorder
 from ..grading.seeds import content_hash, seeds_of_term
 from ..grading.submission import events_of
 from ..intake import take_in
-from ..reports.gradescope.results import as_results
+from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
 from .arguments import Commands, check_references, shared_arguments, version_of
 

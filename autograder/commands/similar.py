@@ -17,7 +17,7 @@ from foundation.whole_files import check_folder, write_whole
 from ..classroom.entries import take_class
 from ..classroom.roll import Roll
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
-from ..reports.pages.similar_page import in_words, share_in_words, similar_json, write_similar_page
+from ..reports.pages.similar_pages import in_words, share_in_words, similar_json, write_similar_page
 from ..scoring import read_references
 from .arguments import Commands, add_assignment, add_class, add_references, add_release, check_references
 

@@ -128,7 +128,7 @@ def run_class(options: argparse.Namespace, assignment: Assignment) -> int:
             draw_sample,
             unchecked,
         )
-        from ..reports.pages.translated_page import write_translated_page
+        from ..reports.pages.similar_pages import write_translated_page
 
         sample = draw_sample(options.references, options.lines, options.seed)
         version = grader_version(assignment, options.release, options.references, CHECKING)

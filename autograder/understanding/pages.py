@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from foundation.whole_files import write_whole
 
-from ..reports.environment import make_environment
+from ..reports.html import make_environment
 from .question import Sheet
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from foundation.printable_text import printable
 
 from ..intake import Intake
-from ..reports.excerpts import CodeLine, Excerpt, code_line
+from ..reports.html import CodeLine, Excerpt, code_line
 
 AROUND = 4
 """Lines that are shown before and after the one that is asked about."""

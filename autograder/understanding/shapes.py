@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from ..reports.excerpts import Excerpt, code_line
+from ..reports.html import Excerpt, code_line
 from ..testing.case import Case
 from .own_code import Statement, code_of, own_statements, with_code
 from .question import Question, excerpt, place_of

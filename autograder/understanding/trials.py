@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..reports.excerpts import code_line
+from ..reports.html import code_line
 from .own_code import own_statements
 from .question import Option, place_of
 from .slips import Change, changes_of

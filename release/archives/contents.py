@@ -48,7 +48,7 @@ PROGRAMS_FOLDER = Path(__file__).with_name("gradescope_container")
 GRADER_ARCHIVE = "grader.tar.xz"
 """The grader and the skeleton; `setup.sh` unpacks it beside itself."""
 
-ENTRY = f"{GRADER}/reports/gradescope/__main__.py"
+ENTRY = f"{GRADER}/reports/gradescope.py"
 LOADED_BY_PATH = (f"{GRADER}/assignment/training_check.py", f"{GRADER}/sandbox/worker/")
 QUOTING = tuple(f"{GRADER}/assignment/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
 """They quote the reference, so they do not travel: failures are not named there."""

@@ -13,7 +13,7 @@ from .marks import Mark, full_marks, shows_todo
 from .running import Verdict, Workspace, ending_of, run_python, write_all
 
 SECONDS = 900
-MODULE = ENTRY.removesuffix("/__main__.py").replace("/", ".")
+MODULE = ENTRY.removesuffix(".py").replace("/", ".")
 _NO_CACHE = ("-p", "no:cacheprovider")
 
 

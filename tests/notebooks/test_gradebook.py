@@ -13,8 +13,8 @@ from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
-from autograder.reports.gradebook import Gradebook, GradebookError
-from autograder.reports.gradebook.target import find_target
+from autograder.reports.gradebook import Gradebook, find_target
+from foundation.command_line import UserError
 from foundation.places import ROOT
 
 pytestmark = pytest.mark.slow
@@ -71,7 +71,7 @@ def test_no_earlier_mark_survives_a_crash(url, scores, assignment) -> None:
     parts = list(whole.judgement.parts)
     parts[7] = parts[7].model_copy(update={"score": "half of them"})
     broken = whole.changed(judgement=whole.judgement.model_copy(update={"parts": tuple(parts)}))
-    with pytest.raises(GradebookError, match="could not convert string to float"):
+    with pytest.raises(UserError, match="could not convert string to float"):
         book.write(broken)
     assert scores(url)["bert"] == 0.0
 
@@ -134,9 +134,7 @@ def test_a_slip_of_the_operator_costs_nobody_marks(url, scores, assignment, tmp_
 
 def test_a_server_that_is_not_there_is_one_line(assignment) -> None:
     book = Gradebook.open("postgresql://me:secret@127.0.0.1:1/grades", "anna", assignment)
-    with pytest.raises(
-        GradebookError, match=r"^gradebook postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/grades: .*refused"
-    ):
+    with pytest.raises(UserError, match=r"^gradebook postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/grades: .*refused"):
         book.reset()
 
 

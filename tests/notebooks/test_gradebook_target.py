@@ -3,13 +3,9 @@
 import pytest
 
 from autograder.__main__ import main
-from autograder.reports.gradebook.target import (
-    GradebookError,
-    check_student,
-    find_target,
-    graded_cells,
-    read_notebooks,
-)
+from autograder.reports.gradebook import Gradebook, find_target, graded_cells, read_notebooks
+from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
 
 
 def test_a_course_keeps_its_marks_in_its_folder(tmp_path) -> None:
@@ -36,8 +32,8 @@ def test_a_url_is_shown_without_its_password(text, url, shown) -> None:
 
 @pytest.mark.parametrize("student", ["", "..", ".a", "a/b", "a\\b", "a b", "x" * 129, "a\n"])
 def test_ids_that_could_lead_elsewhere_are_refused(student) -> None:
-    with pytest.raises(GradebookError, match="--student .*: expected letters"):
-        check_student(student)
+    with pytest.raises(UserError, match="--student .*: expected letters"):
+        Gradebook.open("sqlite:///a.db", student, read_assignment())
 
 
 def test_every_graded_cell_is_found() -> None:

@@ -24,7 +24,7 @@ from release.problems import ReleaseError
 
 EXAMPLE = Path(__file__).with_name("tiny_project")
 ROOM = "autograder/assignment"
-ENTRY = "autograder/reports/gradescope/__main__.py"
+ENTRY = "autograder/reports/gradescope.py"
 
 
 def test_students_get_what_they_need_and_no_more(example_release) -> None:

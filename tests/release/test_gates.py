@@ -189,7 +189,7 @@ def test_an_archive_that_does_not_work_closes(doctored: Doctor, name: str, test:
 
 
 def test_an_archive_that_does_not_grade_closes(doctored: Doctor) -> None:
-    broken = {"autograder/reports/gradescope/__main__.py": b"raise SystemExit('broken')\n"}
+    broken = {"autograder/reports/gradescope.py": b"raise SystemExit('broken')\n"}
     archive = doctored(archive="gradescope.zip", **{"grader.tar.xz": make_tar_xz(broken)})
     (fault,) = gradescope_grades(archive).faults
     assert "broken" in fault and "in the unpacked archive" in fault

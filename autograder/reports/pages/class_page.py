@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
@@ -12,26 +12,20 @@ from foundation.counting import as_threshold
 
 from ...classroom.downloads import LAYOUTS
 from ...classroom.marks import Mark
-from ...classroom.results import Result
+from ...classroom.results import Result, by_task
 from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
 from ...grading.states import State
 from ..class_summary import scores_of, tasks_of
-from .pictures import highest_bleu, histogram, intervals, spacing
+from .pictures import bleu_picture, histogram
 
 BORDERLINE = 3
 
 
 @dataclass(frozen=True)
 class Case:
-    """A submission to look at.
-
-    Attributes:
-        key: of the submission.
-        urgency: 0 = first, BORDERLINE = last.
-        reasons: one line each.
-    """
+    """A submission to look at, by its key, and why; 0 is the first to look at, BORDERLINE the last."""
 
     key: str
     urgency: int
@@ -44,61 +38,35 @@ def cases(
     """All submissions that a person should look at, the most urgent first; marks by the submission's key."""
     found = []
     for key, record in records.items():
-        own = marks[key]
-        reasons = [*_undecided(record, own), *_late(own), *_internals(record)]
-        reasons += _noted(record)
-        reasons += _borderline(record, thresholds)
-        if reasons:
+        if reasons := list(_reasons(record, marks[key], thresholds)):
             found.append(Case(key, min(urgency for urgency, _ in reasons), tuple(text for _, text in reasons)))
     return sorted(found, key=lambda case: (case.urgency, case.key))
 
 
-def _undecided(record: Record, marks: Sequence[Mark]) -> list[tuple[int, str]]:
+def _reasons(record: Record, marks: Sequence[Mark], thresholds: Mapping[str, float]) -> Iterator[tuple[int, str]]:
+    """Why to look at a submission, each with its urgency."""
     decided = [{one.part.number for one in mark.parts if one.by_hand} for mark in marks]
     parts = [part for part in record.judgement.parts if any(part.number not in one for one in decided)]
     if not record.has_ended and any(not part.state.has_mark for part in parts):
-        return [(0, f"grading did not finish: {record.run.error or 'it was stopped'}")]
-    reasons = []
-    for state in reversed(State):
-        titles = [part.title for part in parts if part.state is state]
-        if state.needs_a_look and titles:
-            what = record.judgement.refusal or ", ".join(titles)
-            reasons.append((int(state.has_mark), f"{state.value}: {what}"))
-    return reasons
-
-
-def _late(marks: Sequence[Mark]) -> list[tuple[int, str]]:
-    return [(0, why) for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why]
-
-
-def _internals(record: Record) -> list[tuple[int, str]]:
-    return [(1, f"internals: {use}") for use in record.judgement.internals]
-
-
-def _noted(record: Record) -> list[tuple[int, str]]:
-    return [(2, note) for note in record.run.notes]
-
-
-def _borderline(record: Record, thresholds: Mapping[str, float]) -> list[tuple[int, str]]:
-    if not (bleu := record.judgement.bleu):
-        return []
-    interval = f"the interval is {bleu.low:.3f} to {bleu.high:.3f}"
-    return [
-        (BORDERLINE, f"BLEU {bleu.value:.3f} is close to {name}, {as_threshold(value)}: {interval}")
-        for name, value in thresholds.items()
-        if bleu.low < value < bleu.high
-    ]
+        yield 0, f"grading did not finish: {record.run.error or 'it was stopped'}"
+    else:
+        for state in reversed(State):
+            titles = [part.title for part in parts if part.state is state]
+            if state.needs_a_look and titles:
+                yield int(state.has_mark), f"{state.value}: {record.judgement.refusal or ', '.join(titles)}"
+    yield from ((0, why) for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why)
+    yield from ((1, f"internals: {use}") for use in record.judgement.internals)
+    yield from ((2, note) for note in record.run.notes)
+    if bleu := record.judgement.bleu:
+        for name, value in thresholds.items():
+            if bleu.low < value < bleu.high:
+                interval = f"the interval is {bleu.low:.3f} to {bleu.high:.3f}"
+                yield BORDERLINE, f"BLEU {bleu.value:.3f} is close to {name}, {as_threshold(value)}: {interval}"
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A misconception that the diagnosis has named.
-
-    Attributes:
-        fault: in the catalogue.
-        title: of the task.
-        keys: of the submissions that have it.
-    """
+    """A misconception that the diagnosis has named, the title of its task, and the keys of submissions with it."""
 
     fault: Fault
     title: str
@@ -106,12 +74,7 @@ class Misconception:
 
 
 def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> list[Misconception]:
-    """All named misconceptions; of equally frequent ones the earlier task first.
-
-    Args:
-        records: of the class.
-        catalogue: faults by id; what is no longer in it is left out.
-    """
+    """All named misconceptions that the catalogue has; of equally frequent ones the earlier task first."""
     keys: dict[str, dict[str, None]] = defaultdict(dict)
     titles = {}
     for key, record in records.items():
@@ -122,6 +85,40 @@ def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> lis
     tasks = {id_: catalogue[id_].task for id_ in keys}  # of today: records may wait that know other numbers
     found = [Misconception(catalogue[id_], titles.get(task, task), tuple(keys[id_])) for id_, task in tasks.items()]
     return sorted(found, key=lambda one: (-len(one.keys), one.fault.task, one.fault.id))
+
+
+@dataclass
+class LostItem:
+    """An item of a task's rubric, and how many submissions have lost it.
+
+    Attributes:
+        number: of the task.
+        title: of the task.
+        name: of the item.
+        judged: submissions in which it was judged.
+        missed: of these, those in which a test of its own does not pass.
+        blocked: those in which only another item is missing, without which it is worth nothing.
+    """
+
+    number: str
+    title: str
+    name: str
+    judged: int = 0
+    missed: int = 0
+    blocked: int = 0
+
+
+def lost_items(records: Iterable[Record]) -> list[LostItem]:
+    """The items that anybody has lost, the most often lost first."""
+    found: dict[tuple[str, str], LostItem] = {}
+    for part in (part for same in by_task(records) for part in same):
+        for item in part.items:
+            one = found.setdefault((part.number, item.name), LostItem(part.number, part.title, item.name))
+            one.judged += 1
+            one.missed += bool(item.missed)
+            one.blocked += bool(item.requires and not item.missed)
+    lost = [one for one in found.values() if one.missed or one.blocked]
+    return sorted(lost, key=lambda one: -(one.missed + one.blocked) / one.judged)
 
 
 def class_view(
@@ -142,18 +139,16 @@ def class_view(
     marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
     scores = scores_of(one for same in results.values() for one in same)
     top = judgements[0].max_score
-    bleu_top = highest_bleu(records, assignment.thresholds)
     seconds = {key: record.run.seconds for key, record in records.items()}
-    slowest = sorted(seconds.items(), key=lambda item: -item[1])[:5]
     looked_at = cases(records, marks, assignment.thresholds)
-    finished = [record.run.finished for record in records.values() if record.run.finished]
     return {
         "title": assignment.title,
         "n": len(records),
         "n_scores": len(scores),
-        "shown": {key: shown_scores(same) for key, same in marks.items()},
+        # different ones of those who share a submission; None for those without one
+        "shown": {key: list(dict.fromkeys(mark.score for mark in same)) for key, same in marks.items()},
         "changed": {key: {p.part.number for m in same for p in m.parts if p.by_hand} for key, same in marks.items()},
-        "scores": scores_by_task(marks),
+        "scores": {key: scores_by_task(same) for key, same in marks.items()},
         "parts": {key: {part.number: part for part in one.judgement.parts} for key, one in records.items()},
         "top": top,
         "mean": mean(scores) if scores else None,
@@ -162,15 +157,22 @@ def class_view(
         "borderline": [case for case in looked_at if case.urgency == BORDERLINE],
         "bins": histogram(scores, top),
         "tasks": tasks_of(records.values()),
+        "items": lost_items(records.values()),
         "misconceptions": ranked(records, catalogue),
-        "intervals": intervals(records, bleu_top),
-        "spacing": spacing(len(records)),
-        "bleu_top": bleu_top,
-        "thresholds": {name: 100 * value / bleu_top for name, value in assignment.thresholds.items()},
-        "threshold_values": assignment.thresholds,
-        "seconds": {"median": median(seconds.values()), "all": sum(seconds.values()), "slowest": slowest},
-        "last": max(finished, default=None),
+        **bleu_picture(records, assignment),
+        "median_seconds": median(seconds.values()),
+        "all_seconds": sum(seconds.values()),
+        "slowest": sorted(seconds.items(), key=lambda item: -item[1])[:5],
+        "last": max((record.run.finished for record in records.values() if record.run.finished), default=None),
     }
+
+
+def scores_by_task(marks: Sequence[Mark]) -> dict[str, list[float | None]]:
+    """The different points of those who share a submission, by the number of the task."""
+    found: dict[str, dict[float | None, None]] = {}
+    for one in (part for mark in marks for part in mark.parts):
+        found.setdefault(one.part.number, {})[one.score] = None
+    return {number: list(scores) for number, scores in found.items()}
 
 
 def roll_view(roll: Roll) -> dict[str, object]:
@@ -185,19 +187,3 @@ def roll_view(roll: Roll) -> dict[str, object]:
         "missing": roll.missing,
         "left_out": [one for one in roll.left_out if not one.needs_decision],
     }
-
-
-def shown_scores(marks: Sequence[Mark]) -> list[float | None]:
-    """The different scores of those who share a submission; None for those without one."""
-    return list(dict.fromkeys(mark.score for mark in marks))
-
-
-def scores_by_task(marks: Mapping[str, Sequence[Mark]]) -> dict[str, dict[str, list[float | None]]]:
-    """The different points of those who share a submission, by key and the number of the task."""
-    found: dict[str, dict[str, list[float | None]]] = {}
-    for key, same in marks.items():
-        of_tasks = found.setdefault(key, {})
-        for one in (part for mark in same for part in mark.parts):
-            scores = of_tasks.setdefault(one.part.number, [])
-            scores += [one.score] if one.score not in scores else []
-    return found

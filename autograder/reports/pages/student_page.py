@@ -12,7 +12,7 @@ from ...classroom.results import Result
 from ...grading.record import Part, Record
 from ...grading.states import State
 from ..terminal import Passage, passages_of
-from .pictures import highest_bleu, intervals, pictures_of
+from .pictures import bleu_picture, pictures_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,6 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
         results: of the students who share it.
     """
     judgement = record.judgement
-    bleu_top = highest_bleu({"": record}, assignment.thresholds)
     return {
         "title": assignment.title,
         "record": record,
@@ -53,10 +52,7 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
         "tasks": [task_of(part, results, bool(judgement.refusal)) for part in judgement.parts],
         "scores": scores_of(results),
         "said": [line for result in results for line in said_of(result, len(results) > 1)],
-        "interval": next(iter(intervals({"": record}, bleu_top)), None),
-        "bleu_top": bleu_top,
-        "thresholds": {name: 100 * value / bleu_top for name, value in assignment.thresholds.items()},
-        "threshold_values": assignment.thresholds,
+        **bleu_picture({"": record}, assignment),
         **pictures_of(judgement.learned),
     }
 

@@ -18,7 +18,7 @@ from autograder.__main__ import main
 from autograder.grading.marks import Outcome, judge_task
 from autograder.grading.record import read_record
 from autograder.grading.states import State
-from autograder.reports.gradescope.results import as_results
+from autograder.reports.gradescope import as_results
 from foundation.assignment_file import Item, read_assignment
 from validity.__main__ import main as prove
 

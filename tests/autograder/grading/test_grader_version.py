@@ -55,9 +55,9 @@ def test_files_that_decide_marks_change_it_and_no_others(copy):
 
 
 def test_further_rooms_and_files_change_it_where_they_are_named(copy):
-    also = ("autograder/commands", "autograder/reports/excerpts.py")
+    also = ("autograder/commands", "autograder/reports/html.py")
     plain = version(copy)
-    for path in ("commands/grade.py", "reports/excerpts.py"):
+    for path in ("commands/grade.py", "reports/html.py"):
         before = version(copy, also)
         (copy / "autograder" / path).write_text("")
         assert version(copy, also) != before and version(copy) == plain, path

@@ -6,7 +6,7 @@ from autograder.grading.record import Part, Record
 from autograder.grading.recording import Recorder
 from autograder.grading.translations import judge_translations
 from autograder.intake import Intake
-from autograder.reports.gradescope.results import as_results
+from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
 from foundation.assignment_file import read_assignment
 

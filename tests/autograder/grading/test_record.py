@@ -23,7 +23,7 @@ from autograder.grading.seeds import content_hash
 from autograder.grading.states import State, worst
 from autograder.grading.submission import events_of, refusal
 from autograder.intake import IntakeRefusedError, take_in
-from autograder.reports.gradescope.results import as_results
+from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
 from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.assignment_file import read_assignment

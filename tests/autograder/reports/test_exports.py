@@ -21,8 +21,7 @@ from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
 from autograder.grading.states import State
-from autograder.reports.exports import PLATFORMS, export, marks_of
-from autograder.reports.exports.marks import About
+from autograder.reports.exports import PLATFORMS, About, export, marks_of
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
 
 ASSIGNMENT = read_assignment()
@@ -146,7 +145,7 @@ def test_moodles_comments_are_html(tmp_path):
     assert comment == html.escape(
         f"{ASSIGNMENT.tasks[0].number} {ASSIGNMENT.tasks[0].title}: 0 of 4 (failed); <script>alert(1)</script>"
     )
-    assert done.without_feedback == ("Eve (eve)",), "its page is not there"
+    assert done.without_feedback == ["Eve (eve)"], "its page is not there"
 
 
 def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, marks, run):

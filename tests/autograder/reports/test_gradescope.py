@@ -13,9 +13,7 @@ from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
-from autograder.reports.gradescope.__main__ import main
-from autograder.reports.gradescope.metadata import MetadataError, read_metadata
-from autograder.reports.gradescope.results import as_markdown, as_results, in_full
+from autograder.reports.gradescope import MetadataError, as_markdown, as_results, in_full, main, read_metadata
 from foundation.assignment_file import read_assignment
 
 CREATED = "2026-11-21T10:30:00.000000+01:00"

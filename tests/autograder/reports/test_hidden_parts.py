@@ -9,8 +9,7 @@ from autograder.grading.events import Finished, TakenIn, TasksJudged, Translatio
 from autograder.grading.marks import TaskResult
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
-from autograder.reports.gradescope.metadata import SubmissionMetadata
-from autograder.reports.gradescope.results import in_full
+from autograder.reports.gradescope import SubmissionMetadata, in_full
 from autograder.scoring import score
 from foundation.assignment_file import read_assignment
 

@@ -14,9 +14,8 @@ from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.class_summary import as_class_table, write_summary
-from autograder.reports.exports import PLATFORMS, export, marks_of
-from autograder.reports.exports.marks import About
-from autograder.reports.gradescope.results import as_results, in_full
+from autograder.reports.exports import PLATFORMS, About, export, marks_of
+from autograder.reports.gradescope import as_results, in_full
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
 from foundation.assignment_file import read_assignment

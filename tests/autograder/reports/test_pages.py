@@ -15,7 +15,7 @@ from autograder.classroom.roll import LeftOut, Member, Roll
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.events import Finished, Noted, TasksJudged
 from autograder.grading.marks import TaskResult
-from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, Learned
+from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, ItemScore, Learned
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.pages import write_pages
@@ -167,6 +167,26 @@ def test_a_misconception_of_a_task_that_no_record_knows_is_counted(tmp_path):
     assert [(one.title, one.keys) for one in found] == [("9.9", ("a",))]
 
 
+def test_the_items_that_were_lost_most_often_come_first(pages):
+    def item(name, missed, requires=""):
+        return ItemScore(name=name, score=0, points=1, missed=missed, requires=requires)
+
+    def with_rubric(key, *items):
+        judgement = graded(key).record.judgement
+        parts = [part.changed(items=items) if part.number == "1.4" else part for part in judgement.parts]
+        return graded(key, parts=parts)
+
+    page = pages(
+        with_rubric("a", item("first", 0), item("second", 0)),
+        with_rubric("b", item("first", 0), item("second", 2)),
+        with_rubric("c", item("first", 1), item("second", 0, requires="first")),
+        with_rubric("d", item("first", 0), item("second", 1)),
+    )["class.html"]
+    text = words(re.search(r'<section aria-labelledby="items">.*?</section>', page, re.DOTALL)[0])
+    assert text.endswith("Layer normalisation second 3 of 4 1.4 Layer normalisation first 1 of 4")
+    assert 'aria-label="50% own tests fail, 25% another item is missing"' in page
+
+
 def test_a_task_without_points_has_a_state_alone(pages):
     text = words(pages(graded("a"))["students/a.html"])
     assert "Diagonal mask: passed" in text and "0 of 0" not in text
@@ -198,7 +218,7 @@ def test_an_unfinished_record_says_so(tmp_path, pages):
 
 def test_bonus_points_are_in_the_last_column():
     bins = histogram([0, 4.9, 5, 100, 107], 100)
-    assert [one.count for one in bins] == [2, 1, *[0] * 17, 2] and bins[0].height == 100
+    assert [one["count"] for one in bins] == [2, 1, *[0] * 17, 2] and bins[0]["percent"] == 100
 
 
 LEARNED = Learned(

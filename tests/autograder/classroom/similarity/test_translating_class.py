@@ -23,7 +23,7 @@ from autograder.classroom.similarity.translating_again import (
 )
 from autograder.grading.seeds import Seeds
 from autograder.intake import Intake
-from autograder.reports.pages.translated_page import write_translated_page
+from autograder.reports.pages.similar_pages import write_translated_page
 from autograder.scoring import ScoringError
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from ... import __main__ as command
-from ... import scale  # noqa: F401
+from .. import __main__ as command
+from .. import scale  # noqa: F401
 
 if __name__ == "__main__":
     root = Path(sys.argv[2])

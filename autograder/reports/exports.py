@@ -1,4 +1,7 @@
-"""Marks and feedback in the forms that learning platforms import."""
+"""Marks and feedback in the forms that learning platforms import: a table and an archive for each platform.
+
+A student without a score has no mark there, either: never a zero.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,142 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from foundation.counting import first_of
+from foundation.counting import counted, first_of
 from foundation.printable_text import printable
 
-from ...classroom.downloads.platforms import CANVAS_FILE
-from ...classroom.records import record_names
-from ...classroom.results import Status
-from ...grading.record import write_result
-from ..pages.writing import STUDENTS
-from ..spreadsheets import as_csv, as_score
-from .marks import About, Mark, Table
+from ..classroom.downloads import Person, Student
+from ..classroom.downloads.matching import Index
+from ..classroom.downloads.platforms import CANVAS_FILE
+from ..classroom.marks import PartMark
+from ..classroom.records import record_names
+from ..classroom.results import Result, Status
+from ..grading.record import write_result
+from .pages.writing import STUDENTS
+from .spreadsheets import as_csv, as_score
+
+MOST_CHARACTERS = 2_000
+LEAST_DIFFERENCE = 0.005  # of points
+MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A student's mark.
+
+    Attributes:
+        result: of the student.
+        ids: kind -> value, as in `Person`; those of the roster come first.
+        row: the student's line in the roster, by heading; empty where there is none.
+    """
+
+    result: Result
+    ids: Mapping[str, str]
+    row: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self.result.member.name
+
+    @property
+    def name_and_id(self) -> str:
+        """For the person who exports: two students may have one name."""
+        member = self.result.member
+        return member.name if member.id == member.name else f"{member.name} ({member.id})"
+
+    @property
+    def comment(self) -> str:
+        """What people say, and where points are missing and why, in one line; "" where there is no score."""
+        record, mark = self.result.record, self.result.mark
+        if record is None or mark is None or self.result.score is None:
+            return ""
+        said = [mark.comment.text] if mark.comment else []
+        days = counted(mark.lateness.days, "late day")
+        late = [f"{mark.lateness.percent:g}% off for {days}"] if mark.lateness.percent else []
+        parts = [told for one in mark.parts if (told := _told(one))]
+        texts = [*said, *late, *parts, *record.judgement.notes]
+        return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
+
+
+def _told(one: PartMark) -> str:
+    """What a part's mark is and why, if it is not the full one or a person has something to say about it."""
+    part, texts = one.part, []
+    if one.by_hand or (not part.extension and (one.score or 0.0) < part.points):
+        why = f"by hand: {one.by_hand.text}" if one.by_hand else part.state.value
+        texts.append(f"{as_score(one.score)} of {as_score(part.points)} ({why})")
+    if one.comment:
+        texts.append(one.comment.text)
+    return f"{part.number} {part.title}: {', '.join(texts)}" if texts else ""
+
+
+@dataclass(frozen=True)
+class About:
+    """What the marks are for.
+
+    Attributes:
+        title: of the assignment.
+        max_score: without bonus points.
+        column: its heading on the platform; "" = found in the roster, or else the title.
+        points: what the platform's assignments are worth, by column, where the roster tells.
+    """
+
+    title: str
+    max_score: float
+    column: str = ""
+    points: Mapping[str, str] = field(default_factory=dict)
+
+    def other_points(self, said: Iterable[str]) -> str:
+        """What the platform says that the assignment is worth, where that is something else."""
+        for text in said:
+            try:
+                difference = abs(float(text.replace(",", ".")) - self.max_score)
+            except ValueError:
+                continue
+            if difference > LEAST_DIFFERENCE:
+                there = f"its assignment is worth {printable(text, 20)} points"
+                return f"{there}, these marks are out of {self.max_score:g}; change that first"
+        return ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file to import.
+
+    Attributes:
+        heading: the columns, in order.
+        rows: by column.
+        unknown: names and ids of students with a score whom the platform could not find.
+        note: what a person should see to before the import, or "".
+        doubt: why the platform would put these marks into another place than the one that is meant, or "".
+    """
+
+    heading: Sequence[str]
+    rows: Sequence[Mapping[str, str]]
+    unknown: Sequence[str] = ()
+    note: str = ""
+    doubt: str = ""
+
+
+def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Mark]:
+    """The marks of all students, with what a roster of the platform tells about them.
+
+    Args:
+        results: of the class.
+        roster: may come from another platform than the submissions; ids decide, or else names.
+    """
+    index = Index(roster)
+    found = index.students_of([[Person(result.member.name, result.member.ids)] for result in results])
+    marks = []
+    for result, students in zip(results, found, strict=True):
+        student = students[0] if len(students) == 1 else None
+        ids = {**result.member.ids, **(student.ids if student else {})}
+        marks.append(Mark(result, ids, student.row if student else {}))
+    return marks
+
 
 # Canvas's gradebook: Grades > Import, and for feedback Assignment > Upload submissions.
 #
@@ -30,9 +155,9 @@ from .marks import About, Mark, Table
 # file's name they begin with (`infer_comment_context_from_filename`), and shown under that file's name.
 
 CANVAS_STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+CANVAS_IDS = {"ID": "canvas", "SIS User ID": "number", "SIS Login ID": "login"}
 ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
 MOST_HEADINGS = 5
-CANVAS_IDS = {"ID": "canvas", "SIS User ID": "number", "SIS Login ID": "login"}
 
 
 def canvas_table(marks: Sequence[Mark], about: About) -> Table:
@@ -63,11 +188,8 @@ def column_in(marks: Sequence[Mark], title: str) -> tuple[str, str]:
         return (*same, title)[0], ""
     likely = same or sorted(titles, key=lambda heading: title.casefold() not in heading.casefold())
     shown = first_of([repr(printable(heading, 60)) for heading in likely], MOST_HEADINGS)
-    doubt = "more than one column" if same else "no column"
-    return (
-        title,
-        f"{doubt} of the gradebook is {title!r} and its number: name the one that is meant with --column: {shown}",
-    )
+    which = f"{'more than one column' if same else 'no column'} of the gradebook is {title!r} and its number"
+    return title, f"{which}: name the one that is meant with --column: {shown}"
 
 
 def canvas_feedback(mark: Mark) -> str | None:
@@ -84,16 +206,8 @@ def canvas_feedback(mark: Mark) -> str | None:
 # belongs to the student whose number its name has in the second place (`mod/assign/feedback/file/importziplib.php`).
 
 MOODLE_HEADING = (
-    "Identifier",
-    "Full name",
-    "Email address",
-    "Status",
-    "Grade",
-    "Maximum Grade",
-    "Grade can be changed",
-    "Last modified (submission)",
-    "Last modified (grade)",
-    "Feedback comments",
+    *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed"),
+    *("Last modified (submission)", "Last modified (grade)", "Feedback comments"),
 )
 NEEDED = ("Identifier", "Grade", "Last modified (grade)")
 
@@ -103,13 +217,12 @@ def moodle_table(marks: Sequence[Mark], about: About) -> Table:
     given = next((tuple(mark.row) for mark in marks if all(column in mark.row for column in NEEDED)), None)
     rows, unknown = [], []
     for mark in marks:
-        number, member = mark.ids.get("moodle", ""), mark.result.member
-        if not number:
+        if not (number := mark.ids.get("moodle", "")):
             unknown += [mark.name_and_id] if mark.result.score is not None else []
             continue
         row = {
             "Identifier": f"Participant {number}",
-            "Full name": member.name,
+            "Full name": mark.name,
             "Email address": mark.ids.get("email", ""),
             "Maximum Grade": as_score(about.max_score),
             "Grade can be changed": "Yes",
@@ -139,19 +252,6 @@ def moodle_feedback(mark: Mark) -> str | None:
 STATUS = {Status.GRADED: "Graded", Status.NEEDS_REVIEW: "Ungraded", Status.MISSING: "Missing"}
 FOLDER = "submission_"
 """Before the submission's number, in Gradescope's own download."""
-GRADESCOPE_HEADING = (
-    "First Name",
-    "Last Name",
-    "SID",
-    "Email",
-    "Sections",
-    "Total Score",
-    "Max Points",
-    "Status",
-    "Submission ID",
-    "Submission Time",
-    "Lateness (H:M:S)",
-)
 
 
 def gradescope_table(marks: Sequence[Mark], about: About) -> Table:
@@ -172,18 +272,14 @@ def gradescope_table(marks: Sequence[Mark], about: About) -> Table:
                 "Status": STATUS[mark.result.status],
                 "Submission ID": member.entry.removeprefix(FOLDER) if member.entry.startswith(FOLDER) else "",
                 "Submission Time": f"{member.submitted:%Y-%m-%d %H:%M:%S %z}" if member.submitted else "",
+                "Lateness (H:M:S)": "",
             }
         )
-    return Table(GRADESCOPE_HEADING, rows)
-
-
-# A table for any other system: who, how many points, and what a person should know.
-
-PLAIN_HEADING = ("id", "name", "email", "group", "score", "max_score", "late", "status", "reason", "comment")
+    return Table([*rows[0]], rows)
 
 
 def plain_table(marks: Sequence[Mark], about: About) -> Table:
-    """A line for each student, without a score where there is none."""
+    """For any other system: a line for each student, with what a person should know."""
     rows = []
     for mark in marks:
         result, member = mark.result, mark.result.member
@@ -201,32 +297,17 @@ def plain_table(marks: Sequence[Mark], about: About) -> Table:
                 "comment": mark.comment,
             }
         )
-    return Table(PLAIN_HEADING, rows)
+    return Table([*rows[0]], rows)
 
 
-MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
-
-
-@dataclass(frozen=True)
-class Platform:
-    """Where marks go.
-
-    Attributes:
-        table: makes the file to import.
-        feedback_file: the name by which the platform finds the student of a feedback file, None = it does not; where
-            there is no such function it reads none, and names are made from students' ids.
-    """
-
-    table: Callable[[Sequence[Mark], About], Table]
-    feedback_file: Callable[[Mark], str | None] | None = None
-
-
-PLATFORMS = {
-    "canvas": Platform(canvas_table, canvas_feedback),
-    "moodle": Platform(moodle_table, moodle_feedback),
-    "gradescope": Platform(gradescope_table),
-    "plain": Platform(plain_table),
+PLATFORMS: dict[str, Callable[[Sequence[Mark], About], Table]] = {
+    "canvas": canvas_table,
+    "moodle": moodle_table,
+    "gradescope": gradescope_table,
+    "plain": plain_table,
 }
+FEEDBACK_FILES = {"canvas": canvas_feedback, "moodle": moodle_feedback}
+"""The name by which a platform finds the student of a feedback file; others read none: ids will do."""
 
 
 @dataclass(frozen=True)
@@ -234,20 +315,16 @@ class Export:
     """What was written for a platform.
 
     Attributes:
-        marks: the table.
+        table: that its file has.
+        marks: the file.
         feedback: the archive.
-        unknown: students with a score whom the platform could not find.
         without_feedback: students with a score of whom no page could be put into the archive.
-        note: what a person should see to before the import, or "".
-        doubt: why the marks would come into another place than the one that is meant, or "".
     """
 
+    table: Table
     marks: Path
     feedback: Path
-    unknown: tuple[str, ...]
-    without_feedback: tuple[str, ...]
-    note: str = ""
-    doubt: str = ""
+    without_feedback: Sequence[str]
 
 
 def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> Export:
@@ -263,13 +340,13 @@ def export(platform: str, marks: Sequence[Mark], about: About, source: Path, out
     Raises:
         NotWrittenError: where that fails.
     """
-    table = PLATFORMS[platform].table(marks, about)
+    table = PLATFORMS[platform](marks, about)
     path = output / f"{platform}.csv"
     write_result(path, as_csv(table.heading, table.rows))
     pages, without = pages_of(platform, [mark for mark in marks if mark.result.score is not None], source)
     archive = output / f"{platform}-feedback.zip"
     write_result(archive, as_zip(pages))
-    return Export(path, archive, tuple(table.unknown), tuple(without), table.note, table.doubt)
+    return Export(table, path, archive, without)
 
 
 def pages_of(platform: str, marks: Sequence[Mark], source: Path) -> tuple[dict[str, bytes], list[str]]:
@@ -277,16 +354,12 @@ def pages_of(platform: str, marks: Sequence[Mark], source: Path) -> tuple[dict[s
     stems = record_names([mark.result.member.id for mark in marks])
     pages, without = {}, []
     for mark in marks:
-        find = PLATFORMS[platform].feedback_file
-        name = find(mark) if find else f"{stems[mark.result.member.id]}.html"
-        try:
-            content = (source / STUDENTS / f"{mark.result.member.key}.html").read_bytes()
-        except OSError:
-            name = None
-        if name is None:
-            without.append(mark.name_and_id)
+        path = source / STUDENTS / f"{mark.result.member.key}.html"
+        name = find(mark) if (find := FEEDBACK_FILES.get(platform)) else f"{stems[mark.result.member.id]}.html"
+        if name and path.is_file():
+            pages[name] = path.read_bytes()
         else:
-            pages[name] = content
+            without.append(mark.name_and_id)
     return pages, without
 
 

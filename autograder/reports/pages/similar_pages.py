@@ -1,19 +1,21 @@
-"""Similar submissions side by side."""
+"""Similar submissions side by side, and checkpoints that do not give the translations that were handed in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
-from foundation.whole_files import write_whole
 
 from ...classroom.roll import Roll
 from ...classroom.similarity import Findings, Pair, Place, Written
 from ...classroom.similarity.translations import SameGroup
-from ..excerpts import CodeLine, Excerpt, code_line
-from .writing import CLASS, SIMILAR, STUDENTS, TRANSLATED, make_environment
+from ..html import CodeLine, Excerpt, code_line
+from .writing import SIMILAR, TRANSLATED, others_in, pages_of, write_page
+
+if TYPE_CHECKING:  # needs PyTorch
+    from ...classroom.similarity.translating_again import CheckedClass
 
 CONTEXT = 2
 """Lines shown around those that are shared."""
@@ -36,22 +38,17 @@ def write_similar_page(
         output: an existing folder.
     """
     names = roll.names()
-    pages = {key: f"{STUDENTS}/{quote(key)}.html" for key in written if (output / STUDENTS / f"{key}.html").is_file()}
-    shown = [(pair, list(sides_of(pair, written))) for pair in findings.pairs[:MOST_SHOWN]]
-    page = make_environment().get_template("similar.html")
-    text = page.render(
-        title=assignment.title,
-        findings=findings,
-        shown=shown,
-        further=findings.pairs[MOST_SHOWN:],
-        names={key: names.get(key, key) for key in written},
-        pages=pages,
-        words=in_words,
-        share=share_in_words,
-        has_class_page=(output / CLASS).is_file(),
-        has_translated_page=(output / TRANSLATED).is_file(),
-    )
-    write_whole(output / SIMILAR, text)
+    view = {
+        "title": assignment.title,
+        "findings": findings,
+        "shown": [(pair, list(sides_of(pair, written))) for pair in findings.pairs[:MOST_SHOWN]],
+        "further": findings.pairs[MOST_SHOWN:],
+        "names": {key: names.get(key, key) for key in written},
+        "pages": pages_of(written, output),
+        "words": in_words,
+        "share": share_in_words,
+    }
+    write_page("similar.html", output / SIMILAR, view, **others_in(output))
 
 
 def sides_of(pair: Pair, written: Mapping[str, Written]) -> Iterator[dict[str, object]]:
@@ -153,3 +150,30 @@ def similar_json(findings: Findings, roll: Roll, written: Mapping[str, Written])
         "groups": [list(group) for group in findings.groups],
         "not_compared": dict(findings.unread),
     }
+
+
+def write_translated_page(found: CheckedClass, assignment: Assignment, output: Path) -> Path:
+    """Writes `translated-again.html`; its path.
+
+    Args:
+        found: what translating again has shown.
+        assignment: its title.
+        output: an existing folder.
+    """
+    by_outcome = {
+        name: sorted((one for one in found.submissions if one.outcome == name), key=lambda one: (one.same, one.name))
+        for name in ("differs", "not translated", "agrees", "nothing to check")
+    }
+    lacking: dict[str, list[str]] = {}
+    for one in by_outcome["nothing to check"]:
+        lacking.setdefault(one.reason, []).append(one.key)
+    view = {
+        "title": assignment.title,
+        "found": found,
+        "by_outcome": by_outcome,
+        "lacking": sorted(lacking.items(), key=lambda item: -len(item[1])),
+        "names": {one.key: one.name or one.key for one in found.submissions},
+        "pages": pages_of((one.key for one in found.submissions), output),
+    }
+    write_page("translated.html", output / TRANSLATED, view, **others_in(output))
+    return output / TRANSLATED

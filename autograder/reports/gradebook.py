@@ -1,0 +1,320 @@
+"""Writes our marks to nbgrader's gradebook, so that its formgrader, feedback and export show them.
+
+    book = Gradebook.open("notebooks", "anna", assignment)      # or a database's URL
+    book.reset()                                                # marks of an earlier run no longer count
+    book.write(record)
+    book.write_feedback(record, intake)
+
+nbgrader's own autograding runs submitted code beside its database; these marks come from the sandbox. Feedback is made
+from the notebooks that were handed out: the text of answers is put into the cells of the release, and neither outputs
+nor metadata of the student's own notebooks are used.
+"""
+
+import ast
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import make_url
+
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import UserError
+from foundation.places import ROOT
+from foundation.printable_text import printable
+
+from ..classroom.store.database import parse_url, shown
+from ..grading.record import Part, Record
+from ..intake import Intake
+from ..source.python_source import parse
+from .terminal import text_of
+
+HANDED_OUT = ROOT / "notebooks" / "release"
+"""The students' notebooks, by nbgrader's name of the assignment."""
+STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
+"""An id, which becomes a folder's name."""
+MISSING = "# The submission has no definition of {name}."
+
+Json = dict[str, Any]
+"""A notebook, a cell or a part of a record, as nbformat and the record's schema define it."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The database that marks go to, and nbgrader's folder, None where only a database was given."""
+
+    url: str
+    course: Path | None
+
+    @property
+    def shown(self) -> str:
+        """For messages: the folder, or the database without its password."""
+        return str(self.course) if self.course else shown(make_url(self.url))
+
+
+@dataclass(frozen=True)
+class GradedCell:
+    """A cell of which nbgrader keeps a record: a test cell with points, or an answer cell, which has None."""
+
+    notebook: str
+    name: str
+    points: float | None
+
+
+class Gradebook:
+    """nbgrader's gradebook, for one student's submission of the assignment."""
+
+    def __init__(self, target: Target, student: str, assignment: Assignment) -> None:
+        """Reads the notebooks and compares their points with the assignment's; opens nothing yet.
+
+        Raises:
+            UserError: where the points differ.
+        """
+        self.target, self.student = target, student
+        self.name, self.notebooks = read_notebooks()
+        self.cells = graded_cells(self.notebooks)
+        points = {cell.name: cell.points for cell in self.cells}
+        for task in assignment.tasks:
+            if points.get(test_cell(task.number)) != task.points:
+                other = points.get(test_cell(task.number))
+                what = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
+                raise UserError(f"{what}: run make release, so that they agree")
+
+    @classmethod
+    def open(cls, text: str, student: str, assignment: Assignment) -> "Gradebook":
+        """The gradebook for the command line's arguments.
+
+        Raises:
+            UserError: for a course, a student's id or notebooks that cannot be used.
+        """
+        if not STUDENT.fullmatch(student):
+            expected = "expected letters, digits and . _ @ -, beginning with a letter or digit"
+            raise UserError(f"--student {student!r}: {expected}")
+        return cls(find_target(text), student, assignment)
+
+    @classmethod
+    def open_all(
+        cls, text: str, students: dict[str, str], assignment: Assignment, note: Callable[[str], None]
+    ) -> dict[str, "Gradebook"]:
+        """The gradebooks for a class, by the submissions' file names.
+
+        Submissions whose student is in doubt have none: several of one student, of which only one can count, and those
+        whose name is no id.
+
+        Args:
+            text: the course's folder or the database's URL.
+            students: file name -> nbgrader's id of the student.
+            assignment: whose marks are written.
+            note: called with a line for each student in doubt.
+
+        Raises:
+            UserError: for a course or notebooks that cannot be used.
+        """
+        target = find_target(text)
+        files: dict[str, list[str]] = {}
+        for file, name in students.items():
+            files.setdefault(name, []).append(file)
+        books = {}
+        for student, same in files.items():
+            if len(same) > 1:
+                all_files = ", ".join(printable(file, 60) for file in same)
+                note(f"not in the gradebook: {all_files} belong to one student, {printable(student, 60)}; keep one")
+            elif not STUDENT.fullmatch(student):
+                note(f"not in the gradebook: {printable(same[0], 60)}, whose name is no student's id in nbgrader")
+            else:
+                books[same[0]] = cls(target, student, assignment)
+        return {file: books[file] for file in students if file in books}
+
+    def reset(self) -> None:
+        """Creates the entries that marks need, and withdraws the marks of an earlier run.
+
+        From now on nbgrader shows every part as one to be graded by hand, until `write` gives it a mark.
+        """
+        with self._connected() as book:
+            self._prepare(book)
+            self._clear(book)
+            book.db.commit()
+        if self._feedback:
+            shutil.rmtree(self._feedback, ignore_errors=True)
+
+    def write(self, record: Record, scores: Mapping[str, float | None] | None = None) -> None:
+        """Writes the marks of a record, all of them or none.
+
+        A part that the grader could not judge gets no mark and waits for a person. Marks given by hand in nbgrader
+        stay, as nbgrader does it, and are flagged for review.
+
+        Args:
+            record: of the student's submission.
+            scores: by the task's number, with points that a person gave; None = the record's.
+        """
+        if scores is None:
+            scores = {part.number: part.score for part in record.judgement.parts}
+        by_cell = {test_cell(number): score for number, score in scores.items()}
+        with self._connected() as book:
+            for grade in self._clear(book):
+                score = by_cell.get(grade.cell.name)
+                if score is not None:
+                    # nbgrader allows no more than the cell's points; a bonus has points in the cell, too.
+                    grade.auto_score = min(float(score), grade.cell.max_score)
+                    grade.needs_manual_grade = grade.manual_score is not None
+            book.db.commit()
+
+    def write_feedback(self, record: Record, intake: Intake | None) -> None:
+        """Writes notebooks with answers and messages to the place that nbgrader makes feedback from, if there is one.
+
+        Args:
+            record: of the submission.
+            intake: the submission; None where it was refused.
+        """
+        if not (folder := self._feedback):
+            return
+        parts = {test_cell(part.number): part for part in record.judgement.parts}
+        answers = answers_of(intake) if intake else {}
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as name:
+            made = Path(name) / "new"
+            made.mkdir()
+            for stem, notebook in self.notebooks.items():
+                cells = [_filled(cell, answers, parts) for cell in notebook["cells"]]
+                text = json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
+                (made / f"{stem}.ipynb").write_text(text, encoding="utf-8")
+            if folder.exists():
+                folder.replace(Path(name) / "old")
+            made.replace(folder)
+
+    @property
+    def _feedback(self) -> Path | None:
+        course = self.target.course
+        return course / "autograded" / self.student / self.name if course else None
+
+    @contextmanager
+    def _connected(self) -> Iterator[Any]:
+        """The open gradebook; an error of its database becomes one line for the operator."""
+        from sqlalchemy.exc import SAWarning, SQLAlchemyError
+
+        try:
+            from nbgrader.api import Gradebook as Book  # imported here, since nbgrader takes a second to load
+
+            # nbgrader starts `alembic` by name when it creates a database.
+            programs = str(Path(sys.executable).parent)
+            if programs not in os.environ.get("PATH", "").split(os.pathsep):
+                os.environ["PATH"] = os.pathsep.join(filter(None, (programs, os.environ.get("PATH", ""))))
+            logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # it also raises what it logs
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SAWarning)  # caused by nbgrader itself
+                with Book(self.target.url) as book:
+                    yield book
+        except (SQLAlchemyError, ValueError, ImportError) as error:
+            cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
+            raise UserError(f"gradebook {self.target.shown}: {cause}") from None
+
+    def _prepare(self, book: Any) -> None:
+        book.update_or_create_assignment(self.name)
+        for notebook in self.notebooks:
+            book.update_or_create_notebook(notebook, self.name)
+        for cell in self.cells:
+            if cell.points is None:
+                book.update_or_create_solution_cell(cell.name, cell.notebook, self.name)
+            else:
+                more = {"max_score": cell.points, "cell_type": "code"}
+                book.update_or_create_grade_cell(cell.name, cell.notebook, self.name, **more)
+        book.update_or_create_student(self.student)
+        book.update_or_create_submission(self.name, self.student)
+
+    def _clear(self, book: Any) -> list[Any]:
+        """Withdraws all automatic marks, without committing; returns nbgrader's grades."""
+        grades = [
+            book.find_grade(cell.name, cell.notebook, self.name, self.student)
+            for cell in self.cells
+            if cell.points is not None
+        ]
+        for grade in grades:
+            grade.auto_score, grade.needs_manual_grade = None, True
+        return grades
+
+
+def find_target(text: str) -> Target:
+    """The target that a course's folder or a database's URL names.
+
+    Raises:
+        UserError: for text that is neither; the message has no password.
+    """
+    expected = "expected a folder such as notebooks, or a URL like postgresql://…"
+    if "://" in text:
+        try:
+            return Target(parse_url(text).render_as_string(hide_password=False), None)
+        except ValueError as error:
+            raise UserError(f"--to-nbgrader: {error}; {expected}") from None
+    folder = Path(text)
+    if not (folder / "nbgrader_config.py").is_file():
+        named = text if text and ":" not in text else "--to-nbgrader"  # a URL with a slip may have a password
+        raise UserError(f"{named}: is not an nbgrader course (it has no nbgrader_config.py); {expected}")
+    return Target(f"sqlite:///{(folder / 'gradebook.db').resolve()}", folder)
+
+
+def read_notebooks() -> tuple[str, dict[str, Json]]:
+    """The assignment's name in nbgrader, and the notebooks that were handed out, by name.
+
+    Raises:
+        UserError: where there are none.
+    """
+    name = read_assignment().name
+    paths = sorted((HANDED_OUT / name).glob("*.ipynb"))
+    if not paths:
+        raise UserError(f"{HANDED_OUT / name}: there are no notebooks: run make release")
+    return name, {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:
+    """The test cells and the answer cells of all notebooks."""
+    found = []
+    for name, notebook in notebooks.items():
+        for cell in notebook["cells"]:
+            marks = cell["metadata"].get("nbgrader", {})
+            if marks.get("grade") or marks.get("solution"):
+                points = float(marks["points"]) if marks["grade"] else None
+                found.append(GradedCell(name, marks["grade_id"], points))
+    return found
+
+
+def test_cell(number: str) -> str:
+    """The name of a task's test cell: 1.3 -> test_1_3."""
+    return "test_" + number.replace(".", "_").lower()
+
+
+def answers_of(intake: Intake) -> dict[str, str]:
+    """The text of every class and function at the top level of the graded modules, by name."""
+    answers: dict[str, str] = {}
+    for module in sorted(intake.submitted):
+        text = intake.sources[module][1]
+        tree = parse(text)
+        lines = text.split("\n")
+        for node in tree.body if isinstance(tree, ast.Module) else ():
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+                answers[node.name] = "\n".join(lines[first - 1 : node.end_lineno])  # the last one counts
+    return answers
+
+
+def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part]) -> Json:
+    marks = cell["metadata"].get("nbgrader", {})
+    name = marks.get("grade_id", "")
+    if marks.get("solution"):
+        wanted = next((line for line in "".join(cell["source"]).split("\n") if line.startswith(("class ", "def "))), "")
+        defined = wanted.replace("(", " ").replace(":", " ").split()[1] if wanted else name
+        return {**cell, "source": answers.get(defined, MISSING.format(name=defined))}
+    if name in parts:
+        part = parts[name]
+        points = "no mark yet" if part.score is None else f"{part.score:g} of {part.points:g} points"
+        shown = f"{part.state}: {points}\n\n{text_of(part)}".strip() + "\n"
+        return {**cell, "outputs": [{"output_type": "stream", "name": "stdout", "text": shown}], "execution_count": 1}
+    return cell

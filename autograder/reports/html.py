@@ -1,0 +1,68 @@
+"""Templates of pages that are complete in themselves, and the lines of submitted code that pages show."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from foundation.printable_text import printable
+
+BASE = Path(__file__).parent  # of base.html
+MOST_CHARACTERS = 150
+"""Of a line of code."""
+
+
+def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja2.Environment:
+    """The templates of a folder, in which all text is escaped and a missing name is an error; they extend `base.html`.
+
+    Args:
+        templates: with `style.css`, which a page's content security policy names by `style_hash`, and perhaps
+            `table.js`, likewise by `script_hash`.
+        filters: for the templates, by name.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([templates, BASE]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for kind, name in (("style", "style.css"), ("script", "table.js")):
+        if (templates / name).is_file():
+            digest = hashlib.sha256(environment.get_template(name).render().encode()).digest()
+            environment.globals[f"{kind}_hash"] = f"sha256-{base64.b64encode(digest).decode()}"
+    environment.filters.update(filters)
+    return environment
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of an excerpt.
+
+    Attributes:
+        number: as the student's editor shows it; "" for what is left out.
+        text: of the line.
+        is_marked: whether the excerpt is shown for its sake.
+    """
+
+    number: str
+    text: str
+    is_marked: bool = False
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Some lines of one file, or of one cell of a notebook; the title says of which."""
+
+    title: str
+    lines: tuple[CodeLine, ...]
+
+
+def code_line(text: str, most: int = MOST_CHARACTERS) -> str:
+    """A line as it is shown: tabs as spaces, nothing unprintable, and not too long."""
+    return printable(text.rstrip("\r").expandtabs(4), most)
