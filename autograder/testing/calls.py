@@ -22,6 +22,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from ..grading.marks import LOOK_AT
 from .case import Case
 from .comparison import (
     NEGLIGIBLE,
@@ -34,6 +35,7 @@ from .comparison import (
     fail,
 )
 from .errors import CheckFailed, UnreadableError
+from .observation import observe
 
 Computation = Callable[..., Any]
 """Takes the inputs in float64, returns one tensor or several parts."""
@@ -60,6 +62,8 @@ def rows_of(kinds: Sequence[Any], names: Iterable[str], of_extensions: Sequence[
     ]
 
 
+OBSERVED = "  observed: "
+MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
 MOST_SHOWN = 6
 """So many numbers of an input stand in a message."""
 IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
@@ -106,17 +110,20 @@ def expect_computes(
                     tensor.requires_grad_(False)
         # What a call does to its arguments is for `expect_no_state` to find.
         handed = {name: x.clone() if x is not None and x.requires_grad else x for name, x in given.items()}
-        first, *others = handed
-        if is_plain:
-            result = function(*handed.values())
-        else:
-            with torch.inference_mode():
-                result = function(handed[first], **{name: handed[name] for name in others})
+        result = _call(function, handed, is_plain)
         found = [result] if len(parts) == 1 else expect_parts(result, parts, "what is returned")
         chosen = _fitting(found, [partial(_computed, candidate, leaves, parts) for candidate in candidates], counted)
+        failures = []
         for number, name in enumerate(parts):
             factor = counted[number] if number < len(counted) else None
-            _compare(found[number], chosen[number], name, look_at, dtype, factor)
+            try:
+                _compare(found[number], chosen[number], name, look_at, dtype, factor)
+            except CheckFailed as error:
+                failures.append(_with_observation(error, inputs))
+        if (
+            failures
+        ):  # where one part follows from another, such as the context from the weights, the clearer one speaks
+            raise max(failures, key=lambda failure: OBSERVED in str(failure))
         if parameters is not None and case is not None:
             pairs = [(f"the gradient of {n}", g, e) for (n, g), e in zip(given.items(), leaves, strict=True)]
             pairs += [("the gradient of a parameter", got, leaf) for got, leaf in parameters]
@@ -144,10 +151,19 @@ def expect_no_state(
         parts: names of what is returned.
     """
     __tracebackhide__ = True
-    with torch.no_grad():
-        arguments = dict(zip(others, copies_of(others.values()), strict=True))
+    first: Any = None
+    arguments = dict(zip(others, copies_of(others.values()), strict=True))
+
+    def call_first(*args: Tensor | None) -> Any:
+        nonlocal first
         first = function(*arguments.values())
         _expect_unchanged(arguments, others)
+        return first
+
+    with torch.no_grad():
+        expect_computes(
+            call_first, candidates, others, parts
+        )  # what is wrong from the start depends on no earlier call
         kept = tensors_in(first, copied=True)
         reused = copies_of(others.values())  # these very tensors get the contents of `inputs` after a call with them
         function(*reused)
@@ -313,6 +329,29 @@ def _compare_gradients(
         tolerance = TOLERANCE if got.dtype == torch.float64 else 200 * TOLERANCE_OF_FLOAT32
         scale = max(1.0, largest / 100) if got.dtype == torch.float64 else max(0.1, largest)
         expect_close(actual, leaf.grad.to(actual.dtype), name, DETACHED, tolerance, scale)
+
+
+def _call(function: Callable[..., Any], handed: Inputs, is_plain: bool) -> Any:
+    """Calls the submission; an error of mixed dtypes gets a note on what it says about the parameters."""
+    __tracebackhide__ = True
+    try:
+        if is_plain:
+            return function(*handed.values())
+        first, *others = handed
+        with torch.inference_mode():
+            return function(handed[first], **{name: handed[name] for name in others})
+    except RuntimeError as error:
+        if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
+            error.add_note(MIXED)
+        raise
+
+
+def _with_observation(error: CheckFailed, inputs: Inputs) -> CheckFailed:
+    """The same failure; what was observed takes the place of the question where to look."""
+    lines = [line for line in str(error).split("\n") if not line.startswith(LOOK_AT)]
+    if not error.compared or STATE in str(error) or not (text := observe(*error.compared, inputs)):
+        return error
+    return CheckFailed("\n".join([*lines, f"{OBSERVED}{text}"]), error.compared)
 
 
 def _with_inputs(error: CheckFailed, inputs: Inputs) -> CheckFailed:

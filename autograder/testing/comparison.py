@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ..grading.marks import LOOK_AT
 from .errors import CheckFailed
+from .observation import observe_shape
 
 TOLERANCE = 1e-6
 """In float64, relative to 1 + the size of the expected value.
@@ -79,7 +80,8 @@ def _expect_layout(actual: object, shape: Sequence[int], what: str, look_at: str
     if not isinstance(actual, Tensor):
         fail(what, f"a tensor of shape {tuple(shape)}", describe(actual), look_at)
     if tuple(actual.shape) != tuple(shape):
-        fail(what, f"shape {tuple(shape)}", f"shape {tuple(actual.shape)}", look_at)
+        observed = observe_shape(actual.shape, shape)
+        fail(what, f"shape {tuple(shape)}", f"shape {tuple(actual.shape)}" + f"; {observed}" * bool(observed), look_at)
     if dtype is not None and actual.dtype != dtype:
         wanted, got = (str(kind).removeprefix("torch.") for kind in (dtype, actual.dtype))
         fail(what, f"{wanted}, like the inputs", got, "does a step convert to another dtype?")
@@ -131,7 +133,9 @@ def expect_close(
     found = _expect_layout(actual, expected.shape, what, look_at, expected.dtype)
     relative = difference(found, expected, scale)
     if not math.isfinite(relative):
-        _expect_finite(found, what, look_at)
+        bad = int((~torch.isfinite(found)).sum())
+        got = f"{bad} of {found.numel()} values are NaN or infinite"
+        fail(what, "finite numbers", got, look_at, compared=(found.detach(), expected.detach()))
     _observe(what, relative, tolerance)
     if relative <= tolerance:
         return

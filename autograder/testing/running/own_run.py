@@ -19,6 +19,8 @@ from ...grading.states import State
 from ..in_process import InProcessSubmission
 from ..under_test import item_of
 
+AGAIN = "for the same reason"
+
 
 class OwnRun:
     """A pytest plugin: notes how tests end, and sums up what they mean in points.
@@ -34,6 +36,8 @@ class OwnRun:
         self.mentions = list(find_mentions(sources, assignment.contract.forbidden))
         self.submission = InProcessSubmission(sources, assignment)
         self._outcomes: dict[str, Outcome] = {}
+        self._causes: set[str] = set()  # of failures: the test function, and what was said
+        self._repeated: set[str] = set()  # node ids of tests that failed for the reason of an earlier one
 
     def close(self) -> None:
         """Forgets the submission's modules."""
@@ -50,10 +54,30 @@ class OwnRun:
             report.outcome = "skipped"
             report.longrepr = str(item.path), item.location[1] or 0, f"Skipped: {why}"
         if call.when == "call" or error is not None:
+            if report.outcome == "failed" and error is not None and not self._is_picked(item.config):
+                self._note_cause(item, report, error)
             states = {"passed": State.PASSED, "skipped": State.NOT_ATTEMPTED}
             state = states.get(report.outcome, State.FAILED)
             self._outcomes[item.nodeid] = Outcome(item.name, state, why, item_of(item), nodeid=item.nodeid)
         return report
+
+    @staticmethod
+    def _is_picked(config: pytest.Config) -> bool:
+        return any("::" in argument for argument in config.args)
+
+    def _note_cause(self, item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
+        """Marks a failure as repeated if its test function failed before, or if it says what one of its file said."""
+        test, file = item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]
+        of_call = ("  inputs:", "  expected:", "  got:")
+        said = "\n".join(line for line in str(error).split("\n")[1:] if not line.startswith(of_call))
+        causes = {test, file + re.sub(r"[\d.]+", "", said)} if said else {test}
+        if not causes.isdisjoint(self._causes):
+            self._repeated.add(report.nodeid)
+        self._causes |= causes
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """Counts failures for one reason apart from the first of them, which alone is shown."""
+        return (AGAIN, "F", "FAILED") if report.failed and report.nodeid in self._repeated else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -72,6 +96,8 @@ class OwnRun:
             for marker in markers:
                 of_task.setdefault(marker, []).append(nodeid)
         lines = []
+        if self._repeated:
+            lines.append(f"{len(self._repeated)} more tests fail for the same reasons; name a test to see its message")
         for task in self._assignment.tasks:
             wanted = of_task.get(task.marker, [])
             outcomes = [self._outcomes[nodeid] for nodeid in wanted if nodeid in self._outcomes]

@@ -1,0 +1,231 @@
+"""What a wrong result has in common with the right one: the line `observed:` of a message.
+
+Each function looks for one relation between the two that a person might find by staring at the numbers long enough: a
+constant factor, a missing summand, axes in another order, weights that sum to 1 over the wrong axis. It says what is to
+be seen, never what to write; where nothing is found, a message asks its question instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+
+import torch
+from torch import Tensor
+
+CLOSE = 1e-5  # relative: as far as float32 results agree
+TINY = 1e-12  # weights below it are rounding, or forbidden
+FEW = 0.9  # of all values may differ where the others are right by more than accident
+
+
+def observe(found: Tensor, expected: Tensor, inputs: Mapping[str, Tensor | None]) -> str:
+    """Says in one line what was observed, or nothing.
+
+    Args:
+        found: what a submission returned.
+        expected: what is right, of the same shape.
+        inputs: arguments of the call, by name.
+    """
+    with torch.no_grad():
+        found, expected = found.detach().double(), expected.detach().double()
+        given = {name: value.detach().double() for name, value in inputs.items() if value is not None}
+        if not expected.numel():
+            return ""
+        if not torch.isfinite(found).all():
+            return not_finite(found, given)
+        for look in (all_alike, an_argument, weights, a_factor, a_summand, moved, places):
+            if text := look(found, expected, given):
+                return text
+    return ""
+
+
+def observe_shape(got: Sequence[int], wanted: Sequence[int]) -> str:
+    """Says what became of the axes, where the sizes tell."""
+    if sorted(got) == sorted(wanted):
+        return "the sizes are right, but the axes are in another order"
+    if [size for size in got if size != 1] == [size for size in wanted if size != 1]:
+        return f"an axis of size 1 is {'missing' if len(got) < len(wanted) else 'left over'}"
+    if math.prod(got) == math.prod(wanted):
+        return "there are as many values as expected, but other axes were joined or split"
+    return ""
+
+
+def not_finite(found: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices NaN where a query may attend to nothing."""
+    bad = ~torch.isfinite(found)
+    for mask in masks_of(given):
+        empty = ~mask.any(-1, keepdim=True)
+        if empty.any() and fits(empty, bad) and bool((bad & ~empty).sum() == 0):
+            return "NaN or infinite exactly for the queries that may attend to no key"
+    return ""
+
+
+def all_alike(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices a result that is one number."""
+    first = found.flatten()[0].item()
+    is_constant = found.numel() > 1 and bool((found == first).all()) and not bool((expected == expected[..., :1]).all())
+    return f"every value is {first:.4g}" if is_constant else ""
+
+
+def an_argument(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices an argument that is returned, added too often, or left out of a sum."""
+    for name, value in given.items():
+        if value.shape != found.shape or not bool(value.any()):
+            continue
+        if alike(found, value):
+            return f"the result is {name}, unchanged"
+        if alike(found + value, expected):
+            return f"the difference is {name}: adding it would give the expected values"
+        if alike(found - value, expected):
+            return f"the difference is {name}: without it, the values would be as expected"
+    return ""
+
+
+def weights(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Looks at distributions over the last axis, such as attention weights: their sums, zeros and sharpness."""
+    if found.dim() < 2 or bool((expected < 0).any()) or not alike(expected.sum(-1), torch.ones(expected.shape[:-1])):
+        return ""
+    if bool((found < 0).any()):
+        return f"weights are never negative; the smallest here is {found.min().item():.4g}"
+    sums = found.sum(-1)
+    if not alike(sums, torch.ones_like(sums)):
+        for axis in range(found.dim() - 1):
+            over_axis = found.sum(axis)
+            if found.size(axis) > 1 and alike(over_axis, torch.ones_like(over_axis)):
+                return f"weights sum to 1 over axis {axis}, not over the last one, the keys"
+        worst = sums.flatten()[(sums - 1).abs().argmax()].item()
+        return f"the weights of a query should sum to 1; here they sum to {worst:.4g}"
+    if bool(((found == 0) | (found == 1)).all()) and found.size(-1) > 1:
+        return "one key of each query has the weight 1, and all others 0"
+    for mask in masks_of(given):
+        allowed = mask & mask.any(-1, keepdim=True)
+        seen = mask.any(-1, keepdim=True)
+        if not fits(allowed, found) or bool(allowed.all()):
+            continue
+        on_forbidden = (found * ~allowed * seen).max().item()
+        if on_forbidden > 1e-3:
+            if (found * allowed).max().item() < 1e-3:
+                return "the keys that the mask forbids share all the weight, and those that it allows have none"
+            return f"a key that the mask forbids has the weight {on_forbidden:.4g}"
+    return sharpness(found, expected, given)
+
+
+def sharpness(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices that the scores before the softmax differed by a factor."""
+    counts = expected > TINY
+    if not bool((counts == (found > TINY)).all()) or int(counts.sum(-1).max()) < 2:
+        return ""
+    got, wanted = (relative_scores(weights, counts) for weights in (found, expected))
+    factor = ((got * wanted).sum() / (wanted * wanted).sum()).item()
+    if abs(factor - 1) < CLOSE or not alike(got, factor * wanted):
+        return ""
+    apart = f"before the softmax, the scores of a query were {factor:.4g} times as far apart as expected"
+    return apart + known(factor, given)
+
+
+def relative_scores(weights: Tensor, counts: Tensor) -> Tensor:
+    """Returns the logarithms of a query's weights, less their mean; 0 for those that do not count."""
+    logs = torch.where(counts, weights, 1.0).log()
+    return torch.where(counts, logs - logs.sum(-1, keepdim=True) / counts.sum(-1, keepdim=True).clamp_min(1), 0.0)
+
+
+def a_factor(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices a constant factor, perhaps beside a shift of each feature, and what size it belongs to."""
+    factor = ratio(found, expected)
+    if factor is not None:
+        return f"every value is {factor:.4g} times what is expected" + known(factor, given | {"the result": found})
+    if found.dim() > 1 and found.flatten(0, -2).size(0) > 2:
+        axes = tuple(range(found.dim() - 1))
+        factor = ratio(*(value - value.mean(axes, keepdim=True) for value in (found, expected)))
+        if factor is not None:
+            return f"positions differ {factor:.4g} times as much as expected" + known(
+                factor, given | {"the result": found}
+            )
+    return ""
+
+
+def ratio(found: Tensor, expected: Tensor) -> float | None:
+    """Returns the constant factor between two results; None if there is none, or it is 1 or almost 0."""
+    size = (expected * expected).sum()
+    factor = ((found * expected).sum() / size).item() if size > 0 else 0.0
+    is_factor = abs(factor) > CLOSE and abs(factor - 1) > CLOSE and alike(found, factor * expected)
+    return factor if is_factor else None
+
+
+def known(factor: float, given: dict[str, Tensor]) -> str:
+    """Names a factor by a size in the call: "; sqrt(7) = 2.646, and 7 is the size of an axis of query"."""
+    for name, value in given.items():
+        for size in dict.fromkeys(value.shape[::-1]):
+            root, less = size**0.5, (1 - 1 / size) ** 0.5
+            forms = {
+                "sqrt({0})": root,
+                "1 / sqrt({0})": 1 / root,
+                "{0}": size,
+                "1 / {0}": 1 / size,
+                "sqrt({1} / {0})": less,
+            }
+            for form, number in forms.items() if size > 1 else ():
+                if abs(factor / number - 1) < CLOSE:
+                    return (
+                        f"; {form.format(size, size - 1)} = {number:.4g}, and {size} is the size of an axis of {name}"
+                    )
+    return ""
+
+
+def a_summand(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices a constant difference."""
+    difference = (found - expected).mean()
+    if found.numel() > 1 and abs(difference) > CLOSE and alike(found, expected + difference):
+        return f"every value is {abs(difference.item()):.4g} too {'large' if difference > 0 else 'small'}"
+    return ""
+
+
+def moved(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices the right values in other places."""
+    if found.numel() < 3:
+        return ""
+    for order in permutations(range(found.dim())):
+        if order != tuple(range(found.dim())) and found.dim() <= 4:
+            turned = found.permute(order)
+            if turned.shape == expected.shape and alike(turned, expected):
+                return "these are the expected values with axes in another order"
+    if alike(found.flatten().sort().values, expected.flatten().sort().values):
+        return "these are the expected values in other places"
+    return ""
+
+
+def places(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Says where along one axis all differences lie, if that is a small part of it."""
+    wrong = (found - expected).abs() > CLOSE * (1 + expected.abs())
+    if not wrong.any() or wrong.float().mean() > FEW:
+        return ""
+    for mask in masks_of(given):
+        empty = ~mask.any(-1, keepdim=True)
+        if empty.any() and fits(empty, wrong) and not bool((wrong & ~empty).any()):
+            return "only queries that may attend to no key differ"
+    for axis in range(wrong.dim()):
+        hit = wrong.transpose(0, axis).flatten(1).any(1) if wrong.dim() > 1 else wrong
+        n_hit, size = int(hit.sum()), len(hit)
+        if size > 2 and n_hit == 1:
+            return f"only index {int(hit.nonzero()[0])} of axis {axis} differs, of {size}"
+    return ""
+
+
+def masks_of(given: dict[str, Tensor]) -> list[Tensor]:
+    """The boolean masks among the arguments."""
+    return [value.bool() for name, value in given.items() if "mask" in name]
+
+
+def fits(mask: Tensor, result: Tensor) -> bool:
+    """Whether a mask can be broadcast to a result."""
+    try:
+        shape = torch.broadcast_shapes(mask.shape, result.shape)
+    except RuntimeError:
+        return False
+    return bool(shape == result.shape)
+
+
+def alike(one: Tensor, other: Tensor) -> bool:
+    """Whether two results are equal but for rounding."""
+    return bool(((one - other).abs() <= CLOSE * (other.abs() + other.abs().mean())).all())
