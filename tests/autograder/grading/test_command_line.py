@@ -67,8 +67,11 @@ def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypa
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("command", ["autograder", "autograder.reports.gradescope", "release", "data", "benchmarks"])
-def test_a_terminal_may_lack_characters(monkeypatch, command):
+PROGRAMS = ("autograder.__main__", "autograder.reports.gradescope", "release.__main__", "data.__main__")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_terminal_may_lack_characters(monkeypatch, program):
     printed = io.BytesIO()
 
     def say(*arguments: object) -> None:
@@ -78,7 +81,7 @@ def test_a_terminal_may_lack_characters(monkeypatch, command):
     monkeypatch.setattr(argparse.ArgumentParser, "parse_args", say)
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
     with pytest.raises(SystemExit, match="5"):
-        importlib.import_module(f"{command}.__main__").main([])
+        importlib.import_module(program).main([])
     assert printed.getvalue() == b"\\u2713 caf\\xe9\n"
 
 
