@@ -13,7 +13,7 @@ from given.config import PRESETS, ConfigError
 from given.run_folder import CheckpointError
 from reference.data import DataError
 
-from . import decoding, grading, kills, memory, speed, stub_class, training, whole_class
+from . import decoding, grading, kills, memory, seriousness, speed, stub_class, training, whole_class
 from .similarity import measuring as similarity
 from .tables import command as tables
 from .tables.columns import TABLES
@@ -56,6 +56,13 @@ def make_parser() -> Parser:
     sub.add_argument("--preset", choices=PRESETS, default="quick", help="what to train (default: quick)")
     add_number(sub, "--seeds", 1, "runs of each row")
     sub.add_argument("--ablation", action="store_true", help="also take back each setting that `course` does not have")
+    add_corpus(sub, "train", "dev")
+
+    text = "what faults of the catalogue do to a trained model, beside the points that they cost; resumes"
+    sub = add("seriousness", seriousness.measure, text, "--count 120")
+    add_number(sub, "--count", 120, "faults, spread evenly over the catalogue")
+    text = "rows of JSON, which are added to (default: docs/proof/seriousness.jsonl)"
+    sub.add_argument("--output", type=Path, default=Path("docs/proof/seriousness.jsonl"), help=text)
     add_corpus(sub, "train", "dev")
 
     text = "dev BLEU of the reference over seeds, and of models with a part missing"
