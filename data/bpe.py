@@ -17,7 +17,7 @@ from tokenizers.models import BPE  # noqa: E402
 from tokenizers.pre_tokenizers import WhitespaceSplit  # noqa: E402
 from tokenizers.trainers import BpeTrainer  # noqa: E402
 
-from given.raw_text import END_OF_WORD  # noqa: E402
+from given.extras.raw_text import END_OF_WORD  # noqa: E402
 from reference.vocab import CONTINUES  # noqa: E402
 
 SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but not in the corpus

@@ -6,29 +6,19 @@ A user's error is answered in one line, with exit status 2.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
 import torch
 
+from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
+
 from . import alignment, drawing, package, packing, runs, sanity, training, translating
 from .config import ConfigError
-from .raw_text import TextError
-from .run_folder import CheckpointError
 
 MOST_THREADS = 1024
-
-
-class Parser(argparse.ArgumentParser):
-    """An argparse parser that answers a wrong command line with a single line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Prints the message and exits with status 2."""
-        self.exit(2, f"{self.prog}: {message} (--help shows an example)\n")
 
 
 def main(name: str, arguments: list[str] | None = None) -> int:
@@ -37,24 +27,16 @@ def main(name: str, arguments: list[str] | None = None) -> int:
     Returns the exit status: 0, 1 if a part is not written yet, 2 for bad input, 130 after Ctrl-C.
     """
     package.use(name)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # not in a notebook
-            stream.reconfigure(errors="backslashreplace")  # a terminal may lack accents
+    print_anywhere()
     options = make_parser().parse_args(arguments)
     try:
         set_threads(options.threads)
         asked, options.device = options.device, choose_device(options.device)
         if asked == "auto":
             print(f"device: {describe_device(options.device)}", file=sys.stderr)
-        done: int = options.run(options)
-        if sys.stdout is not None:
-            sys.stdout.flush()  # here, where a full disk can be reported
-        return done
-    except (package.data.DataError, TextError, ConfigError, CheckpointError) as error:
+        return with_output(lambda: int(options.run(options)))
+    except (UserError, package.data.DataError) as error:
         message, status = str(error), 2
-    except BrokenPipeError:  # the reader has gone away, as `| head` does: it has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except OSError as error:
         message, status = f"{error.filename}: " * bool(error.filename) + str(error.strerror or error), 2
     except NotImplementedError as error:
@@ -67,12 +49,12 @@ def main(name: str, arguments: list[str] | None = None) -> int:
         message, status = "out of memory; a smaller model or --batch-size takes less", 2
     except KeyboardInterrupt as stop:
         print(file=sys.stderr)
-        message, status = f"stopped{stop}", 130
+        message, status = f"stopped{stop}", INTERRUPTED
     print(f"{name}: {message}", file=sys.stderr)
     return status
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> Parser:
     """Creates the parser, with all commands and their flags."""
     program = f"python -m {package.name()}"
     parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
@@ -82,10 +64,7 @@ def make_parser() -> argparse.ArgumentParser:
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, example: str, computes: bool = True
     ) -> argparse.ArgumentParser:
-        example = f"example: {program} {name} {example}"
-        sub = commands.add_parser(
-            name, help=text, description=text, epilog=example, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
+        sub = commands.add_parser(name, help=text, description=text, epilog=f"example: {program} {name} {example}")
         sub.set_defaults(run=run, parser=sub, threads=1, device="cpu")
         if computes:
             sub.add_argument("--device", help="cpu, cuda, mps, … or auto = the fastest there is (default: cpu)")

@@ -12,13 +12,16 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from foundation.command_line import UserError
+
 INITIALISATIONS = ("default", "xavier", "kaiming")
 SCHEDULES = ("constant", "inverse_sqrt", "cosine", "linear")
 PRECISIONS = ("float32", "fast-float32", "bf16")
+LANGUAGES = "languages.json"  # names the tokenizers of a prepared corpus, for raw text
 ASSIGNMENT = Path("autograder/assignment/assignment.toml")  # has the thresholds
 
 
-class ConfigError(ValueError):
+class ConfigError(UserError):
     """A setting that does not exist or has an impossible value; the message says what would be right."""
 
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -28,17 +26,8 @@ MOST_ROWS = 512  # hypotheses of theirs, likewise
 MOST_TOKENS = 8192  # tokens of their sources, with padding; memory for attention grows with their length, too
 MOST_UNKNOWN = 0.3  # share of the tokens; more are worth a note
 
-Search = Callable[..., list[Any]]
+Search = Callable[..., list[list[int]]]
 """A way to decode: `greedy_decode`, or any function with its arguments and a result for each sentence."""
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A translation that a search has found."""
-
-    ids: list[int]  # without bos and eos
-    score: float | None = None  # log p / length ** length_penalty, where the search tells it
-    log_p: float | None = None
 
 
 def choose_search(
@@ -60,25 +49,16 @@ def has_cache() -> bool:
     return find_spec("given.extras") is not None
 
 
-def find_cached_search(
-    model: package.model.Transformer, beam_size: int, length_penalty: float, n_best: int = 0
-) -> Search | None:
-    """Returns the search with the cache; None if there is none, or the layers are not the reference's.
-
-    It finds the ids of each sentence, or with `n_best` so many hypotheses, the best one first.
-    """
+def find_cached_search(model: package.model.Transformer, beam_size: int, length_penalty: float) -> Search | None:
+    """Returns the search with the cache; None if there is none, or the layers are not the reference's."""
     if not has_cache():
         return None
     from .extras.cached_model import find_fused
-    from .extras.cached_search import cached_beam_decode, cached_beam_search, cached_greedy_decode
+    from .extras.cached_search import cached_beam_decode, cached_greedy_decode
 
     fused = find_fused(model)
     if fused is None:
         return None
-    if n_best:
-        return partial(
-            cached_beam_search, fused=fused, beam_size=beam_size, length_penalty=length_penalty, n_best=n_best
-        )
     if beam_size == 1:
         return partial(cached_greedy_decode, fused=fused)
     return partial(cached_beam_decode, fused=fused, beam_size=beam_size, length_penalty=length_penalty)
@@ -125,11 +105,11 @@ def decode_all(
     *,
     diagonal: Tensor | None = None,
     progress: bool = False,
-) -> list[Any]:
+) -> list[list[int] | None]:
     """Decodes sentences in batches: what the search finds for each, None for an empty one; arguments of `translate`."""
     device, vocab = next(model.parameters()).device, package.vocab
     special = {"bos_id": vocab.BOS_ID, "eos_id": vocab.EOS_ID, "pad_id": vocab.PAD_ID}
-    found: list[Any] = [None] * len(sentences)
+    found: list[list[int] | None] = [None] * len(sentences)
     with tqdm(total=len(sentences), unit="sentence", disable=None if progress else True, leave=False, delay=1) as bar:
         for indices in batches_by_length(sentences, config.beam_size):
             src = package.data.pad_ids([src_vocab.encode(sentences[index]) for index in indices]).to(device)

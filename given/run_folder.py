@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from foundation.command_line import UserError
 from foundation.whole_files import in_one_piece, make_folder, write_whole
 
 from . import package
@@ -36,7 +37,7 @@ FILES = """best.pt last.pt average.pt settings.toml history.jsonl curves.png epo
     tensorboard/events.* languages.json tokenizer*.json"""
 
 
-class CheckpointError(ValueError):
+class CheckpointError(UserError):
     """A file that is not a checkpoint of this program and version; the message says why."""
 
 

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foundation.whole_files import make_folder
 
 from . import package, translating
 from .building import extra
-from .config import Config, ConfigError, add_config_flags, config_flags_in, config_from_flags, read_thresholds
+from .config import (
+    LANGUAGES,
+    Config,
+    ConfigError,
+    add_config_flags,
+    config_flags_in,
+    config_from_flags,
+    read_thresholds,
+)
 from .experiment import Experiment
 from .measuring import find_pair
-from .raw_text import tokenizer_files
 from .run_folder import Checkpoint, find_kept, rewind
-
-if TYPE_CHECKING:  # students do not have it
-    from .extras.several_processes import ProcessGroup
 
 FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")}
 LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
@@ -61,7 +63,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Trains, in this process or in one of several; returns the exit status."""
+    """Trains; returns the exit status."""
     if options.samples < 0:
         raise ConfigError(f"--samples {options.samples}: expected at least 0")
     if options.out_file and not options.test_file:
@@ -69,16 +71,6 @@ def run(options: argparse.Namespace) -> int:
     if options.test_file:
         package.data.read_sources(options.test_file)  # what is wrong with it should not show after the training
         options.out_file = options.out_file or options.output / "translations.txt"
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        return train(options, None)
-    several_processes = extra("several_processes", "torchrun")
-    options.device = several_processes.own_device(options.device)
-    with several_processes.joined(options.device) as group:
-        return train(options, group)
-
-
-def train(options: argparse.Namespace, group: ProcessGroup | None) -> int:
-    """Trains; returns the exit status."""
     thresholds = read_thresholds(options.thresholds)
     files = corpus_files(options)
     start = find_start(options)
@@ -91,13 +83,12 @@ def train(options: argparse.Namespace, group: ProcessGroup | None) -> int:
         if folder:
             make_folder(folder)  # where that fails, it should not show after the training
     if start:
-        experiment = Experiment.resume(start, train_pairs, dev_pairs, options.device, longer, group)
+        experiment = Experiment.resume(start, train_pairs, dev_pairs, options.device, longer)
     else:
-        experiment = Experiment(config, train_pairs, dev_pairs, options.device, group)
+        experiment = Experiment(config, train_pairs, dev_pairs, options.device)
     if options.attention_through_time is not None:
         watch(experiment, options.attention_through_time, chain(dev_pairs, train_pairs))
-    is_first = not group or group.rank == 0
-    if start and options.start and is_first:
+    if start and options.start:
         rewind(options.output, start)
     longest, vocabularies = experiment.longest, (len(experiment.src_vocab), len(experiment.tgt_vocab))
     n_parameters = sum(parameter.numel() for parameter in experiment.model.parameters())
@@ -114,7 +105,7 @@ def train(options: argparse.Namespace, group: ProcessGroup | None) -> int:
             marks=options.sample_marks,
             keep_epochs=options.keep_epochs,
             tensorboard=options.tensorboard,
-            tokenizers=tokenizer_files(files[0].parent),
+            tokenizers=read_tokenizers(files[0].parent),
             thresholds=thresholds,
         )
     except KeyboardInterrupt:
@@ -122,7 +113,7 @@ def train(options: argparse.Namespace, group: ProcessGroup | None) -> int:
         raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
     if options.test_file:
-        return translate_test(options) if is_first else 0
+        return translate_test(options)
     places = ["--checkpoint", str(options.output / "best.pt"), "--output", f"{package.name()}/translations.txt"]
     print(f"next: {shlex.join(['python', '-m', package.name(), 'translate', *places])}")
     return 0
@@ -200,6 +191,14 @@ def corpus_files(options: argparse.Namespace) -> list[Path]:
     return files
 
 
+def read_tokenizers(corpus: Path) -> dict[str, bytes]:
+    """Reads the files with which the model will translate raw text; only a prepared corpus has them."""
+    if not (corpus / LANGUAGES).is_file():
+        return {}
+    files: dict[str, bytes] = extra("raw_text", str(corpus / LANGUAGES)).tokenizer_files(corpus)
+    return files
+
+
 def read_split(path: Path, config: Config) -> Sequence[package.data.Pair]:
     """Reads pairs, without those that are longer than the configuration allows."""
     if path.suffix == ".arrow":
@@ -210,9 +209,7 @@ def read_split(path: Path, config: Config) -> Sequence[package.data.Pair]:
 
 def how_to_resume(options: argparse.Namespace) -> str:
     """Returns the command; the checkpoint has the settings, and the other flags are those that were given."""
-    n_processes = os.environ.get("LOCAL_WORLD_SIZE", "1")
-    program = ["python"] if n_processes == "1" else ["torchrun", "--standalone", "--nproc-per-node", n_processes]
-    words = [*program, "-m", package.name(), "train", "--resume", "--output", options.output]
+    words = ["python", "-m", package.name(), "train", "--resume", "--output", options.output]
     origin = ["corpus"] if options.corpus else ["train", "dev"]
     for name in [*origin, *AGAIN.split()]:
         if (value := getattr(options, name)) != options.parser.get_default(name):

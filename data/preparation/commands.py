@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from given.raw_text import LANGUAGES
+from given.config import LANGUAGES
 
 from ..arguments import Commands, output_folder, whole_number
 from ..files import CorpusError

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from given.raw_text import LANGUAGES
+from given.config import LANGUAGES
 
 from ..files import SEPARATOR, CorpusError
 from .choices import SPLITS, Choices, count_of

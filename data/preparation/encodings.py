@@ -23,7 +23,7 @@ from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: E402
 from tokenizers.pre_tokenizers import Split, Whitespace, WhitespaceSplit  # noqa: E402
 from tokenizers.processors import TemplateProcessing  # noqa: E402
 
-from given.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
+from given.extras.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
 from reference.vocab import CONTINUES  # noqa: E402
 
 from ..bpe import Lines, train_bpe  # noqa: E402

@@ -1,20 +1,16 @@
 """Greedy and beam search with the key/value cache, for all sentences of a batch at once.
 
-They do what `greedy_decode` and `beam_decode` do, faster; beam search can return all hypotheses.
+They do what `greedy_decode` and `beam_decode` do, faster.
 
 Shapes: n live sentences · p = beam_size places of each · c candidates for these places.
 """
 
 from __future__ import annotations
 
-from heapq import nlargest
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from .. import package
-from ..decoding import Hypothesis
 from .cached_model import CachedDecoder, FusedModel
 
 FEWER = 0.9  # share of the rows: dropping the others copies the cache, and so does not pay for a few
@@ -60,7 +56,7 @@ def cached_greedy_decode(
 
 
 @torch.inference_mode()
-def cached_beam_search(
+def cached_beam_decode(
     model: package.model.Transformer,
     src: Tensor,
     src_mask: Tensor,
@@ -72,13 +68,11 @@ def cached_beam_search(
     max_length: int,
     beam_size: int = 4,
     length_penalty: float = 0.6,
-    n_best: int = 1,
     fused: FusedModel | None = None,
-) -> list[list[Hypothesis]]:
+) -> list[list[int]]:
     """Searches as `decode.beam_decode` does, faster, for the reference's layers only.
 
-    `fused` is made from the model; None = that is done here, for each batch. Returns for each sentence its `n_best`
-    hypotheses, at most `beam_size` of them, the best one first.
+    `fused` is made from the model; None = that is done here, for each batch.
     """
     fused = fused or FusedModel(model)
     decoder = CachedDecoder(fused, fused.encode(src, src_mask if encoder_mask is None else encoder_mask), src_mask)
@@ -115,13 +109,4 @@ def cached_beam_search(
             sentences, n_ended, ids, log_p, rows = (x[kept] for x in (sentences, n_ended, ids, log_p, rows))
         decoder.follow(rows.flatten())
 
-    def hypothesis(score: float, words: list[int]) -> Hypothesis:
-        log_p = score * (len(words) - 1) ** length_penalty
-        return Hypothesis(package.decode.cut_sentence(words[1:], eos_id, pad_id), score, log_p)
-
-    return [[hypothesis(*one) for one in nlargest(n_best, hypotheses)] for hypotheses in ended]
-
-
-def cached_beam_decode(*arguments: Any, **options: Any) -> list[list[int]]:
-    """Does what `decode.beam_decode` does: the best hypothesis of each sentence; arguments of `cached_beam_search`."""
-    return [hypotheses[0].ids for hypotheses in cached_beam_search(*arguments, **options)]
+    return [package.decode.cut_sentence(max(found)[1][1:], eos_id, pad_id) for found in ended]

@@ -32,14 +32,6 @@ def test_the_error_rate_by_hand():
     assert Tally().figures()["aer"] == 1
 
 
-def test_with_sure_links_only_it_is_one_minus_the_f_score():
-    tally, gold = Tally(), {(0, 0), (1, 1), (2, 2), (2, 3)}
-    tally.add({(0, 0), (1, 1), (1, 2), (2, 3)}, Gold(gold, gold))
-    figures = tally.figures()
-    f_score = 2 * figures["precision"] * figures["recall"] / (figures["precision"] + figures["recall"])
-    assert figures["aer"] == pytest.approx(1 - f_score, abs=1e-4)
-
-
 def test_pieces_of_a_word_are_joined():
     assert words_of(["le", "chat@@", "on", "dort"]) == [0, 1, 1, 2]
     links = {(0, 0), (1, 1), (1, 2), (2, 1), (2, 2), (3, 3)}

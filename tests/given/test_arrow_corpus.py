@@ -35,14 +35,6 @@ def test_the_pairs_are_those_of_the_lines(lines):
         mapped[50]
 
 
-@pytest.mark.slow
-def test_many_tokens_need_larger_numbers(tmp_path):
-    path = tmp_path / "train.words"
-    path.write_text("".join(f"w{n}|||v\n" for n in range(70_000)))
-    write_arrow(path, tmp_path / "train.arrow")
-    assert ArrowPairs(tmp_path / "train.arrow")[69_999] == (["w69999"], ["v"])
-
-
 def train(train_file: Path, dev: Path, output: Path, *more: object) -> dict[str, torch.Tensor]:
     """The weights at the end."""
     where = ["--train", train_file, "--dev", dev, "--output", output]

@@ -102,12 +102,6 @@ def test_adam_takes_its_epsilon(epsilon):
     assert before - model.weight.item() == pytest.approx(gradient / (gradient + epsilon), rel=1e-3)
 
 
-@pytest.mark.parametrize("weight_decay", [0.0, 0.1])
-def test_adam_takes_its_memory_and_steps_in_one_function(weight_decay):
-    optimizer = make_optimizer(replace(SMALL, adam_beta2=0.9, weight_decay=weight_decay), nn.Linear(2, 2))
-    assert all(group["betas"] == (0.9, 0.9) and group["fused"] for group in optimizer.param_groups)
-
-
 def test_forward_and_generate():
     torch.manual_seed(0)
     model = Transformer(9, 8, 16, 4, 24, 2).eval()

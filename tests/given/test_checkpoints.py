@@ -12,7 +12,7 @@ import torch
 
 from given.building import build_model
 from given.experiment import Experiment
-from given.run_folder import Checkpoint, CheckpointError, generators
+from given.run_folder import Checkpoint, CheckpointError
 from reference.__main__ import main
 
 from .small import DEV, PAIRS, SMALL, corpus_flags
@@ -72,11 +72,6 @@ def test_a_model_of_other_layout_is_refused():
         run.checkpoint().load_weights(other, "c.pt")
 
 
-def test_generators_of_another_device_are_kept_too():
-    assert generators("cuda:1") == {"cpu": torch.random, "cuda": torch.cuda}
-    assert generators("cpu") == {"cpu": torch.random}
-
-
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
     """The folder of a run that keeps its five epochs, with its corpus."""
@@ -118,14 +113,6 @@ def test_a_run_goes_on_from_a_kept_epoch(kept, folder, capsys, name):
     for file, (history, states) in one.items():
         assert history == other[file][0]
         assert all(torch.equal(mine, theirs) for mine, theirs in zip(states, other[file][1], strict=True)), file
-
-
-def test_a_run_goes_on_in_another_folder_and_the_best_so_far_is_restored(kept, tmp_path):
-    start = kept / "run" / "epoch-02.pt"
-    assert train(tmp_path / "short", "--resume", "--from", str(start), "--epochs", "2") == 0
-    bleus = [line["dev_bleu"] for line in Checkpoint.load(tmp_path / "short/last.pt").history]
-    best = Checkpoint.load(tmp_path / "short/best.pt")
-    assert len(bleus) == 2 and best.history[-1]["dev_bleu"] == max(bleus)
 
 
 @pytest.mark.parametrize(

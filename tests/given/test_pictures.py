@@ -24,16 +24,6 @@ def test_tokens_are_no_formulas(tmp_path):
     assert not any(label.get_parse_math() for label in labels)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_queries, n_keys", [(5, 5), (12, 60), (60, 12), (511, 512)])
-def test_maps_of_long_sentences_keep_a_shape_that_fits_a_screen(n_queries, n_keys):
-    figure = plot_attention(torch.rand(4, n_queries, n_keys), ["a"] * n_queries, ["b"] * n_keys, "cross")
-    width, height = figure.get_size_inches()
-    assert max(width, height) < 45 and max(width, height) < 3 * min(width, height)
-    axes = figure.axes[0]
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("is attended to", "attends")
-
-
 def test_a_page_has_a_map_for_each_layer_and_head():
     maps = [[torch.full((2, 3), layer / 10 + head / 100) for head in range(4)] for layer in range(2)]
     figure = plot_page(maps, ["layer 1", "layer 2"], list("ABCD"), ["a", "b"], ["x", "y", "z"], "all")
@@ -41,15 +31,6 @@ def test_a_page_has_a_map_for_each_layer_and_head():
     assert shown == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.1, 0.11, 0.12, 0.13])
     assert [axes.get_title() for axes in figure.axes[:4]] == list("ABCD")
     assert [axes.get_ylabel() for axes in figure.axes[:8:4]] == ["layer 1", "layer 2"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_layers, n_heads, length", [(1, 1, 3), (2, 4, 60), (6, 8, 15)])
-def test_a_page_fits_on_a_screen(n_layers, n_heads, length):
-    maps = torch.rand(n_layers, n_heads, length, length)
-    names = [str(number) for number in range(max(n_layers, n_heads))]
-    figure = plot_page(maps, names[:n_layers], names[:n_heads], ["a"] * length, ["b"] * length, "all")
-    assert max(figure.get_size_inches()) < 27
 
 
 def test_the_curves_show_the_thresholds():

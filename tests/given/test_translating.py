@@ -1,7 +1,6 @@
 """`translate` (raw text and tokens, files and streams, several translations, unknown words), and the tokenizers."""
 
 import io
-import json
 import os
 import pty
 import subprocess
@@ -10,18 +9,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from data.__main__ import main as data
-from given.building import build_model
-from given.config import PRESETS
+from given.config import LANGUAGES, PRESETS
 from given.experiment import Experiment
-from given.raw_text import LANGUAGES, TextError, TextTokenizer, tokenizer_files
-from given.run_folder import Checkpoint
-from given.translating import LineTranslator, replace_unknown, word_at
+from given.extras.raw_text import TextError, TextTokenizer, tokenizer_files
 from reference.__main__ import main
 from reference.data import read_pairs
-from reference.vocab import UNK_ID
 
 PAIRS = [
     (f"{subject} {verb} .".split(), f"{other} {action} .".split())
@@ -53,7 +47,7 @@ def raw_folder(run_folder, tmp_path, monkeypatch):
         split=lambda text: [p for word in text.lower().replace(".", " .").split() for p in pieces.get(word, [word])],
         join=lambda tokens: " ".join(tokens).replace("@@ ", "").replace(" .", ".").capitalize(),
     )
-    monkeypatch.setattr("given.raw_text.TextTokenizer.load", lambda path: tokenizer)
+    monkeypatch.setattr("given.extras.raw_text.TextTokenizer.load", lambda path: tokenizer)
     return folder
 
 
@@ -131,32 +125,6 @@ def test_what_is_typed_is_translated_line_by_line(run_folder):
             os.close(theirs)
 
 
-def test_n_best_lists(raw_folder):
-    lines = translate(raw_folder, ["Ich esse.", "", "Du lese."], "--n-best", "3", "--beam-size", "4")
-    rows = [line.split(" ||| ") for line in lines]
-    assert [int(row[0]) for row in rows] == [0, 0, 0, 1, 2, 2, 2]
-    assert [rows[index][1] for index in (0, 3, 4)] == ["I eat.", "", "You read."]
-    for sentence in (rows[:3], rows[4:]):
-        scores = [float(row[3]) for row in sentence]
-        assert scores == sorted(scores, reverse=True) and len({row[1] for row in sentence}) == 3
-        for row, score in zip(sentence, scores, strict=True):
-            assert row[2].startswith("logp= ") and float(row[2].split()[1]) <= score < 0
-    [one] = translate(raw_folder, ["Ich esse."], "--n-best", "1", "--length-penalty", "0")
-    assert one.split(" ||| ")[2].split()[1] == one.split(" ||| ")[3], "without a penalty they are the same"
-
-
-def test_lines_of_json(raw_folder):
-    plain = [json.loads(line) for line in translate(raw_folder, ["Ich esse.", ""], "--json")]
-    assert plain == [
-        {"number": 0, "source": "Ich esse.", "translation": "I eat."},
-        {"number": 1, "source": "", "translation": ""},
-    ]
-    [line] = translate(raw_folder, ["Ich esse."], "--json", "--n-best", "2")
-    found = json.loads(line)
-    assert found["translation"] == found["n_best"][0]["translation"] == "I eat."
-    assert found["n_best"][0]["score"] > found["n_best"][1]["score"]
-
-
 def test_notes_on_lines_that_are_cut(run_folder, capsys):
     lines = translate(run_folder, ["ich lese .", "lese " * 600, *["du lese ."] * 5], "--max-length", "2")
     assert lines[0] == "i read" and len(lines) == 7
@@ -165,50 +133,6 @@ def test_notes_on_lines_that_are_cut(run_folder, capsys):
     assert f"{path}: lines 1, 2, 3 and 4 more: the translation stops at 2 tokens; --max-length allows more\n" in errors
     translate(run_folder, ["ich lese ."], "--max-length", "9")
     assert capsys.readouterr().err == ""
-
-
-def test_a_package_without_the_cache(run_folder, monkeypatch, capsys):
-    monkeypatch.setattr("given.translating.find_cached_search", lambda *a: None)
-    (run_folder / "text.txt").write_text("ich lese .\n")
-    files = ["--checkpoint", str(run_folder / "best.pt"), "--input", str(run_folder / "text.txt"), "--output", "-"]
-    for flags, message in (
-        (["--n-best", "2"], "--n-best needs the key/value cache, which only the reference has"),
-        (["--cached"], "--cached: only the reference has a key/value cache"),
-    ):
-        assert main(["translate", *files, *flags]) == 2
-        assert message in capsys.readouterr().err
-    for has_cache, note in ((True, "these layers are not the reference's, so decoding takes longer"), (False, "")):
-        monkeypatch.setattr("given.translating.has_cache", lambda has_cache=has_cache: has_cache)
-        assert main(["translate", *files]) == 0
-        found = capsys.readouterr()
-        assert found.out == "i read .\n" and note in found.err and bool(note) == bool(found.err)
-
-
-def test_words_of_the_source_replace_unknown_ones(run_folder, monkeypatch):
-    saved = Checkpoint.load(run_folder / "best.pt")
-    model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).eval()
-    weights = torch.zeros(1, 2, 4, 4)
-    weights[0, :, [0, 1, 2, 3], [3, 2, 0, 1]] = 1.0  # the first token looks at the last word, and so on
-    cross = {"cross": [torch.zeros_like(weights), weights]}
-    monkeypatch.setattr("given.translating.forced_decode", lambda model, batch: (None, cross))
-    ids = [saved.tgt_vocab.ids["you"], UNK_ID, UNK_ID]
-    assert replace_unknown(model, saved, ["Ma@@", "ri@@", "a", "isst"], [ids]) == [["you", "Maria", "Maria"]]
-    tokens = ["l'", "ho@@", "mm@@", "e", "dort"]
-    assert [word_at(tokens, position) for position in range(5)] == ["l'", "homme", "homme", "homme", "dort"]
-
-
-def test_unknown_words_are_replaced_on_request():
-    """A model that can say nothing but <unk> copies; without the flag it says so."""
-    saved = Experiment(replace(PRESETS["tiny"], min_count=2, max_length=2), PAIRS, PAIRS).checkpoint()
-    model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).eval()
-    with torch.no_grad():
-        model.output_projection.weight.zero_()
-        model.output_projection.bias.zero_()[UNK_ID] = 9.0
-    for beam in ({}, {"n_best": 2}):
-        config = replace(saved.config, beam_size=2)
-        [plain] = LineTranslator(model, saved, config, **beam).translate(["Berlin"])
-        [copied] = LineTranslator(model, saved, config, replaces_unknown=True, **beam).translate(["Berlin"])
-        assert plain.texts[0] == "<unk> <unk>" and copied.texts[0] == "Berlin Berlin"
 
 
 @pytest.fixture
@@ -226,9 +150,9 @@ def corpus(tmp_path):
     return prepare
 
 
-@pytest.mark.parametrize("encoding", ["bpe", "words"])
-@pytest.mark.parametrize("pre_tokenizer", ["signs", "whitespace"])
-@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.parametrize(
+    "encoding, pre_tokenizer, joint", [("bpe", "signs", True), ("bpe", "whitespace", False), ("words", "signs", False)]
+)
 def test_raw_text_becomes_the_tokens_of_the_corpus(corpus, encoding, pre_tokenizer, joint):
     folder = corpus("--encoding", encoding, "--pre-tokenizer", pre_tokenizer, *["--joint"] * joint)
     text = TextTokenizer.load(folder)
@@ -303,14 +227,3 @@ def test_tokenizers_that_are_wrong(corpus, tmp_path, capsys, content, message):
     said = capsys.readouterr().err
     assert message in said and said.count("\n") == 1
     assert not (tmp_path / "run/last.pt").exists()
-
-
-@pytest.mark.slow  # a process of its own, which imports PyTorch
-def test_training_needs_no_tokenizers(corpus, tmp_path):
-    """Students train without the libraries of raw text."""
-    code = (
-        "import sys; sys.modules.update(tokenizers=None, sacremoses=None, datasets=None)\n"
-        f"from reference.__main__ import main; sys.exit(main({train_words(corpus('--joint'), tmp_path / 'run')}))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -9,7 +9,7 @@ from torch import nn
 
 from given.decoding import choose_search
 from given.extras.cached_model import find_fused
-from given.extras.cached_search import cached_beam_decode, cached_beam_search, cached_greedy_decode
+from given.extras.cached_search import cached_beam_decode, cached_greedy_decode
 from reference.decode import beam_decode, cut_sentence, greedy_decode
 from reference.masks import causal_mask, diagonal_mask, padding_mask
 from reference.model import Transformer
@@ -116,8 +116,7 @@ def random_batch(n_sentences, longest):
 
 # Two hypotheses with the same score to the last bit do not occur in float64; in float32 the order in which sums are
 # rounded could decide between neighbours, so everything here is compared in float64.
-@pytest.mark.parametrize("penalty", [-0.5, 0.0, 0.6, 1.0])
-@pytest.mark.parametrize("beam_size", [1, 2, 5, 11, 30])
+@pytest.mark.parametrize("beam_size, penalty", [(1, 0.6), (2, 0.0), (5, 0.6), (11, -0.5), (30, 1.0)])
 def test_beam_search_with_the_cache_finds_the_same(beam_size, penalty):
     n_models, lengths = 0, set()
     while n_models < 2 or len(lengths) == 1:  # some models have nothing to say
@@ -129,47 +128,18 @@ def test_beam_search_with_the_cache_finds_the_same(beam_size, penalty):
         n_models, lengths = n_models + 1, lengths | {len(ids) for ids in expected}
 
 
-@pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0])
-def test_the_cached_beam_as_wide_as_everything_finds_the_best(penalty):
-    for norm_first in (False, True):
-        model = random_model(norm_first, n_layers=1, tgt_vocab_size=5)
-        src, mask = random_batch(3, 4)
-        memory, _ = model.eval().encode(src, mask)
-        options = {**IDS, "max_length": 3, "beam_size": 5**3, "length_penalty": penalty, "n_best": 10**6}
-        for row, hypotheses in enumerate(cached_beam_search(model, src, mask, **options)):
-            everything = []
-            for ids in all_translations(5, 3):
-                prefix, one = torch.tensor([[1, *ids[:-1]]]), slice(row, row + 1)
-                output, _, _ = model.decode(prefix, memory[one], mask[one], causal_mask(len(ids)))
-                log_p = model.get_predictions(output)[0].gather(1, torch.tensor(ids)[:, None]).sum().item()
-                if log_p > -1000:  # without <pad>, which is as good as impossible
-                    everything.append((log_p / len(ids) ** penalty, log_p, [token for token in ids if token != 2]))
-            everything.sort(reverse=True)
-            found = [one for one in hypotheses if one.log_p > -1000]
-            assert [one.ids for one in found] == [ids for _, _, ids in everything]
-            assert [one.score for one in found] == pytest.approx([score for score, _, _ in everything])
-            assert [one.log_p for one in found] == pytest.approx([log_p for _, log_p, _ in everything])
-
-
-def all_translations(n_tokens, max_length):
-    for length in range(1, max_length + 1):
-        for ids in product(range(n_tokens), repeat=length):
-            if 2 not in ids[:-1] and (ids[-1] == 2 or length == max_length):
-                yield ids
-
-
 @pytest.mark.slow
 def test_many_sentences_leave_the_batch_one_after_another():
     """So many that rows are dropped, and oneDNN computes instead of MKL: float32, as in earnest."""
     model = random_model(False).float()
-    src, mask = random_batch(300, 9)
-    assert cached_greedy_decode(model, src, mask, **IDS, max_length=40) == greedy_decode(
-        model, src, mask, **IDS, max_length=40
+    src, mask = random_batch(100, 9)
+    assert cached_greedy_decode(model, src, mask, **IDS, max_length=20) == greedy_decode(
+        model, src, mask, **IDS, max_length=20
     )
-    options = {**IDS, "max_length": 40, "beam_size": 3}
+    options = {**IDS, "max_length": 20, "beam_size": 3}
     found, expected = (decode(model, src, mask, **options) for decode in (cached_beam_decode, beam_decode))
     n_equal = sum(ids == others for ids, others in zip(found, expected, strict=True))
-    assert n_equal >= 295, "rounding may decide between two hypotheses of nearly the same score"
+    assert n_equal >= 98, "rounding may decide between two hypotheses of nearly the same score"
 
 
 def test_layers_that_differ_are_decoded_the_plain_way():

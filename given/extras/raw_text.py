@@ -21,14 +21,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import package
+from foundation.command_line import UserError
+
+from .. import package
+from ..config import LANGUAGES
 
 if TYPE_CHECKING:
     from sacremoses import MosesDetokenizer
     from tokenizers import Tokenizer
 
 
-LANGUAGES = "languages.json"
 UNKNOWN = "[UNK]"  # the tokenizers' name for it
 END_OF_WORD = "</w>"  # ends the last piece of a word in a tokenizer with byte pairs
 
@@ -38,7 +40,7 @@ ENGLISH_ENDINGS = {"s", "t", "m", "d", "re", "ve", "ll"}  # of don't, he's, we'l
 GERMANIC = {"de", "en", "nl"}  # elsewhere an apostrophe between two words belongs to both: l'homme, dell'acqua
 
 
-class TextError(ValueError):
+class TextError(UserError):
     """Raw text cannot be read or written; the message says why."""
 
 
