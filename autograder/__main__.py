@@ -8,7 +8,7 @@ import sys
 from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 from foundation.printable_text import printable
 
-from .commands import ask, by_hand, export_marks, grade, grade_class, list_class, replay, similar, translate_again
+from .commands import ask, by_hand, export_marks, grade, grade_class, list_class, similar
 from .grading.record import NotWrittenError, record_schema
 from .sandbox.errors import SandboxUnavailableError
 from .testing.errors import CollectionError
@@ -52,8 +52,8 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: python -m autograder grade-class submissions --roster roster.csv --output marks",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (grade, list_class, grade_class, similar, translate_again, by_hand, export_marks, ask, replay):
-        command.add_command(commands)
+    for module in (grade, list_class, grade_class, similar, by_hand, export_marks, ask):
+        module.add_commands(commands)
     schema = commands.add_parser(
         "record-schema",
         help="print the JSON schema of records",

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import Ended, usable_cores
-from foundation.command_line import positive
 from foundation.counting import counted
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.printable_text import printable
@@ -26,7 +25,7 @@ from ..grading.launcher import open_grader
 from ..grading.seeds import Seeds, content_hash, seeds_of_term
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
 from ..understanding.question import Sheet
-from .arguments import Commands, add_layout, check_mode, running_arguments
+from .arguments import CLASS, RUNNING, Commands, add_parser, check_mode
 
 SHEETS = "sheets"
 """The folder of a class's sheets as they are kept for the next run."""
@@ -36,28 +35,26 @@ SECONDS = 600.0
 """Wall time of one student's sheet, before it is given up: a safety net."""
 
 
-def add_command(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     """The command and its flags."""
-    parser = commands.add_parser(
+    parser = add_parser(
+        commands,
         "ask",
-        parents=[running_arguments()],
-        help="draw questions to students about their own code",
-        description="Draw five questions to a student about the student's own code, for an oral check: the shape of a "
+        run,
+        "draw questions to students about their own code",
+        "Draw five questions to a student about the student's own code, for an oral check: the shape of a "
         "value at a line, the attention weights under another mask, which change of a line breaks which test, what one "
         "sees of a known misconception. Every answer is computed by running the code in the sandbox. Writes "
         "questions.html and answers.html, to be printed; with --class also a file of each for every student. If it is "
         "stopped and started again, or a few have handed in again, it draws only what is missing or out of date. The "
         "same student gets the same questions all term. The exit status is 1 if the sandbox failed for some student.",
-        epilog="example: python -m autograder ask submissions --class --roster roster.csv --output oral",
+        "submissions --class --roster roster.csv --output oral",
+        (*RUNNING, *CLASS, "jobs"),
     )
-    parser.set_defaults(run=run)
     parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook; with --class a download")
     parser.add_argument("--class", action="store_true", dest="is_class", help="ask every student of a class")
-    add_layout(parser)
     parser.add_argument("--student", metavar="NAME", help="of one submission: whose it is; default: its file name")
     parser.add_argument("--output", type=Path, default=Path("oral"), help="folder of the pages; default: oral")
-    jobs = "with --class: how many submissions at a time; default: one per core"
-    parser.add_argument("--jobs", type=positive, help=jobs)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import difflib
 import getpass
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from foundation.assignment_file import Assignment, Task, read_assignment
@@ -15,80 +15,82 @@ from foundation.printable_text import printable
 
 from ..classroom.store import ByHand, StoreError
 from ..classroom.store.by_hand import WHOLE
-from .arguments import Commands, add_assignment, add_store, open_store
+from .arguments import Commands, add_parser, open_store
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
 MOST_DAYS = 1000
 """More than any term has."""
 
 
-def add_command(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     """The commands and their flags."""
     parser = _parser(
         commands,
         "override",
+        override,
         "give a student points for a task by hand",
         "They take the place of the grader's, whatever it finds out later, until you take them back.",
-        'python -m autograder override anna --task 1.3 --points 4 --why "right, but for a typing error"',
+        'anna --task 1.3 --points 4 --why "right, but for a typing error"',
     )
     parser.add_argument("--task", required=True, help="its number, such as 1.3; all = each of them")
     points = parser.add_mutually_exclusive_group(required=True)
     points.add_argument("--points", type=float, help="from 0 to what the task is worth")
     points.add_argument("--withdraw", action="store_true", help="the grader's points count again")
-    _add_why(parser)
-    parser.set_defaults(run=override)
 
     parser = _parser(
         commands,
         "comment",
+        comment,
         "comment on a student's submission",
         "The comment is shown on the student's page, and takes the place of an earlier one on the same task.",
-        'python -m autograder comment anna "A neat solution." --task 1.3',
+        'anna "A neat solution." --task 1.3',
+        has_reason=False,
     )
     parser.add_argument("text", nargs="?", default="", help="none = take back the comment that is there")
     parser.add_argument("--task", help="its number, such as 1.3; default: the whole submission")
-    parser.set_defaults(run=comment)
 
     parser = _parser(
         commands,
         "late",
+        late,
         "say by how many days a student was late",
         "For platforms that say that a submission is late, but not when it came, and for clocks that were wrong.",
-        'python -m autograder late anna --days 2 --why "sent by e-mail on Monday"',
+        'anna --days 2 --why "sent by e-mail on Monday"',
     )
     days = parser.add_mutually_exclusive_group(required=True)
     days.add_argument("--days", type=int, help="0 = in time")
     days.add_argument("--withdraw", action="store_true", help="as the platform says")
-    _add_why(parser)
-    parser.set_defaults(run=late)
 
     parser = _parser(
         commands,
         "waive",
+        waive,
         "let late days cost a student nothing",
         "Without --days, none of them does, however many there are.",
-        'python -m autograder waive anna --days 2 --why "ill"',
+        'anna --days 2 --why "ill"',
     )
     days = parser.add_mutually_exclusive_group()
     days.add_argument("--days", type=int, help="how many; default: all")
     days.add_argument("--withdraw", action="store_true", help="all late days count again")
-    _add_why(parser)
-    parser.set_defaults(run=waive)
 
 
-def _parser(commands: Commands, name: str, summary: str, more: str, example: str) -> argparse.ArgumentParser:
+def _parser(
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    summary: str,
+    more: str,
+    example: str,
+    has_reason: bool = True,
+) -> argparse.ArgumentParser:
     description = f"{summary[0].upper()}{summary[1:]}. {more} Who entered it, and when, is kept."
-    parser = commands.add_parser(name, help=summary, description=description, epilog=f"example: {example}")
+    parser = add_parser(commands, name, run, summary, description, example, ("assignment", "output", "store"))
     parser.add_argument("student", help="id, e-mail address, name, or what was handed in")
     parser.add_argument("--by", default=None, help="who decides; default: the user of this machine")
-    add_assignment(parser)
-    add_store(parser)
+    if has_reason:
+        text = "the reason, which the student may read"
+        parser.add_argument("--why", type=reason, required=True, metavar="TEXT", help=text)
     return parser
-
-
-def _add_why(parser: argparse.ArgumentParser) -> None:
-    text = "the reason, which the student may read"
-    parser.add_argument("--why", type=reason, required=True, metavar="TEXT", help=text)
 
 
 def reason(text: str) -> str:
@@ -96,14 +98,6 @@ def reason(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty; say why, in a few words")
     return text
-
-
-@contextmanager
-def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[ByHand, str]]:
-    """The decisions of a class, and the student that this one is about."""
-    with open_store(options.store, options.output, assignment) as database:
-        by_hand = ByHand(database)
-        yield by_hand, by_hand.find_student(options.student)
 
 
 def override(options: argparse.Namespace) -> int:
@@ -114,9 +108,9 @@ def override(options: argparse.Namespace) -> int:
     for task in tasks:
         if points is not None and not (math.isfinite(points) and 0 <= points <= task.points):
             raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
-    with deciding(options, assignment) as (by_hand, student):
+    with deciding(options, assignment) as (by_hand, student, who):
         for task in tasks:
-            by_hand.give_points(student, task.number, points, options.why, who(options.by))
+            by_hand.give_points(student, task.number, points, options.why, who)
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
     if points is not None and len(tasks) == 1:
         given = f"{points:g} of {counted(tasks[0].points, 'point')} by hand"
@@ -128,18 +122,18 @@ def comment(options: argparse.Namespace) -> int:
     """Comments on a submission; the exit status."""
     assignment = read_assignment(options.assignment)
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
-    with deciding(options, assignment) as (by_hand, student):
-        by_hand.comment(student, task, options.text.strip(), who(options.by))
-    what = "noted" if options.text.strip() else "taken back"
-    return _told(student, f"comment on {task or 'the whole'} {what}")
+    text = options.text.strip()
+    with deciding(options, assignment) as (by_hand, student, who):
+        by_hand.comment(student, task, text, who)
+    return _told(student, f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
 
 
 def late(options: argparse.Namespace) -> int:
     """Says how late a student was; the exit status."""
     assignment = read_assignment(options.assignment)
     days = check_days(options.days)
-    with deciding(options, assignment) as (by_hand, student):
-        by_hand.set_late_days(student, days, options.why, who(options.by))
+    with deciding(options, assignment) as (by_hand, student, who):
+        by_hand.set_late_days(student, days, options.why, who)
     said = "late days as the platform says" if days is None else counted(days, "late day")
     return _told(student, said, assignment)
 
@@ -148,10 +142,27 @@ def waive(options: argparse.Namespace) -> int:
     """Waives late days; the exit status."""
     assignment = read_assignment(options.assignment)
     days = 0 if options.withdraw else check_days(options.days)
-    with deciding(options, assignment) as (by_hand, student):
-        by_hand.waive(student, days, options.why, who(options.by))
+    with deciding(options, assignment) as (by_hand, student, who):
+        by_hand.waive(student, days, options.why, who)
     said = f"{'all late days' if days is None else counted(days, 'late day')} waived"
     return _told(student, "all late days count again" if options.withdraw else said, assignment)
+
+
+@contextmanager
+def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[ByHand, str, str]]:
+    """The decisions of a class, the student that this one is about, and who enters it.
+
+    Raises:
+        StoreError: also where this machine does not know its user.
+    """
+    with open_store(options.store, options.output, assignment) as database:
+        by_hand = ByHand(database)
+        student = by_hand.find_student(options.student)
+        try:
+            who = options.by or getpass.getuser()
+        except (KeyError, OSError):
+            raise StoreError("--by NAME is missing, and this machine does not know its user") from None
+        yield by_hand, student, who
 
 
 def task_of(number: str, assignment: Assignment) -> Task:
@@ -160,13 +171,12 @@ def task_of(number: str, assignment: Assignment) -> Task:
     Raises:
         StoreError: where there is none.
     """
-    for task in assignment.tasks:
-        if task.number == number:
-            return task
-    numbers = [task.number for task in assignment.tasks]
-    near = difflib.get_close_matches(number, numbers, n=1, cutoff=0.0)[0]
-    known = f"did you mean {near}? There are {', '.join(numbers)}"
-    raise StoreError(f"--task {printable(number, 30)}: no such task; {known}")
+    tasks = {task.number: task for task in assignment.tasks}
+    if number not in tasks:
+        near = difflib.get_close_matches(number, tasks, n=1, cutoff=0.0)[0]
+        known = f"did you mean {near}? There are {', '.join(tasks)}"
+        raise StoreError(f"--task {printable(number, 30)}: no such task; {known}")
+    return tasks[number]
 
 
 def check_days(days: int | None) -> int | None:
@@ -178,18 +188,6 @@ def check_days(days: int | None) -> int | None:
     if days is not None and not 0 <= days <= MOST_DAYS:
         raise StoreError(f"--days {days}: expected 0 to {MOST_DAYS}")
     return days
-
-
-def who(named: str | None) -> str:
-    """Who enters a decision.
-
-    Raises:
-        StoreError: where this machine does not know its user.
-    """
-    try:
-        return named or getpass.getuser()
-    except (KeyError, OSError):
-        raise StoreError("--by NAME is missing, and this machine does not know its user") from None
 
 
 def _told(student: str, what: str, assignment: Assignment | None = None) -> int:

@@ -21,24 +21,25 @@ from ..classroom.roll import read_roll
 from ..classroom.store import ByHand, Results
 from ..grading.seeds import seeds_of_term
 from ..reports.exports import PLATFORMS, About, export, marks_of
-from .arguments import Commands, add_assignment, add_database, open_store
+from .arguments import MOST_NAMES, Commands, add_parser, open_store
 
-MOST_NAMES = 8
 WITHOUT_ID = "no student in the roster, or more than one, has these ids or names, so enter these marks by hand"
 
 
-def add_command(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     """The command and its flags."""
-    parser = commands.add_parser(
+    parser = add_parser(
+        commands,
         "export-marks",
-        help="write marks in a form that a learning platform imports",
-        description="Write the marks of a class as a table that a platform imports, and each student's page into an "
+        run,
+        "write marks in a form that a learning platform imports",
+        "Write the marks of a class as a table that a platform imports, and each student's page into an "
         "archive that Canvas and Moodle take as feedback. Nothing is graded: the results of `grade-class` count, with "
         "points by hand and late days. Students without a score get none there. The exit status is 1 if the platform "
         "could not find a student, or the assignment's column is not known.",
-        epilog="example: python -m autograder export-marks marks --for canvas --roster gradebook.csv",
+        "marks --for canvas --roster gradebook.csv",
+        ("assignment", "json", "store"),
     )
-    parser.set_defaults(run=run)
     parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
     parser.add_argument("--for", dest="platforms", nargs="+", required=True, choices=PLATFORMS, help="one or more")
     roster = "the platform's export of students, for their ids there: Canvas's gradebook, Moodle's grading worksheet"
@@ -46,9 +47,6 @@ def add_command(commands: Commands) -> None:
     column = "Canvas's heading of the assignment (default: that of the roster, or else the title)"
     parser.add_argument("--column", default="", metavar="NAME", help=column)
     parser.add_argument("--output", type=Path, help="default: the folder export/ in MARKS")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    add_assignment(parser)
-    add_database(parser)
 
 
 def run(options: argparse.Namespace) -> int:

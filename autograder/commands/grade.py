@@ -1,4 +1,4 @@
-"""`python -m autograder grade`: one submission."""
+"""`python -m autograder grade` and `replay`: one submission, and a disputed mark with the inputs that it came from."""
 
 from __future__ import annotations
 
@@ -9,53 +9,60 @@ from pathlib import Path
 
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
+from foundation.counting import first_of
 from foundation.places import ROOT
-from foundation.whole_files import is_stream
+from foundation.printable_text import printable
+from foundation.whole_files import check_file, is_stream
 
 from ..grading.launcher import open_grader
-from ..grading.record import Record, write_json, write_record
+from ..grading.record import Record, read_record, write_json, write_record
 from ..grading.recording import Recorder
-from ..grading.seeds import seeds_of_term
+from ..grading.seeds import content_hash, seeds_of_term
 from ..grading.submission import events_of, refusal
 from ..intake import Intake, IntakeRefusedError, name_of, take_in
 from ..reports.gradebook import Gradebook
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
-from .arguments import (
-    Commands,
-    add_gradebook,
-    check_files,
-    check_references,
-    shared_arguments,
-    status_of,
-    version_of,
-)
+from .arguments import GRADING, Commands, add_parser, check_references, version_of
 
 
-def add_command(commands: Commands) -> None:
-    """The command and its flags."""
-    parser = commands.add_parser(
+def add_commands(commands: Commands) -> None:
+    """The commands and their flags."""
+    parser = add_parser(
+        commands,
         "grade",
-        parents=[shared_arguments()],
-        help="grade one submission",
-        description="Grade one submission: component tests in a sandbox, and BLEU of its translations.txt.",
-        epilog="example: python -m autograder grade submissions/anna --results results/anna.json",
+        grade,
+        "grade one submission",
+        "Grade one submission: component tests in a sandbox, and BLEU of its translations.txt.",
+        "submissions/anna --results results/anna.json",
+        (*GRADING, "to-nbgrader"),
     )
-    parser.set_defaults(run=run)
     parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
     results = "in Gradescope's form; default: results.json"
     parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
     parser.add_argument("--no-training", action="store_true", help="leave out the short training run of the whole")
     parser.add_argument("--record", type=Path, help="write the full record too; `record-schema` prints its form")
-    add_gradebook(parser)
     parser.add_argument("--student", help="with --to-nbgrader: nbgrader's id of the student")
+    parser = add_parser(
+        commands,
+        "replay",
+        replay,
+        "grade a submission again with the seed of its record",
+        "Grade a submission again with the seed of its record, and compare the marks. The exit status is 1 if they "
+        "differ.",
+        "marks/records/anna.json submissions/anna",
+        GRADING,
+    )
+    parser.add_argument("record", type=Path, help="as `grade --record` and `grade-class` write it")
+    parser.add_argument("submission", type=Path, help="what was graded")
 
 
-def run(options: argparse.Namespace) -> int:
+def grade(options: argparse.Namespace) -> int:
     """Grades one submission; the exit status."""
     if options.student is not None and options.to_nbgrader is None:
         raise UserError("--student is whose marks nbgrader gets: add --to-nbgrader, or leave it out")
-    check_files([options.results, options.record])
+    for path in filter(None, (options.results, options.record)):
+        check_file(path)
     check_references(options.references)
     assignment = read_assignment(options.assignment)
     version = version_of(options, assignment)
@@ -67,10 +74,11 @@ def run(options: argparse.Namespace) -> int:
         if options.submission.exists():  # a mistyped path costs nobody's marks
             book.reset()
 
-    def store(record: Record) -> None:
-        if options.record and not is_stream(options.record):
+    def store(record: Record, is_last: bool = False) -> None:
+        """Writes what there is after each part; to a pipe only the whole, the results last: its reader may be gone."""
+        if options.record and (is_last or not is_stream(options.record)):
             write_record(options.record, seeds.seal(record))
-        if not is_stream(options.results):
+        if is_last or not is_stream(options.results):
             write_json(options.results, as_results(record))
 
     seeds = seeds_of_term(ROOT, options.seed)
@@ -87,13 +95,68 @@ def run(options: argparse.Namespace) -> int:
     if book:
         book.write(record)
         book.write_feedback(record, intake)
-    if options.record and is_stream(options.record):  # a pipe gets one result, not one after each part
-        write_record(options.record, seeds.seal(record))
-    if is_stream(options.results):  # last, for its reader may have gone
-        write_json(options.results, as_results(record))
+    store(record, is_last=True)
     if options.json:
         print(json.dumps(as_results(record), indent=2, ensure_ascii=False))
     else:
         print(as_table(record))
         print(f"results: {options.results}")
-    return status_of([record])
+    return int(record.needs_a_person)
+
+
+def replay(options: argparse.Namespace) -> int:
+    """Grades again and compares; the exit status."""
+    check_references(options.references)
+    assignment = read_assignment(options.assignment)
+    if not options.record.exists():
+        raise UserError(f"{options.record}: No such file or directory; expected a record")
+    old = read_record(options.record)
+    if old is None:
+        raise UserError(f"{options.record}: not a record; expected a file that `grade --record` has written")
+    intake = take_in(options.submission, options.release, assignment)
+    content = content_hash(intake.hashes)
+    if content != old.judgement.content_hash:
+        which = changes(old, intake.hashes)
+        raise UserError(f"{options.submission}: not the files that {options.record} is about: {which}")
+    seeds = seeds_of_term(ROOT, options.seed)
+    if seeds.id_of(content) != old.judgement.seed_id:
+        why = "was graded with another term's secret, or with --seed" if options.seed is None else "had another seed"
+        raise UserError(f"{options.record}: {why}; name its seed with --seed N")
+    if not seeds.has_sealed(old):
+        print(f"note: {options.record}: not as this term's grader wrote it: its seal does not fit", file=sys.stderr)
+    version = version_of(options, assignment)
+    if version != old.judgement.grader_version:
+        print(f"note: graded by version {old.judgement.grader_version}, replayed by {version}", file=sys.stderr)
+    recorder = Recorder(old.submission, assignment, version)
+    with open_grader(assignment, options.references, options.level) as grader:
+        new = recorder.add_all(events_of(intake, seeds, grader, show_progress=sys.stderr.isatty()))
+    found = differences(old, new)
+    if options.json:
+        print(json.dumps(as_results(new), indent=2, ensure_ascii=False))
+    else:
+        print(as_table(new))
+        print("\n".join(["", *(found or [f"the marks are those of {options.record}"])]))
+    return int(bool(found))
+
+
+def changes(old: Record, files: dict[str, str]) -> str:
+    """Which files are not those of the record."""
+    known = old.judgement.files
+    names = [name for name in sorted({*known, *files}) if known.get(name) != files.get(name)]
+    return first_of([printable(name, 60) for name in names], 5)
+
+
+def differences(old: Record, new: Record) -> list[str]:
+    """One line for each part whose state or score is another one."""
+    before = {part.number: part for part in old.judgement.parts}
+    lines = []
+    for part in new.judgement.parts:
+        was = before.get(part.number)
+        if was is None:
+            lines.append(f"{part.number} {part.title}: not in the record")
+        elif (was.state, was.score) != (part.state, part.score):
+            then, today = (
+                f"{one.state}, {'no score' if one.score is None else f'{one.score:g} points'}" for one in (was, part)
+            )
+            lines.append(f"{part.number} {part.title}: {then} in the record; now {today}")
+    return lines

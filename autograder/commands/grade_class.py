@@ -10,7 +10,7 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import usable_cores
-from foundation.command_line import UserError, positive
+from foundation.command_line import UserError
 from foundation.counting import first_of
 from foundation.places import ROOT
 from foundation.printable_text import printable
@@ -27,41 +27,36 @@ from ..classroom.store import ByHand, Database, Decisions, received_of, stored_n
 from ..classroom.store import Results as Store
 from ..diagnosis.catalogue import faults_of
 from ..grading.seeds import seeds_of_term
-from ..intake import Intake, IntakeError, take_in
+from ..intake import IntakeError, take_in
 from ..reports.class_summary import as_class_table, rows_of, write_summary
 from ..reports.gradebook import Gradebook
 from ..reports.pages import write_pages
 from ..reports.regrade import as_regrade_table, write_regrade
-from .arguments import Commands, add_class, add_gradebook, add_store, check_references, shared_arguments, version_of
-
-MOST_NAMES = 8
+from .arguments import CLASS, FOLDER, GRADING, MOST_NAMES, Commands, add_parser, check_references, version_of
 
 
-def add_command(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     """The command and its flags."""
-    parser = commands.add_parser(
+    parser = add_parser(
+        commands,
         "grade-class",
-        parents=[shared_arguments()],
-        help="grade a class",
-        description="Grade a platform's download, as `list-class` reads it: of each student the submission that "
+        run,
+        "grade a class",
+        "Grade a platform's download, as `list-class` reads it: of each student the submission that "
         "counts. Writes class.html, students/NAME.html and records/NAME.json for each, summary.csv, summary.json, "
         "and class.json with the students. Stopped and started again, it resumes where it stopped; it "
         "regrades what has changed: a submission, the assignment, the grader. Where that would change the mark of the "
         "same files, it shows who, by how much and because of which test, and keeps the earlier mark until you add "
         "--keep. After a change of points or thresholds nothing is run. The exit status is 1 if the grader failed, "
         "marks wait for --keep, or a person has to decide whose a submission is.",
-        epilog="example: python -m autograder grade-class submissions --roster roster.csv --output marks",
+        "submissions --roster roster.csv --output marks",
+        (*GRADING, *CLASS, "output", "store", "jobs", "to-nbgrader"),
     )
-    parser.set_defaults(run=run)
-    add_class(parser)
-    add_store(parser)
+    parser.add_argument("folder", type=Path, help=FOLDER)
     parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
     parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
-    jobs = "how many submissions to grade at a time; default: one per core"
-    parser.add_argument("--jobs", type=positive, default=usable_cores(), help=jobs)
     scheduler = "grade on the workers of this Dask scheduler, such as tcp://HOST:8786, instead of here"
     parser.add_argument("--scheduler", metavar="ADDRESS", help=scheduler)
-    add_gradebook(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -80,12 +75,13 @@ def run(options: argparse.Namespace) -> int:
         version_of(options, assignment),
         seeds_of_term(ROOT, options.seed),
         level=options.level,
-        n_children=options.jobs,
+        n_children=options.jobs or usable_cores(),
         show_progress=sys.stderr.isatty(),
     )
     url = url_of(options.store, options.output)
     with hold(options.output, RECORDS), Database(url, assignment.name) as database:
-        reset_books(books)
+        for book in (book for of_submission in books.values() for book in of_submission.values()):
+            book.reset()  # so that the marks of an earlier run no longer count
         store = Store(database, conditions.seeds)
         received = received_of(roll, entries)
         store.enrol(received.values())
@@ -136,13 +132,6 @@ def open_books(course: str, roll: Roll, assignment: Assignment) -> dict[str, dic
     return books
 
 
-def reset_books(books: dict[str, dict[str, Gradebook]]) -> None:
-    """Lets the marks of an earlier run no longer count."""
-    for of_submission in books.values():
-        for book in of_submission.values():
-            book.reset()
-
-
 def write_books(
     books: dict[str, dict[str, Gradebook]],
     entries: Sequence[Entry],
@@ -155,17 +144,12 @@ def write_books(
     for entry in entries:
         if entry.key not in books:
             continue
-        intake = take_in_again(entry, release, assignment)
+        try:
+            intake = take_in(entry.source, release, assignment)
+        except IntakeError:
+            intake = None
         for student, book in books[entry.key].items():
             result = of_student[student]
             if result.record and result.mark:
                 book.write(result.record, {one.part.number: one.score for one in result.mark.parts})
                 book.write_feedback(result.record, intake)
-
-
-def take_in_again(entry: Entry, release: Path, assignment: Assignment) -> Intake | None:
-    """The sources of a submission that has been graded; None where it was refused."""
-    try:
-        return take_in(entry.source, release, assignment)
-    except IntakeError:
-        return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from pathlib import Path
 
 from foundation.assignment_file import read_assignment
 from foundation.counting import counted
@@ -21,25 +22,23 @@ from ..classroom.downloads import (
     read_download,
     read_roster,
 )
-from .arguments import Commands, add_assignment, add_class
-
-MOST_NAMES = 5
+from .arguments import CLASS, FOLDER, Commands, add_parser
 
 
-def add_command(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     """The command and its flags."""
-    parser = commands.add_parser(
+    parser = add_parser(
+        commands,
         "list-class",
-        help="list the submissions in a platform's download",
-        description="List the submissions in a download of Canvas, Moodle, Gradescope, nbgrader or GitHub Classroom, "
+        run,
+        "list the submissions in a platform's download",
+        "List the submissions in a download of Canvas, Moodle, Gradescope, nbgrader or GitHub Classroom, "
         "or in a folder with one entry per submission: who handed in what, what came late, who is missing, and which "
         "entries are not submissions. Nothing is graded. The exit status is 1 if a person has to decide something.",
-        epilog="example: python -m autograder list-class submissions --roster roster.csv",
+        "submissions --roster roster.csv",
+        (*CLASS, "json", "assignment"),
     )
-    parser.set_defaults(run=run)
-    add_class(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    add_assignment(parser)
+    parser.add_argument("folder", type=Path, help=FOLDER)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -65,7 +64,7 @@ def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
     width = max(len(printable(one.entry, 60)) for one in submissions)
     lines += ["", *(f"  {printable(one.entry, 60):<{width}}  {details(one, matched)}".rstrip() for one in submissions)]
     undecided = [f"{s.name}: {listed(one.entry for one in several)}" for s, several in matched.undecided.items()]
-    unmatched = [f"{one.entry}{fits(matched.namesakes.get(one, ()))}" for one in matched.unmatched]
+    unmatched = [f"{one.entry}{who_fits(one, matched)}" for one in matched.unmatched]
     sections = {
         "more than one submission, and nothing tells which one counts": undecided,
         "no student in the roster, or more than one": unmatched if n_students else [],
@@ -92,11 +91,10 @@ def details(one: HandedIn, matched: Matched) -> str:
     return "; ".join(printable(text, 120) for text in (*texts, *one.notes) if text)
 
 
-def fits(students: Sequence[Student]) -> str:
+def who_fits(one: HandedIn, matched: Matched) -> str:
     """Who could have handed in what fits more than one, as the end of a line."""
-    return (
-        f": {' or '.join(f'{student.name} ({student.id})' for student in students[:MOST_NAMES])}?" if students else ""
-    )
+    students = [f"{student.name} ({student.id})" for student in matched.namesakes.get(one, ())[:5]]
+    return f": {' or '.join(students)}?" if students else ""
 
 
 def described(student: Student, matched: Matched) -> str:

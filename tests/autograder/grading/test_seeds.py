@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from autograder.__main__ import main
-from autograder.commands import replay
-from autograder.commands.replay import changes, differences
+from autograder.commands import grade
+from autograder.commands.grade import changes, differences
 from autograder.grading.launcher import open_grader
 from autograder.grading.record import read_record, write_record
 from autograder.grading.seeds import Seeds, content_hash
@@ -79,8 +79,8 @@ def disputed(tmp_path, graded, class_folder, zygote, monkeypatch):
     shutil.copytree(class_folder / "attention only", folder)
     path = tmp_path / "anna.json"
     write_record(path, graded("attention only"))
-    monkeypatch.setattr(replay, "seeds_of_term", lambda root, fixed: Seeds(SEEDS.secret, fixed))
-    monkeypatch.setattr(replay, "open_grader", lambda *arguments: open_grader(*arguments, zygote))
+    monkeypatch.setattr(grade, "seeds_of_term", lambda root, fixed: Seeds(SEEDS.secret, fixed))
+    monkeypatch.setattr(grade, "open_grader", lambda *arguments: open_grader(*arguments, zygote))
     return path, folder
 
 
