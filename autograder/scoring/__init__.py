@@ -14,7 +14,7 @@ is no metric of our own.
 from .bleu import DEFAULT_TOKENIZATION, SAMPLES, SEED, TOKENIZATIONS, Measured, Score, score
 from .reading import ScoringError, parse_translations, read_references, read_translations, undo_bpe
 from .report import as_json, as_text, explain
-from .verdicts import Verdict, choose_thresholds, judge, parse_thresholds, read_thresholds
+from .verdicts import Verdict, choose_thresholds, judge, read_thresholds
 
 __all__ = [
     "DEFAULT_TOKENIZATION",
@@ -30,7 +30,6 @@ __all__ = [
     "choose_thresholds",
     "explain",
     "judge",
-    "parse_thresholds",
     "parse_translations",
     "read_references",
     "read_thresholds",

@@ -8,17 +8,13 @@ where p_n is the share of the translations' n-grams that also occur in their ref
 often as there), c the number of words in the translations and r that in the references. BLEU follows from ten numbers
 per sentence: c, r, and for each n the matching and the total n-grams. Their sums over the corpus give BLEU, which
 sacreBLEU computes; their sums over sentences drawn with replacement give the bootstrap interval (Koehn 2004, section
-3). sacreBLEU draws the same samples but keeps only half the width of the interval, and verdicts need its ends.
+3). sacreBLEU draws the same samples, but keeps only the width of the interval, holds all samples in memory at once, and
+takes its seed from the environment alone.
 
-The course's text is already tokenized, so sacreBLEU's own tokenizer is off by default (`tokenize=none`). Raw text needs
-`13a` (the usual one for European languages), `intl`, `zh` or `char`; choosing one whose package is not installed is an
-error that names it. Without a tokenizer, the value on ordinary text equals NLTK's `corpus_bleu`. They differ where a
-translation has fewer than four words (NLTK counts one n-gram too many) and where no 4-gram of the whole corpus matches
-(sacreBLEU smooths).
+The course's text is already tokenized, so sacreBLEU's own tokenizer is off by default (`tokenize=none`).
 """
 
 import logging
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,8 +37,7 @@ TOKENIZATIONS: tuple[str, ...] = tuple(BLEU.TOKENIZERS)
 DEFAULT_TOKENIZATION = "none"
 SAMPLES = 1_000
 SEED = 12_345  # sacreBLEU's own default, so that both draw the same samples
-SAMPLES_RANGE = (100, 100_000)
-SEED_RANGE = (0, 2**63 - 1)
+RANGES = {"samples": (100, 100_000), "seed": (0, 2**63 - 1)}
 LEVEL = 0.95
 DECIMALS = 10
 """Sums of logarithms are accurate to about 15; a score of exactly 0.45 must not become 0.44999999999999996."""
@@ -51,14 +46,7 @@ MAX_ORDER = 4
 
 @dataclass(frozen=True)
 class Measured:
-    """What a verdict needs to know. All qualities are between 0 and 1.
-
-    Attributes:
-        bleu: corpus BLEU, rounded to ten decimals.
-        low: the lower end of BLEU's 95% bootstrap interval.
-        high: the upper end.
-        n: the number of sentences.
-    """
+    """What a verdict needs to know: corpus BLEU with its 95% interval, between 0 and 1, of `n` sentences."""
 
     bleu: float
     low: float
@@ -86,7 +74,7 @@ class Score(Measured):
     chrf: float
     signature: str
     chrf_signature: str
-    precisions: tuple[float, float, float, float]
+    precisions: tuple[float, ...]
     brevity_penalty: float
     hypothesis_length: int
     reference_length: int
@@ -121,7 +109,8 @@ def score(
         raise ScoringError(f"{given}; there must be one for each, in order")
     if not references:
         raise ScoringError("no translations and no references: there is nothing to score")
-    for name, value, (least, most) in (("samples", samples, SAMPLES_RANGE), ("seed", seed, SEED_RANGE)):
+    for name, value in (("samples", samples), ("seed", seed)):
+        least, most = RANGES[name]
         if not least <= value <= most:
             raise ScoringError(f"{name} {value}: must be from {least:,} to {most:,}")
     hypotheses = [undo_bpe(line) for line in hypotheses]
@@ -132,7 +121,6 @@ def score(
     corpus = bleu_of_sums(statistics.sum(axis=0))
     low, high = interval(bootstrap(statistics, samples, seed))
     bleu.n_bootstrap, bleu.seed = samples, seed  # as sacreBLEU's own bootstrap sets them for the signature
-    p_1, p_2, p_3, p_4 = corpus.precisions
     return Score(
         bleu=_decimal(corpus.score),
         low=_decimal(low),
@@ -141,7 +129,7 @@ def score(
         n=len(references),
         signature=str(bleu.get_signature()),
         chrf_signature=str(chrf.get_signature()),
-        precisions=(_decimal(p_1), _decimal(p_2), _decimal(p_3), _decimal(p_4)),
+        precisions=tuple(map(_decimal, corpus.precisions)),
         brevity_penalty=round(corpus.bp, DECIMALS),
         hypothesis_length=corpus.sys_len,
         reference_length=corpus.ref_len,
@@ -151,7 +139,7 @@ def score(
     )
 
 
-def make_metric(tokenize: str = DEFAULT_TOKENIZATION) -> BLEU:
+def make_metric(tokenize: str) -> BLEU:
     """Creates sacreBLEU's metric with one of its tokenizations.
 
     Raises:
@@ -159,29 +147,17 @@ def make_metric(tokenize: str = DEFAULT_TOKENIZATION) -> BLEU:
     """
     if tokenize not in TOKENIZATIONS:
         raise ScoringError(f'tokenize "{printable(tokenize, 40)}": unknown; sacreBLEU has {", ".join(TOKENIZATIONS)}')
-    logger = logging.getLogger("sacrebleu")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)  # its remarks on the way would be more lines on stderr
+    logging.getLogger("sacrebleu").setLevel(logging.CRITICAL)  # its remarks on the way would be more lines on stderr
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # sacreBLEU's own calls
             return BLEU(tokenize=tokenize, force=True)
     except (ImportError, RuntimeError, OSError, SystemExit) as error:
-        said = " ".join(str(error).split())
-        command = re.search(r"pip install \S+", said)
-        lacks = f"needs a package that is not installed; {command[0]}" if command else ""
-        raise ScoringError(f"tokenize {tokenize}: {lacks or f'cannot be used ({printable(said)})'}") from None
-    finally:
-        logger.setLevel(level)
+        raise ScoringError(f"tokenize {tokenize}: {printable(' '.join(str(error).split()))}") from None
 
 
 def count(metric: BLEU, hypotheses: Sequence[str], references: Sequence[str]) -> Array:
-    """Counts what BLEU follows from: for each sentence words, words of the reference, matches and n-grams per order.
-
-    Args:
-        metric: how to split and compare words.
-        hypotheses: translations without byte-pair marks.
-        references: as many, likewise.
+    """What BLEU follows from, of each sentence: words, words of the reference, matches and n-grams per order.
 
     Returns:
         (sentences, 10), int64.

@@ -27,9 +27,9 @@ MAX_COMPOSED_CHARACTERS = 1_000
 SEPARATOR = "|||"
 BPE_MARK = "@@"
 BYTE_ORDER_MARK = "\ufeff"
-CARRIAGE_RETURN_HINT = " (lone carriage returns, \\r, do not end lines: end each line with \\n)"
 
 Note = Callable[[str], None]
+"""Called with a line of text for everything that is not an error but worth knowing."""
 
 
 class ScoringError(UserError):
@@ -37,20 +37,15 @@ class ScoringError(UserError):
 
 
 def read_translations(
-    path: str | os.PathLike[str],
-    *,
-    expected: int | None = None,
-    name: str | None = None,
-    note: Note | None = None,
+    path: str | os.PathLike[str], *, expected: int | None = None, name: str | None = None, note: Note | None = None
 ) -> list[str]:
     """Reads one translation per line; an empty line is an empty translation.
 
     Args:
         path: a text file in UTF-8. Where every line has the form `src|||tgt`, the part after `|||` is taken.
-        expected: the number of references. Any other number of lines is an error, whose message has both numbers and,
-            where it is clear, the reason why they differ.
+        expected: the number of references. Any other number of lines is an error.
         name: of the file in messages; by default its path.
-        note: called with a line of text for everything that is not an error but worth knowing.
+        note: see `Note`.
 
     Returns:
         The translations in the file's order, with byte-pair marks.
@@ -67,46 +62,37 @@ def parse_translations(
     content: bytes, name: str, *, expected: int | None = None, note: Note | None = None
 ) -> list[str]:
     """As `read_translations`, but for the content of a file; `name` is its name in messages."""
-    if len(content) > MAX_BYTES:
-        raise ScoringError(f"{name}: {len(content) / 1e6:,} MB is too large; at most {MAX_BYTES / 1e6:g} MB are read")
-    text = _decode(content, name)
-    lines = _split(text, name)
+    note = note or (lambda line: None)
+    lines = _split(_decode(content, name), name)
     if expected is not None:
         n_written = len(lines)
         lines = _without_blank_end(lines, expected)
-        if note and len(lines) < n_written:
+        if len(lines) < n_written:
             note(f"{name}: blank lines at the end are not counted ({n_written - len(lines)})")
-    if expected is not None and len(lines) != expected:
-        numbers = f"{counted(len(lines), 'line')}, but there are {counted(expected, 'reference')}"
-        why = _why_counts_differ(text, lines, expected)
-        raise ScoringError(f"{name}: {numbers}; write one translation per line, in the references' order{why}")
-    _check_lengths(lines, name)
+        if len(lines) != expected:
+            numbers = f"{counted(len(lines), 'line')}, but there are {counted(expected, 'reference')}"
+            raise ScoringError(f"{name}: {numbers}; write one translation per line, in the references' order")
     translations = _target_sides(lines, name)
-    if note and translations is not lines:
+    if translations is not lines:
         note(f"{name}: every line has the form src|||tgt, so only what follows ||| is scored")
     empty = [number for number, line in enumerate(translations, start=1) if not line.strip()]
-    if note and empty:
+    if empty:
         note(f"{name}: {len(empty)} of {len(lines)} translations have no text (first: line {empty[0]})")
     return translations
 
 
 def read_references(path: str | os.PathLike[str], *, name: str | None = None) -> list[str]:
-    """Reads one reference per line, either plain or as `src|||tgt`.
+    """Reads one reference per line, either plain or as `src|||tgt`, with byte-pair marks.
 
     Args:
         path: a text file in UTF-8.
         name: of the file in messages; by default its path.
 
-    Returns:
-        The references in the file's order, with byte-pair marks.
-
     Raises:
         ScoringError: where the file cannot be read as that, or a reference is empty.
     """
     name = printable(name or os.fspath(path))
-    lines = _without_blank_end(_split(read_bounded_text(path, name), name), 1)
-    _check_lengths(lines, name)
-    references = _target_sides(lines, name)
+    references = _target_sides(_without_blank_end(_split(read_bounded_text(path, name), name), 1), name)
     for number, line in enumerate(references, start=1):
         if not line.strip():
             raise ScoringError(f"{name}: line {number} has no reference; every line needs one")
@@ -133,7 +119,7 @@ def read_bounded_text(path: str | os.PathLike[str], name: str) -> str:
 
 
 def _read_bytes(path: str | os.PathLike[str], name: str, *, follow_links: bool) -> bytes:
-    """All bytes of a regular file of at most `MAX_BYTES`."""
+    """The bytes of a regular file, one more than `MAX_BYTES` at most."""
     flags = ("O_NONBLOCK", "O_NOCTTY", *([] if follow_links else ["O_NOFOLLOW"]))
     try:
         if not follow_links and os.path.islink(path):  # noqa: PTH114  never raises, however odd the name
@@ -141,21 +127,16 @@ def _read_bytes(path: str | os.PathLike[str], name: str, *, follow_links: bool) 
         with open(os.open(path, opening_flags(*flags)), "rb") as file:  # noqa: PTH123  what was opened, not the path
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ScoringError(f"{name}: is a pipe or a device; name a text file")
-            size = os.fstat(file.fileno()).st_size
-            data = b"" if size > MAX_BYTES else file.read(MAX_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         reason = str(error.strerror or type(error).__name__).lower()
         raise ScoringError(f"{name}: {reason}; name a text file that can be read") from None
-    except ValueError as error:  # a NUL in the name
-        raise error if isinstance(error, ScoringError) else ScoringError(f"{name}: not a file name") from None
-    size = max(size, len(data))
-    if size > MAX_BYTES:
-        raise ScoringError(f"{name}: {size / 1e6:,} MB is too large; at most {MAX_BYTES / 1e6:g} MB are read")
-    return data
 
 
 def _decode(data: bytes, name: str) -> str:
     """The text of a file in UTF-8, without its byte-order mark."""
+    if len(data) > MAX_BYTES:
+        raise ScoringError(f"{name}: is too large; at most {MAX_BYTES / 1e6:g} MB are read")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ScoringError(f"{name}: not UTF-8 but UTF-16 (byte 0x{data[0]:02x} at offset 0, line 1); save it as UTF-8")
     if (zero := data.find(0)) >= 0:
@@ -173,9 +154,14 @@ def _decode(data: bytes, name: str) -> str:
 
 def _split(text: str, name: str) -> list[str]:
     r"""The lines of a text: each ends with `\n` or `\r\n`, the last one may lack it."""
-    if text.count("\n") > MAX_LINES:
-        raise ScoringError(f"{name}: {text.count(chr(10)):,} lines are too many; at most {MAX_LINES:,} are read")
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    if len(lines) > MAX_LINES:
+        raise ScoringError(f"{name}: {len(lines):,} lines are too many; at most {MAX_LINES:,} are read")
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MAX_LINE_CHARACTERS:
+            limit = f"at most {MAX_LINE_CHARACTERS:,} are read as one sentence"
+            raise ScoringError(f"{name}: line {number} is {len(line):,} characters long; {limit}")
+    return lines
 
 
 def _without_blank_end(lines: list[str], least: int) -> list[str]:
@@ -184,24 +170,6 @@ def _without_blank_end(lines: list[str], least: int) -> list[str]:
     while end > least and not lines[end - 1].strip():
         end -= 1
     return lines[:end]
-
-
-def _check_lengths(lines: list[str], name: str) -> None:
-    for number, line in enumerate(lines, start=1):
-        if len(line) > MAX_LINE_CHARACTERS:
-            hint = CARRIAGE_RETURN_HINT if "\r" in line else ""
-            limit = f"at most {MAX_LINE_CHARACTERS:,} are read as one sentence"
-            raise ScoringError(f"{name}: line {number} is {len(line):,} characters long; {limit}{hint}")
-
-
-def _why_counts_differ(text: str, lines: list[str], expected: int) -> str:
-    """The probable reason for a wrong number of lines, as the end of a sentence; or nothing."""
-    body = text.removesuffix("\n").removesuffix("\r")
-    if len(body.replace("\r\n", "\n").replace("\r", "\n").split("\n")) == expected:
-        return CARRIAGE_RETURN_HINT
-    if len(text.splitlines()) == expected:
-        return " (U+2028, form feed and the like do not end lines: end each line with \\n)"
-    return ""
 
 
 def _target_sides(lines: list[str], name: str) -> list[str]:

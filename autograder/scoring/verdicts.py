@@ -5,12 +5,11 @@ that alone. The verdict tells more: where the 95% interval contains the threshol
 tell on which side of it the model is, and the verdict is `borderline`, whether or not the value reaches it.
 """
 
-import difflib
 import math
 import os
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,33 +40,17 @@ class Verdict:
 
 
 def judge(score: Measured, thresholds: Mapping[str, float]) -> list[Verdict]:
-    """Compares a score with every threshold, in their order.
-
-    Raises:
-        ScoringError: where a threshold is not a number from 0 to 1.
-    """
-    return [_verdict(score, name, _checked(name, value, "thresholds")) for name, value in thresholds.items()]
-
-
-def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT_FILE) -> dict[str, float]:
-    """The `[thresholds]` table of a TOML file, by default the assignment's; other tables are ignored.
-
-    Raises:
-        ScoringError: where there is no such file or table, or a threshold in it is wrong.
-    """
-    where = printable(os.fspath(path))
-    text = read_bounded_text(path, where)
-    try:
-        settings = tomllib.loads(text)
-    except ValueError as error:  # tomllib's own, and Python's for a number of thousands of digits
-        problem = printable(str(error)).replace("Cannot overwrite a value", "a name is given twice")
-        raise ScoringError(f"{where}: not valid TOML: {problem}") from None
-    except RecursionError:
-        raise ScoringError(f"{where}: not valid TOML: nested too deeply") from None
-    table = settings.get("thresholds")
-    if not isinstance(table, dict) or not table:
-        raise ScoringError(f"{where}: has no [thresholds]; write that line and below it, for example, beginner = 0.30")
-    return {name: _checked(name, value, where) for name, value in table.items()}
+    """Compares a score with every threshold, in their order."""
+    verdicts = []
+    for name, threshold in thresholds.items():
+        status: Literal["passed", "failed", "borderline"] = "borderline"
+        # With very few sentences the value may be outside its own interval; that is doubt as well.
+        if min(score.low, score.bleu) >= threshold:
+            status = "passed"
+        elif max(score.high, score.bleu) < threshold:
+            status = "failed"
+        verdicts.append(Verdict(name, threshold, status, is_reached=score.bleu >= threshold))
+    return verdicts
 
 
 def choose_thresholds(file: str | os.PathLike[str] | None, arguments: Sequence[str]) -> dict[str, float]:
@@ -80,31 +63,40 @@ def choose_thresholds(file: str | os.PathLike[str] | None, arguments: Sequence[s
     Raises:
         ScoringError: where one is wrong or unknown.
     """
+    changes = parse_thresholds(arguments)
     if file is None:
-        if arguments:
-            return parse_thresholds(arguments, known=read_thresholds() if ASSIGNMENT_FILE.exists() else ())
-        return read_thresholds()
+        return changes or read_thresholds()
     thresholds = read_thresholds(file)
-    changes = parse_thresholds(arguments, known=thresholds)
-    unknown = [name for name in changes if name not in thresholds]
-    if unknown:
-        names = ", ".join(thresholds)
-        raise ScoringError(f"--threshold {unknown[0]}: unknown; {printable(os.fspath(file))} has {names}")
+    for name in changes:
+        if name not in thresholds:
+            names = ", ".join(thresholds)
+            raise ScoringError(f"--threshold {name}: unknown; {printable(os.fspath(file))} has {names}")
     return thresholds | changes
 
 
-def parse_thresholds(arguments: Iterable[str], known: Collection[str] = ()) -> dict[str, float]:
-    """Thresholds written as `NAME=VALUE`.
-
-    Args:
-        arguments: one string each.
-        known: names in use. A name close to one of these counts as misspelled, not as a new one.
-
-    Returns:
-        The thresholds in the order given.
+def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT_FILE) -> dict[str, float]:
+    """The `[thresholds]` table of a TOML file, by default the assignment's; other tables are ignored.
 
     Raises:
-        ScoringError: where one is malformed, given twice, out of range, or its name is misspelled.
+        ScoringError: where there is no such file or table, or a threshold in it is wrong.
+    """
+    where = printable(os.fspath(path))
+    try:
+        table = tomllib.loads(read_bounded_text(path, where)).get("thresholds")
+    except ScoringError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ScoringError(f"{where}: not valid TOML: {printable(str(error))}") from None
+    if not isinstance(table, dict) or not table:
+        raise ScoringError(f"{where}: has no [thresholds]; write that line and below it, for example, beginner = 0.30")
+    return {name: _checked(name, value, where) for name, value in table.items()}
+
+
+def parse_thresholds(arguments: Iterable[str]) -> dict[str, float]:
+    """Thresholds written as `NAME=VALUE`, in the order given.
+
+    Raises:
+        ScoringError: where one is malformed, given twice or out of range.
     """
     thresholds: dict[str, float] = {}
     for argument in arguments:
@@ -119,20 +111,7 @@ def parse_thresholds(arguments: Iterable[str], known: Collection[str] = ()) -> d
         if name in thresholds:
             raise ScoringError(f"{where}: {name} is given twice; give each threshold once")
         thresholds[name] = _checked(name, number, where)
-        alike = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
-        if alike and name not in known:
-            raise ScoringError(f"{where}: unknown threshold {name}; did you mean {alike[0]}?")
     return thresholds
-
-
-def _verdict(score: Measured, name: str, threshold: float) -> Verdict:
-    is_reached = score.bleu >= threshold
-    # With very few sentences the value may be outside its own interval; that is doubt as well.
-    if min(score.low, score.bleu) >= threshold:
-        return Verdict(name, threshold, "passed", is_reached)
-    if max(score.high, score.bleu) < threshold:
-        return Verdict(name, threshold, "failed", is_reached)
-    return Verdict(name, threshold, "borderline", is_reached)
 
 
 def _checked(name: str, value: object, where: str) -> float:

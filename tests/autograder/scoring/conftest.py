@@ -11,24 +11,7 @@ import pytest
 
 from grade import main
 
-WORDS = [
-    "the",
-    "a",
-    "cat",
-    "dog",
-    "house",
-    "garden",
-    "sees",
-    "likes",
-    "is",
-    "was",
-    "very",
-    "old",
-    "in",
-    "on",
-    "and",
-    "my",
-]
+WORDS = ["the", "a", "cat", "dog", "house", "garden", "sees", "likes", "is", "was", "very", "old", "in", "on"]
 
 
 @pytest.fixture
@@ -64,17 +47,17 @@ def write(tmp_path: Path) -> Callable[[str, bytes | str | Sequence[str]], Path]:
     return create
 
 
-def noisy_corpus(sentences: int, kept: float = 0.8, seed: int | None = None) -> tuple[list[str], list[str]]:
-    """Translations and references of 5 to 12 words; a word of theirs is kept, or else replaced at random."""
-    draw = random.Random(seed)
-    references, translations = [], []
-    for _ in range(sentences):
-        words = [draw.choice(WORDS) for _ in range(draw.randint(5, 12))]
-        references.append(" ".join(words))
-        translations.append(" ".join(w if draw.random() < kept else draw.choice(WORDS) for w in words))
-    return translations, references
-
-
 @pytest.fixture
 def corpus() -> Callable[..., tuple[list[str], list[str]]]:
-    return noisy_corpus
+    """Translations and references of 5 to 12 words; a word of theirs is kept, or else replaced at random."""
+
+    def make(sentences: int, kept: float = 0.8, seed: int | None = None) -> tuple[list[str], list[str]]:
+        draw = random.Random(seed)
+        references, translations = [], []
+        for _ in range(sentences):
+            words = [draw.choice(WORDS) for _ in range(draw.randint(5, 12))]
+            references.append(" ".join(words))
+            translations.append(" ".join(w if draw.random() < kept else draw.choice(WORDS) for w in words))
+        return translations, references
+
+    return make

@@ -1,9 +1,7 @@
 """BLEU: by hand, by NLTK, and with its interval by sacreBLEU's own calls."""
 
-import logging
 import math
 import random
-import sys
 import time
 import unicodedata
 
@@ -13,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu
 from sacrebleu.metrics import BLEU, CHRF
-from sacrebleu.significance import PairedTest
 
-from autograder.scoring import TOKENIZATIONS, ScoringError, score, undo_bpe
-from autograder.scoring import bleu as module
+from autograder.scoring import ScoringError, score, undo_bpe
 
 
 def bleu(hypotheses, references):
@@ -57,41 +53,18 @@ def test_all_parts_of_a_score_by_hand():
     assert result.precisions == pytest.approx((6 / 7, 4 / 5, 2 / 3, 1 / 2))
     assert (result.hypothesis_length, result.reference_length, result.n) == (7, 8, 2)
     assert result.brevity_penalty == pytest.approx(math.exp(1 - 8 / 7))
-    assert result.bleu == pytest.approx(math.exp(1 - 8 / 7) * (6 / 7 * 4 / 5 * 2 / 3 * 1 / 2) ** (1 / 4))
 
 
-@st.composite
-def ordinary_corpora(draw):
-    """Translations of at least four words, one 4-gram of them right: where BLEU needs no smoothing."""
-    word = st.sampled_from(["le", "chat", "élève", "n't", ".", "?", "a", "b", "日本", "42", "o'clock", "|"])
-    sentence = st.lists(word, min_size=4, max_size=12).map(" ".join)
-    pairs = draw(st.lists(st.tuples(sentence, sentence), min_size=0, max_size=8))
-    right = draw(sentence)
-    pairs.insert(draw(st.integers(0, len(pairs))), (right, right))
-    return pairs
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=150, database=None)
-@given(ordinary_corpora())
-def test_ordinary_text_gets_nltks_value(pairs):
-    hypotheses, references = zip(*pairs, strict=True)
+def test_ordinary_text_gets_nltks_value(corpus):
+    hypotheses, references = corpus(300)
     nltk = corpus_bleu([[r.split()] for r in references], [h.split() for h in hypotheses])
     assert bleu(hypotheses, references) == pytest.approx(nltk, abs=1e-6)
-
-
-def test_where_nltk_counts_differently():
-    # NLTK gives a translation of three words one 4-gram, which of course is not right: p_4 = 1/2, not 1/1.
-    hypotheses, references = ["a b c d", "e f g"], ["a b c d", "e f g"]
-    assert bleu(hypotheses, references) == 1.0
-    nltk = corpus_bleu([[r.split()] for r in references], [h.split() for h in hypotheses])
-    assert nltk == pytest.approx((1 / 2) ** (1 / 4))
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
-@settings(deadline=None, max_examples=150, database=None)
+@settings(deadline=None, max_examples=50, database=None)
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=8))
 def test_any_text_gets_sacrebleus_value(pairs):
     result = score(*zip(*pairs, strict=True), samples=100)
@@ -101,69 +74,6 @@ def test_any_text_gets_sacrebleus_value(pairs):
     assert result.chrf == pytest.approx(chrf.corpus_score(hypotheses, [references]).score / 100, abs=1e-9)
     assert result.chrf_signature == str(chrf.get_signature())
     assert 0 <= result.low <= result.high <= 1
-
-
-@pytest.mark.parametrize(
-    ("marked", "plain"),
-    [
-        ("i m trus@@ t@@ wor@@ thy .", "i m trustworthy ."),
-        ("plain text stays .", "plain text stays ."),
-        ("cut off in@@", "cut off in"),
-        ("cut off in@@ ", "cut off in"),
-        ("@@", ""),
-        ("", ""),
-        ("  many\t spa@@  ces ", "many spaces"),
-        ("me@home.org a@@b", "me@home.org a@@b"),
-    ],
-)
-def test_byte_pair_marks_are_undone(marked, plain):
-    assert undo_bpe(marked) == plain
-    assert undo_bpe(plain) == plain
-
-
-def test_composed_and_decomposed_letters_are_the_same_text():
-    composed = ["l'été est très beau ici", "il est né à côté de la forêt"]
-    decomposed = [unicodedata.normalize("NFD", line) for line in composed]
-    assert composed != decomposed
-    for hypotheses, references in ((composed, decomposed), (decomposed, composed)):
-        result = score(hypotheses, references)
-        assert result.bleu == result.chrf == 1.0
-    assert undo_bpe("e\u0301te@@ \u0301") == "été"
-
-
-def test_heaps_of_accents_take_no_time():
-    heaps = ["a" + "\u0301\u0323" * 2_400] * 200
-    started = time.process_time()
-    assert [undo_bpe(line) for line in heaps] == heaps
-    assert time.process_time() - started < 2
-
-
-def test_marks_on_either_side_change_nothing(corpus):
-    hypotheses, references = corpus(50)
-
-    def marked(lines):
-        return [" ".join(f"{w[:1]}@@ {w[1:]}" if w[1:] else w for w in line.split()) for line in lines]
-
-    expected = score(hypotheses, references)
-    assert score(marked(hypotheses), references) == expected
-    assert score(hypotheses, marked(references)) == expected
-    assert score(marked(hypotheses), marked(references)) == expected
-
-
-@pytest.mark.parametrize(
-    ("hypotheses", "references", "options", "message"),
-    [
-        (["a"], ["a", "b"], {}, "1 translation for 2 references"),
-        (["a", "b"], ["a"], {}, "2 translations for 1 reference;"),
-        ([], [], {}, "nothing to score"),
-        (["a"], ["a"], {"samples": 99}, "samples 99: must be from 100 to 100,000"),
-        (["a"], ["a"], {"samples": 100_001}, "samples 100001"),
-        (["a"], ["a"], {"seed": -1}, "seed -1: must be from 0"),
-    ],
-)
-def test_what_cannot_be_scored(hypotheses, references, options, message):
-    with pytest.raises(ScoringError, match=message):
-        score(hypotheses, references, **options)
 
 
 RAW = [
@@ -188,22 +98,51 @@ def test_value_interval_and_signature_are_sacrebleus(name, monkeypatch):
     assert ours.signature == str(metric.get_signature()) and f"|tok:{name}|" in ours.signature
 
 
-@pytest.mark.parametrize("samples", [100, 333, 1000])
-def test_paired_bootstrap_test_gives_the_same_interval(corpus, monkeypatch, samples):
-    monkeypatch.delenv("SACREBLEU_SEED", raising=False)  # its default is ours
-    first, references = corpus(150)
-    second = [" ".join(reversed(line.split())) if i % 3 else line for i, line in enumerate(first)]
-    systems, metrics = [("first", first), ("second", second)], {"BLEU": BLEU(tokenize="none", force=True)}
-    _, results = PairedTest(systems, metrics, [references], test_type="bs", n_samples=samples, n_jobs=1)()
-    for hypotheses, theirs in zip((first, second), results["BLEU"], strict=True):
-        ours = score(hypotheses, references, samples=samples)
-        assert 50 * (ours.high - ours.low) == pytest.approx(theirs.ci, abs=1e-4)
-        assert 100 * ours.low - 1e-6 <= theirs.mean <= 100 * ours.high + 1e-6
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        ("i m trus@@ t@@ wor@@ thy .", "i m trustworthy ."),
+        ("plain text stays .", "plain text stays ."),
+        ("cut off in@@", "cut off in"),
+        ("cut off in@@ ", "cut off in"),
+        ("@@", ""),
+        ("", ""),
+        ("  many\t spa@@  ces ", "many spaces"),
+        ("me@home.org a@@b", "me@home.org a@@b"),
+        ("e\u0301te@@ \u0301", "été"),
+    ],
+)
+def test_byte_pair_marks_are_undone(marked, plain):
+    assert undo_bpe(marked) == undo_bpe(plain) == plain
 
 
-def test_a_40th_is_cut_off_on_each_side():
-    assert module.interval(np.arange(1000.0)[::-1]) == (25.0, 974.0)
-    assert module.interval(np.arange(100.0)) == (2.0, 97.0)
+def test_marks_and_composed_letters_change_nothing_on_either_side():
+    plain = ["l'été est très beau ici", "il est né à côté de la forêt"]
+    marked = [" ".join(f"{w[:1]}@@ {w[1:]}" if w[1:] else w for w in line.split()) for line in plain]
+    for other in (marked, [unicodedata.normalize("NFD", line) for line in plain]):
+        assert other != plain
+        assert score(plain, other) == score(other, plain) == score(plain, plain)
+
+
+def test_heaps_of_accents_take_no_time():
+    heaps = ["a" + "\u0301\u0323" * 2_400] * 200
+    started = time.process_time()
+    assert [undo_bpe(line) for line in heaps] == heaps
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "options", "message"),
+    [
+        (["a"], ["a", "b"], {}, "1 translation for 2 references"),
+        ([], [], {}, "nothing to score"),
+        (["a"], ["a"], {"samples": 99}, "samples 99: must be from 100 to 100,000"),
+        (["a"], ["a"], {"seed": -1}, "seed -1: must be from 0"),
+    ],
+)
+def test_what_cannot_be_scored(hypotheses, references, options, message):
+    with pytest.raises(ScoringError, match=message):
+        score(hypotheses, references, **options)
 
 
 def test_the_seed_decides_and_nothing_else(corpus):
@@ -223,33 +162,3 @@ def test_the_interval_narrows_with_more_sentences(corpus):
     assert 2.5 < (few.high - few.low) / (many.high - many.low) < 6.5  # a sixteenth of the sentences: four times as wide
     same = score(["a b c d x"] * 30, ["a b c d e"] * 30)
     assert same.low == same.bleu == same.high
-
-
-def test_a_course_test_set_takes_less_than_a_second_of_cpu(corpus):
-    hypotheses, references = corpus(971)
-    start = time.process_time()
-    score(hypotheses, references)
-    assert time.process_time() - start < 1.0
-
-
-@pytest.mark.parametrize("name", sorted({*TOKENIZATIONS} - {"none", "13a", "intl", "zh", "char"}))
-def test_a_lacking_package_is_named(name, monkeypatch, capfd):
-    for package in ("sentencepiece", "MeCab", "mecab_ko"):
-        monkeypatch.setitem(sys.modules, package, None)
-    for one in ("ja_mecab", "ko_mecab", "spm"):
-        monkeypatch.delitem(sys.modules, f"sacrebleu.tokenizers.tokenizer_{one}", raising=False)
-    level, needed = logging.getLogger("sacrebleu").level, r"needs a package that is not installed; pip install \S+"
-    with pytest.raises(ScoringError, match=f"^tokenize {name}: {needed}$"):
-        module.make_metric(name)
-    assert capfd.readouterr() == ("", "")
-    assert logging.getLogger("sacrebleu").level == level
-
-
-@pytest.mark.parametrize("error", [OSError("no\nnetwork"), SystemExit(1)])
-def test_a_model_that_cannot_be_loaded_is_one_line(error, monkeypatch):
-    def fail(**_):
-        raise error
-
-    monkeypatch.setattr(module, "BLEU", fail)
-    with pytest.raises(ScoringError, match=r"^tokenize spm: cannot be used \((no network|1)\)$"):
-        module.make_metric("spm")

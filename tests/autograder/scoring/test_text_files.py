@@ -22,6 +22,9 @@ def refusal(read, *arguments, **options):
     return message
 
 
+NO_LINE_END = "one\u2028still\x85one\x0b\x0c\x1c\x1d\x1e\u2029one\rone"
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -31,11 +34,7 @@ def refusal(read, *arguments, **options):
         ("one\n\nthree\n", ["one", "", "three"]),
         ("one\ntwo\n\n", ["one", "two", ""]),
         ("\n\n", ["", ""]),
-        # none of these ends a line
-        (
-            "one\u2028still\x85one\x0b\x0c\x1c\x1d\x1e\u2029one\rone\n",
-            ["one\u2028still\x85one\x0b\x0c\x1c\x1d\x1e\u2029one\rone"],
-        ),
+        (f"{NO_LINE_END}\n", [NO_LINE_END]),
         (["é" * limits.MAX_LINE_CHARACTERS], ["é" * limits.MAX_LINE_CHARACTERS]),
     ],
 )
@@ -44,7 +43,7 @@ def test_lines(write, content, expected):
     assert read_translations(write("t", content), expected=len(expected)) == expected
 
 
-@settings(deadline=None, max_examples=300, database=None)
+@settings(deadline=None, max_examples=100, database=None)
 @given(data=st.binary(max_size=60) | st.text("|@\n\r \ufeff\u2028ab", max_size=30).map(str.encode))
 def test_any_bytes_are_read_or_refused_in_one_line(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "any"
@@ -63,12 +62,11 @@ NOT_TEXT = {
     "empty file": (b"", "is empty"),
     "byte-order mark alone": (b"\xef\xbb\xbf", "is empty"),
     "latin-1": (b"one\n\xe9t\xe9\n", "not UTF-8: byte 0xe9 at offset 4 (line 2); save the file as UTF-8"),
-    "surrogate": (b"one\n\xed\xa0\x80\n", "byte 0xed at offset 4 (line 2)"),
     "UTF-16": (THREE.encode("utf-16"), "not UTF-8 but UTF-16 (byte 0xff at offset 0, line 1)"),
     "NUL": (b"one\ntw\0o\n", "NUL byte at offset 6 (line 2)"),
     "long line": (b"one\n" + b"x" * 5001 + b"\n", "line 2 is 5,001 characters long; at most 5,000"),
-    "lone CR": (b"a b c\r" * 1000, "5,999 characters long; at most 5,000 are read as one sentence (lone carriage"),
     "many lines": (b"\n" * 100_001, "100,001 lines are too many; at most 100,000"),
+    "large file": (b"x" * 10_000_001, "is too large; at most 10 MB are read"),
     "mixed forms": ("a|||b\nc\n", "line 1 has |||, but line 2 does not; write src|||tgt in every line or in none"),
     "two separators": ("a|||b\nc|||d|||e\n", "line 2 has ||| 2 times; src|||tgt has it once"),
 }
@@ -79,28 +77,16 @@ NOT_TEXT = {
 def test_refused_files(write, read, case):
     content, reason = NOT_TEXT[case]
     path = write("file.txt", content)
-    message = refusal(read, path)
-    assert message.startswith(f"{path}: ") and reason in message
-    assert reason in refusal(read, path, name="the \x1b[31mfile") and "the \\x1b[31mfile" in refusal(
-        read, path, name="the \x1b[31mfile"
-    )
+    assert refusal(read, path).startswith(f"{path}: ") and reason in refusal(read, path)
+    assert refusal(read, path, name="the \x1b[31mfile").startswith("the \\x1b[31mfile: ")
 
 
 @pytest.mark.parametrize("read", [read_translations, read_references])
-def test_what_is_no_file(tmp_path, write, read, monkeypatch):
+def test_what_is_no_file(tmp_path, read):
     assert "missing.txt: no such file" in refusal(read, tmp_path / "missing.txt")
     assert "is a directory; name a text file" in refusal(read, tmp_path)
-    assert "not a directory" in refusal(read, write("plain", THREE) / "below")
-    assert "file name too long" in refusal(read, tmp_path / ("x" * 300))
-    assert "not a file name" in refusal(read, str(tmp_path / "nul\0l"))
     assert "is a pipe or a device" in refusal(read, "/dev/zero")
     assert "\\x1b[2J\\u202egro\\nlines: no such file" in refusal(read, tmp_path / "\x1b[2J\u202egro\nlines")
-
-    def deny(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "open", deny)
-    assert "permission denied" in refusal(read, write("secret", THREE))
 
 
 def test_a_named_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
@@ -120,36 +106,6 @@ def test_a_link_in_a_submission_does_not_lead_to_the_references(tmp_path, write,
     assert "symbolic link" in refusal(read_translations, tmp_path / "translations.txt")
 
 
-@pytest.mark.parametrize("read", [read_translations, read_references])
-def test_a_huge_file_is_refused_unread(tmp_path, write, read, monkeypatch):
-    path = tmp_path / "huge"
-    with path.open("wb") as file:
-        file.truncate(100_000_000)
-    assert "100.0 MB is too large; at most 10 MB are read" in refusal(read, path)
-    status = list(write("growing", THREE).stat())
-    status[6] = 0  # its size, which a file may hide
-    monkeypatch.setattr(limits, "MAX_BYTES", 5)
-    monkeypatch.setattr(os, "fstat", lambda _: os.stat_result(status))
-    assert "too large" in refusal(read, tmp_path / "growing")
-
-
-@pytest.mark.parametrize(
-    ("content", "hint"),
-    [
-        ("one\ntwo\n", "order"),
-        ("one\n\ntwo\nthree\n", "order"),
-        ("one\rtwo\nthree", "(lone carriage returns, \\r, do not end lines: end each line with \\n)"),
-        ("one\u2028two\nthree\n", "(U+2028, form feed and the like do not end lines: end each line with \\n)"),
-    ],
-)
-def test_a_wrong_number_of_lines_says_both_numbers_and_why(write, content, hint):
-    message = refusal(read_translations, write("t.txt", content), expected=3)
-    lines = content.removesuffix("\n").count("\n") + 1
-    counts = f"{lines} line{'s' * (lines != 1)}, but there are 3 references"
-    assert f"t.txt: {counts}; write one translation per line" in message
-    assert message.endswith(hint)
-
-
 BLANK = "t.txt: blank lines at the end are not counted"
 
 
@@ -159,11 +115,6 @@ BLANK = "t.txt: blank lines at the end are not counted"
         (THREE, ["one", "two", "three"], []),
         ("one\ntwo\nthree\n\n\n", ["one", "two", "three"], [f"{BLANK} (2)"]),
         ("one\ntwo\nthree\r\n \t\r\n", ["one", "two", "three"], [f"{BLANK} (1)"]),
-        (
-            "one\n\nthree\n\n",
-            ["one", "", "three"],
-            [f"{BLANK} (1)", "t.txt: 1 of 3 translations have no text (first: line 2)"],
-        ),
         # the model found nothing for the last sentence
         ("one\ntwo\n\n", ["one", "two", ""], ["t.txt: 1 of 3 translations have no text (first: line 3)"]),
         (
@@ -181,6 +132,11 @@ def test_blank_lines_and_sources_beside_translations(write, content, translation
     told = []
     assert read_translations(write("t.txt", content), expected=3, name="t.txt", note=told.append) == translations
     assert told == notes
+
+
+def test_a_wrong_number_of_lines_says_both_numbers(write):
+    message = refusal(read_translations, write("t.txt", "one\n\ntwo\nthree\n"), expected=3)
+    assert "t.txt: 4 lines, but there are 3 references; write one translation per line" in message
 
 
 @pytest.mark.parametrize("content", ["one\n\nthree\n", "\n", " \t\none\n", "le|||the\nnon|||"])
