@@ -1,8 +1,8 @@
 """What a fault does to a trained model, beside the points that it costs.
 
 Faults of the catalogue are put into the reference, one at a time. A model with the fault is trained with the preset
-`quick`, or with its post-norm counterpart where the fault sits in a post-norm layer; the component tests of its task say
-how many points are left. The results are rows of a file; what stands there already is not done again.
+`quick`, or with its post-norm counterpart where the fault sits in a post-norm layer; the tests of its task say what is
+left of the points. The results are rows of a file; what stands there already is not done again.
 """
 
 import json
