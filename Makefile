@@ -37,7 +37,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install release data check train setting translate grade class calibrate bench \
+.PHONY: help install release data check train setting translate grade class demo calibrate bench \
 	tables prove mutate proof test test-slow lint site pictures lock clean
 
 help:  ## list the targets
@@ -91,6 +91,9 @@ grade: $(READY)  ## grade one submission: make grade SUBMISSION=path
 
 class: $(READY)  ## grade a folder of submissions: make class SUBMISSIONS=folder [ROSTER=file] MARKS=folder
 	$(PY) -m autograder grade-class "$(SUBMISSIONS)" --output "$(MARKS)" $(if $(ROSTER),--roster "$(ROSTER)")
+
+demo: $(READY) $(CORPUS)  ## grade a sample class of twelve, in under two minutes: build/demo/marks/class.html
+	$(PY) -m autograder demo --output build/demo
 
 calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=5 PRESET=fast EPOCHS=3
 	$(PY) -m validity calibrate $(if $(SEEDS),--seeds $(SEEDS)) --preset $(PRESET) $(if $(EPOCHS),--epochs $(EPOCHS))

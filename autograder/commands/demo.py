@@ -1,0 +1,194 @@
+"""`python -m autograder demo`: a sample class, as Canvas delivers it, from its download to its class page."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import json
+import random
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.child_processes import usable_cores
+from foundation.command_line import UserError, positive
+from foundation.places import REFERENCE, SKELETON, TEST_REFERENCES
+from foundation.sources import Sources
+from foundation.whole_files import make_folder
+from reference.vocab import join_subwords
+
+from ..diagnosis.catalogue import apply, faults_of
+from ..source.python_source import read_modules
+from .arguments import Commands
+
+DOWNLOAD, GRADEBOOK, MARKS = "submissions", "gradebook.csv", "marks"
+CORE = ("attention", "data", "decode", "embedding", "layers", "masks", "model", "train", "vocab")
+
+TUPLE = """
+
+class Attended(NamedTuple):
+    context: Tensor
+    weights: Tensor
+"""
+LEAVES = (
+    "\n\nimport os\n\nos.environ['HOME'] = '/'\nos._exit(0)  # would end a grader that runs in one process with it\n"
+)
+
+
+def add_command(commands: Commands) -> None:
+    """The command and its flags."""
+    parser = commands.add_parser(
+        "demo",
+        help="grade a sample class of twelve, to see what you get",
+        description="Make a class of twelve in the layout of Canvas's download: right, faulty, unfinished, a notebook, "
+        "late, damaged, hostile, a copy in disguise. Grade it, and compare the submissions. Everything goes into one "
+        "folder, which is made anew; the commands are shown as you would type them.",
+        epilog="example: python -m autograder demo --output build/demo",
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("--output", type=Path, default=Path("demo"), help="default: demo")
+    jobs = "how many submissions to grade at a time; default: one per core"
+    parser.add_argument("--jobs", type=positive, default=usable_cores(), help=jobs)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Makes the class and grades it; the exit status is 0 if each submission got the mark that the demo is about."""
+    from ..__main__ import main  # which imports this module
+
+    folder, assignment = options.output, read_assignment()
+    if folder.exists() and not (folder / GRADEBOOK).is_file() and any(folder.iterdir()):
+        raise UserError(f"--output {folder}: it is not empty, and no demo; name another folder")
+    shutil.rmtree(folder, ignore_errors=True)
+    students = list(make_class(assignment))
+    write_download(folder, students)
+    marks = folder / MARKS
+    download = [str(folder / DOWNLOAD), "--roster", str(folder / GRADEBOOK)]
+    for words in (
+        ["list-class", *download],
+        ["grade-class", *download, "--output", str(marks), "--jobs", str(options.jobs)],
+        ["similar", *download, "--output", str(marks)],
+    ):
+        print(f"\n$ python -m autograder {' '.join(words)}", flush=True)
+        if main(words) not in (0, 1):  # 1: a damaged archive waits for a person
+            return 1
+    print(f"\nlook at {marks / 'class.html'} and {marks / 'similar.html'} in a browser; what each submission is about:")
+    scores = {row["id"]: row["score"] for row in json.loads((marks / "summary.json").read_text())["students"]}
+    for number, (name, about, _) in enumerate(students, 1):
+        score = scores[f"s{number}"]
+        print(f"  {name:16} {'—' if score is None else format(score, 'g'):>5}  {about}")
+    return 0
+
+
+Student = tuple[str, str, dict[str, bytes] | bytes]
+"""Name, what the submission shows, and its files; bytes are a whole archive."""
+
+
+def make_class(assignment: Assignment) -> Iterator[Student]:
+    """Makes the class of twelve."""
+    right = {name: source for name, source in read_modules(REFERENCE).items() if name in CORE}
+    empty = {name: source for name, source in read_modules(SKELETON).items() if name in CORE}
+    faults = {fault.id: fault for fault in faults_of(assignment)}
+
+    def faulty(name: str) -> Sources:
+        return apply(faults[name], right)
+
+    def translated(modules: Sources, share_wrong: float) -> dict[str, bytes]:
+        return packed(modules) | {"translations.txt": translations(share_wrong)}
+
+    yield "Amina Right", "everything right", translated(right, 0.2)
+    yield "Ben Scale", "scores are not divided by sqrt(d_k)", translated(faulty("attention-not-scaled"), 0.21)
+    yield "Carla Norm", "the sample variance in LayerNorm", translated(faulty("layer-norm-sample-variance"), 0.3)
+    yield "Deniz Batch", "one mask for the whole batch", translated(faulty("attention-mask-of-first-sentence"), 0.24)
+    begun = empty | {name: right[name] for name in ("embedding", "attention")}
+    yield "Eva Unfinished", "the first three tasks alone", packed(begun)
+    yield (
+        "Femi Notebook",
+        "a Jupyter notebook",
+        {"transformer.ipynb": notebook(right), "translations.txt": translations(0.19)},
+    )
+    yield "Gina Late", "right, but late", translated(right, 0.2)
+    whole = archive(translated(right, 0.18))
+    yield "Hugo Damaged", "an archive that was cut off: a person decides", whole[: len(whole) // 2]
+    hostile = dict(right) | {"layers": (right["layers"][0], right["layers"][1] + LEAVES)}
+    yield "Ines Hostile", "ends the grader's process", translated(hostile, 0.22)
+    copied = {name: (path, disguise(text)) for name, (path, text) in faulty("attention-not-scaled").items()}
+    yield "Jan Copy", "Ben's code with other names and without comments", translated(copied, 0.26)
+    yield "Kim Tuple", "right, with a NamedTuple as a result", translated(with_named_tuple(right), 0.17)
+    yield "Lea Tests", "right, but without translations", packed(right)
+
+
+def packed(modules: Sources) -> dict[str, bytes]:
+    """The modules as files of the folder `student`."""
+    return {f"student/{name}.py": text.encode() for name, (_, text) in modules.items()}
+
+
+def translations(share_wrong: float) -> bytes:
+    """What a model might have translated: the references, where each word may be missing or come again."""
+    if not TEST_REFERENCES.is_file():
+        raise UserError(f"{TEST_REFERENCES}: no such file; `make data` writes it")
+    chance = random.Random(share_wrong)  # noqa: S311  draws samples
+    lines = []
+    for line in TEST_REFERENCES.read_text(encoding="utf-8").splitlines():
+        words = join_subwords(line.partition("|||")[2].split()).split()
+        times = (1 if chance.random() > share_wrong else chance.choice((0, 2)) for _ in words)
+        lines.append(" ".join(word for word, count in zip(words, times, strict=True) for _ in range(count)) or ".")
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def notebook(modules: Sources) -> bytes:
+    """A notebook with one cell for each module; its names are all in one place, so nothing is imported relatively."""
+    cells: list[dict[str, object]] = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "metadata": {},
+            "outputs": [],
+            "source": re.sub(r"^( *)from \.\w* import .*", r"\1pass", text, flags=re.MULTILINE),
+        }
+        for _, text in modules.values()
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}).encode()
+
+
+def disguise(text: str) -> str:
+    """The same code without comments, in another layout, and with other names inside functions."""
+    other = ast.unparse(ast.parse(text))
+    for old, new in {"scores": "energies", "weights": "alphas", "centred": "shifted", "variance": "spread"}.items():
+        other = re.sub(rf"(?<![.\w]){old}(?!\w|=)", new, other)
+    return other
+
+
+def with_named_tuple(modules: Sources) -> Sources:
+    """The same code with a class of its own for what attention returns."""
+    path, text = modules["attention"]
+    text = text.replace("from torch import", "from typing import NamedTuple\n\nfrom torch import", 1)
+    text = text.replace("return weights @ value, weights", "return Attended(weights @ value, weights)", 1)
+    place = text.index("\n\ndef scaled_dot_product_attention")
+    return dict(modules) | {"attention": (path, text[:place] + TUPLE + text[place:])}
+
+
+def archive(files: dict[str, bytes]) -> bytes:
+    """The files as a zip archive."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as written:
+        for name, data in files.items():
+            written.writestr(name, data)
+    return content.getvalue()
+
+
+def write_download(folder: Path, students: list[Student]) -> None:
+    """Writes the submissions and the gradebook, named as Canvas does."""
+    make_folder(folder / DOWNLOAD)
+    rows = ["Student,ID,SIS User ID,SIS Login ID,Section,Transformer (7)", "    Points Possible,,,,,90"]
+    for number, (name, about, files) in enumerate(students, 1):
+        first, last = name.split()
+        late = "LATE_" * about.endswith("late")
+        content = files if isinstance(files, bytes) else archive(files)
+        path = folder / DOWNLOAD / f"{last.lower()}{first.lower()}_{late}{number}_{700 + number}_hand_in.zip"
+        path.write_bytes(content)
+        rows.append(f'"{last}, {first}",{number},s{number},{first.lower()},Lecture,')
+    (folder / GRADEBOOK).write_text("\n".join(rows) + "\n", encoding="utf-8")

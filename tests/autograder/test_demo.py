@@ -1,0 +1,49 @@
+"""The sample class of `demo`: each submission shows what it is there for."""
+
+import json
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.commands.demo import make_class
+from foundation.assignment_file import read_assignment
+
+LOST = {  # tasks that lose points
+    "Amina Right": set(),
+    "Ben Scale": {"1.2"},
+    "Carla Norm": {"1.4"},
+    "Deniz Batch": {"1.2"},
+    "Eva Unfinished": {"1.4", "1.5", "2.1", "2.2", "2.3", "2.4", "3.1", "4.1", "4.2"},
+    "Femi Notebook": set(),
+    "Gina Late": set(),
+    "Ines Hostile": {"1.4", "1.5", "2.1", "2.2"},
+    "Jan Copy": {"1.2"},
+    "Kim Tuple": set(),
+    "Lea Tests": {"4.1", "4.2"},
+}
+
+
+def test_there_are_twelve_and_no_two_are_alike():
+    students = list(make_class(read_assignment()))
+    assert len({name for name, *_ in students}) == 12 and len({str(files) for *_, files in students}) == 12
+
+
+@pytest.mark.parametrize("made", [["marks.csv"], ["submissions/", "other.csv"]])
+def test_a_folder_with_something_else_in_it_stays(tmp_path, capsys, made):
+    for name in made:
+        path = tmp_path / name
+        path.mkdir() if name.endswith("/") else path.write_text("mine")
+    assert main(["demo", "--output", str(tmp_path)]) == 2
+    assert "no demo; name another folder" in capsys.readouterr().err and (tmp_path / made[-1]).exists()
+
+
+@pytest.mark.slow
+def test_each_submission_shows_what_it_is_there_for(tmp_path, capsys):
+    assert main(["demo", "--output", str(tmp_path / "demo"), "--jobs", "1"]) == 0
+    rows = json.loads((tmp_path / "demo" / "marks" / "summary.json").read_text())["students"]
+    tasks = [(task.number, task.points) for task in read_assignment().tasks]
+    lost = {row["name"]: {n for n, points in tasks if row[n] < points} for row in rows if row["score"] is not None}
+    assert lost == LOST and len(rows) == 12
+    said = capsys.readouterr().out
+    assert "late: Gina Late" in said and "Jan Copy and Ben Scale: by chance practically never" in said
+    assert "an archive that was cut off" in said
