@@ -23,7 +23,7 @@ from reference.vocab import join_subwords
 
 from ..diagnosis.catalogue import apply, faults_of
 from ..source.python_source import read_modules
-from .arguments import Commands
+from .arguments import Commands, add_parser
 
 DOWNLOAD, GRADEBOOK, MARKS = "submissions", "gradebook.csv", "marks"
 CORE = ("attention", "data", "decode", "embedding", "layers", "masks", "model", "train", "vocab")
@@ -39,17 +39,18 @@ LEAVES = (
 )
 
 
-def add_command(commands: Commands) -> None:
+def add_commands(commands: Commands) -> None:
     """The command and its flags."""
-    parser = commands.add_parser(
+    parser = add_parser(
+        commands,
         "demo",
-        help="grade a sample class of twelve, to see what you get",
-        description="Make a class of twelve in the layout of Canvas's download: right, faulty, unfinished, a notebook, "
-        "late, damaged, hostile, a copy in disguise. Grade it, and compare the submissions. Everything goes into one "
-        "folder, which is made anew; the commands are shown as you would type them.",
-        epilog="example: python -m autograder demo --output build/demo",
+        run,
+        "grade a sample class of twelve, to see what you get",
+        "Make a class of twelve in the layout of Canvas's download: right, faulty, unfinished, a notebook, late, "
+        "damaged, hostile, a copy in disguise. Grade it, and compare the submissions. Everything goes into one folder, which is "
+        "made anew; the commands are shown as you would type them.",
+        "--output build/demo",
     )
-    parser.set_defaults(run=run)
     parser.add_argument("--output", type=Path, default=Path("demo"), help="default: demo")
     jobs = "how many submissions to grade at a time; default: one per core"
     parser.add_argument("--jobs", type=positive, default=usable_cores(), help=jobs)
@@ -110,7 +111,7 @@ def make_class(assignment: Assignment) -> Iterator[Student]:
         "a Jupyter notebook",
         {"transformer.ipynb": notebook(right), "translations.txt": translations(0.19)},
     )
-    yield "Gina Late", "right, but late", translated(right, 0.2)
+    yield "Gina Late", "right, but late", translated(right, 0.23)
     whole = archive(translated(right, 0.18))
     yield "Hugo Damaged", "an archive that was cut off: a person decides", whole[: len(whole) // 2]
     hostile = dict(right) | {"layers": (right["layers"][0], right["layers"][1] + LEAVES)}
