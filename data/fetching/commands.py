@@ -8,14 +8,12 @@ import shlex
 import sys
 from pathlib import Path
 
-from tqdm import tqdm
-
 from foundation.command_line import INTERRUPTED
 
 from ..arguments import Commands, output_folder, whole_number
 from ..files import CorpusError
 from .download import check_url, download, part_of
-from .folder import LOCK, ChecksumError, FetchFolder, PublicCorpus, RemoteFile, read_table
+from .folder import LOCK, ChecksumError, FetchFolder, PublicCorpus, read_table
 
 DOWNLOADS = Path("downloads")
 RETRIES = 5
@@ -93,7 +91,8 @@ def _fetch(options: argparse.Namespace) -> int:
     except OSError as problem:
         raise CorpusError(f"{path}: cannot write: {problem.strerror or problem}") from None
     for file in missing:
-        _fetch_file(folder, file, urls[file.name], options.retries)
+        download(urls[file.name], part_of(path / file.name), options.retries)
+        folder.accept(file, urls[file.name])
     made = folder.unpack({file.name for file in missing})
     new = {file.name for file in missing} | set(made)
     following = corpus.prepare.replace("{folder}", shlex.quote(str(path)))
@@ -128,18 +127,6 @@ def _choose_urls(corpus: PublicCorpus, given: list[str]) -> dict[str, str]:
             )
         check_url(url)
     return urls | single
-
-
-def _fetch_file(folder: FetchFolder, file: RemoteFile, url: str, retries: int) -> None:
-    part = part_of(folder.path / file.name)
-    with tqdm(desc=file.name, unit="B", unit_scale=True, unit_divisor=1024, leave=False, disable=None) as bar:
-
-        def progress(done: int, total: int | None) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        download(url, part, retries, progress, lambda line: bar.write(line, file=sys.stderr))
-    folder.accept(file, url)
 
 
 def _described(corpus: PublicCorpus) -> dict[str, str]:

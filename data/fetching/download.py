@@ -1,43 +1,37 @@
 """Downloads one file by HTTP: resumed where it broke off, and tried again after failures that may pass.
 
-What has arrived lies in `NAME.part`; `NAME.part.json` beside it records which file of the server that is, so bytes of
-two versions are never joined. A server's answer to a range is trusted only if it names the range that was asked for
-(RFC 9110, section 14).
+What has arrived lies in `NAME.part`; `NAME.part.json` beside it records which version of the file that is, so bytes of
+two versions are never joined.
 """
 
 from __future__ import annotations
 
 import json
-import ssl
+import sys
 import time
-from collections.abc import Callable
-from http.client import HTTPException, HTTPResponse
+from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from tqdm import tqdm
+
 from ..files import CorpusError
 
 TIMEOUT = 30  # seconds without a byte
-LONGEST_PAUSE = 60  # seconds, also if the server asks for more
+LONGEST_PAUSE = 60  # seconds
 CHUNK = 1 << 16
 MAY_PASS = {408, 416, 425, 429, 500, 502, 503, 504}
 AGENT = "Mozilla/5.0 (compatible; transformer-assignment; python -m data fetch)"  # some sites refuse Python's own name
 
 pause = time.sleep
 
-Progress = Callable[[int, int | None], object]
-"""Called with the bytes that are there and the bytes of the whole file (None if the server does not say)."""
-
 
 def check_url(url: str) -> None:
-    """Refuses what cannot be downloaded.
-
-    Raises:
-        CorpusError: if `url` is not a well-formed address of http or https.
-    """
+    """Raises a CorpusError if `url` is not a well-formed address of http or https."""
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -48,7 +42,7 @@ def check_url(url: str) -> None:
 
 
 def part_of(place: Path) -> Path:
-    """Where the bytes of `place` lie until all are there."""
+    """Returns where the bytes of `place` lie until all are there."""
     return place.with_name(f"{place.name}.part")
 
 
@@ -58,54 +52,46 @@ def discard(part: Path) -> None:
     _record_of(part).unlink(missing_ok=True)
 
 
-def download(url: str, part: Path, retries: int, progress: Progress, tell: Callable[[str], object]) -> None:
-    """Downloads `url` to `part`; goes on where an earlier call broke off.
+def download(url: str, part: Path, retries: int) -> None:
+    """Downloads `url` to `part`, with a progress bar; goes on where an earlier call broke off.
 
     Args:
         url: of http or https.
         part: the file to write; complete when this returns.
         retries: attempts after one that failed. Every attempt that gets further than all before starts the count anew.
-        progress: called for every chunk.
-        tell: called with a line before every pause.
 
     Raises:
         CorpusError: if the file cannot be had, or cannot be written.
     """
     farthest, failures = _size(part), 0
-    while True:
-        try:
-            _attempt(url, part, progress)
-            return
-        except (OSError, HTTPException) as problem:
-            reason, wait = _explain(problem, url)
-        if _size(part) > farthest:
-            farthest, failures = _size(part), 0
-        failures += 1
-        if failures > retries:
-            resume = "; the same command resumes" if _size(part) else ""
-            attempts = "1 attempt" if failures == 1 else f"{failures} attempts"
-            raise CorpusError(f"{url}: {reason}; gave up after {attempts}{resume}")
-        seconds = min(LONGEST_PAUSE, max(wait, 2 ** (failures - 1)))
-        tell(f"{url}: {reason}; next attempt in {seconds} s")
-        pause(seconds)
+    with tqdm(desc=part.stem, unit="B", unit_scale=True, unit_divisor=1024, leave=False, disable=None) as bar:
+        while True:
+            try:
+                _attempt(url, part, bar)
+                return
+            except HTTPError as problem:
+                problem.close()
+                reason = f"HTTP {problem.code} {problem.reason}"
+                if problem.code not in MAY_PASS:
+                    raise CorpusError(f"{url}: {reason}") from None
+            except (OSError, HTTPException) as problem:
+                cause = problem.reason if isinstance(problem, URLError) else problem
+                text = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+                reason = " ".join(text.split())
+            if _size(part) > farthest:
+                farthest, failures = _size(part), 0
+            failures += 1
+            if failures > retries:
+                resume = "; the same command resumes" if _size(part) else ""
+                attempts = "1 attempt" if failures == 1 else f"{failures} attempts"
+                raise CorpusError(f"{url}: {reason}; gave up after {attempts}{resume}")
+            seconds = min(LONGEST_PAUSE, 2 ** (failures - 1))
+            bar.write(f"{url}: {reason}; next attempt in {seconds} s", file=sys.stderr)
+            pause(seconds)
 
 
-def _explain(problem: Exception, url: str) -> tuple[str, int]:
-    """Why an attempt failed, and the seconds that the server asks for; raises CorpusError if another is no use."""
-    if isinstance(problem, HTTPError):
-        with problem:
-            reason, asked = f"HTTP {problem.code} {problem.reason}", problem.headers.get("Retry-After", "")
-        if problem.code not in MAY_PASS:
-            raise CorpusError(f"{url}: {reason}")
-        return reason, int(asked) if asked.isdecimal() else 0
-    cause = problem.reason if isinstance(problem, URLError) else problem
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        raise CorpusError(f"{url}: {cause.verify_message}")
-    text = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
-    return " ".join(text.split()), 0
-
-
-def _attempt(url: str, part: Path, progress: Progress) -> None:
+def _attempt(url: str, part: Path, bar: tqdm[Any]) -> None:
+    """Asks for what is missing; takes the whole file where the server sends that, since it has changed."""
     record = _read_record(part, url)
     offset = _size(part) if record else 0
     if offset and offset == record["total"]:
@@ -114,42 +100,31 @@ def _attempt(url: str, part: Path, progress: Progress) -> None:
     if offset:
         headers |= {"Range": f"bytes={offset}-", "If-Range": record["validator"]}
     try:
-        request = Request(url, headers=headers)  # noqa: S310  # `check_url` lets only http and https through
-        with urlopen(request, timeout=TIMEOUT) as response:  # noqa: S310
-            _store(response, url, part, offset, record, progress)
+        response = urlopen(Request(url, headers=headers), timeout=TIMEOUT)  # noqa: S310  # see `check_url`
     except HTTPError as problem:
         if problem.code == 416:  # there is no such range: the file is another one now
             discard(part)
         raise
-
-
-def _store(
-    response: HTTPResponse, url: str, part: Path, offset: int, record: dict[str, Any], progress: Progress
-) -> None:
-    """Appends the answer to a range, or begins again if the server sends the whole file."""
-    if response.status == 206:
-        total = record["total"]
-        if response.headers.get("Content-Range", "") != f"bytes {offset}-{total - 1}/{total}":
-            discard(part)
-            raise HTTPException("the server sent a range that was not asked for, or of another file")
-    elif response.status == 200:
-        length, tag = response.headers.get("Content-Length", ""), response.headers.get("ETag", "")
-        offset, total = 0, int(length) if length.isdecimal() else None
-        validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
-        discard(part)  # before the record: bytes of another version must never be taken for this one's
-        _append(_record_of(part), json.dumps({"url": url, "validator": validator, "total": total}).encode())
-    else:
-        raise CorpusError(f"{url}: HTTP {response.status} {response.reason}; expected the file")
-    progress(offset, total)
-    _append(part, b"")  # also an empty file is one
-    while chunk := response.read(CHUNK):
-        _append(part, chunk)
-        offset += len(chunk)
-        progress(offset, total)
-    if total is not None and offset != total:
-        if offset > total:
-            discard(part)
-        raise HTTPException(f"the connection ended after {offset:,} of {total:,} bytes")
+    with response:
+        if response.status == 206:
+            total = record["total"]
+            if response.headers.get("Content-Range", "") != f"bytes {offset}-{total - 1}/{total}":
+                discard(part)
+                raise HTTPException("the server sent a range that was not asked for, or of another file")
+        else:
+            length, tag = response.headers.get("Content-Length", ""), response.headers.get("ETag", "")
+            offset, total = 0, int(length) if length.isdecimal() else None
+            validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
+            discard(part)  # before the record: bytes of another version must never be taken for this one's
+            _append(_record_of(part), json.dumps({"url": url, "validator": validator, "total": total}).encode())
+        bar.total = total
+        bar.update(offset - bar.n)
+        _append(part, b"")  # also an empty file is one
+        while chunk := response.read(CHUNK):
+            _append(part, chunk)
+            bar.update(len(chunk))
+    if total is not None and _size(part) != total:
+        raise HTTPException(f"the connection ended after {_size(part):,} of {total:,} bytes")
 
 
 def _record_of(part: Path) -> Path:
@@ -157,13 +132,12 @@ def _record_of(part: Path) -> Path:
 
 
 def _read_record(part: Path, url: str) -> dict[str, Any]:
-    """What is known about the bytes in `part`; empty if they cannot be resumed."""
-    try:
-        record = json.loads(_record_of(part).read_bytes())
-        is_same = record["url"] == url and record["validator"] and record["total"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-    return dict(record) if is_same else {}
+    """Returns what is known about the bytes in `part`; nothing if they cannot be resumed."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        record: dict[str, Any] = json.loads(_record_of(part).read_bytes())
+        if record["url"] == url and record["validator"] and record["total"]:
+            return record
+    return {}
 
 
 def _size(part: Path) -> int:

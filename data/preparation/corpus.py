@@ -15,7 +15,7 @@ import json
 import random
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,8 @@ def prepare(
     found, dropped = clean(splits, choices, folder, tick)
     if not len(found["train"]):
         raise CorpusError(_nothing_left(dropped))
-    drawn, encodings = draw(found["train"], [split for split in SPLITS if split not in found], choices, known)
+    drawn = draw(found["train"], [split for split in SPLITS if split not in found], choices)
+    encodings = known or learn(drawn["train"], choices)
     counts, longest = {}, [0, 0]
     for split in SPLITS:
         pairs = (found | drawn)[split]
@@ -113,10 +114,10 @@ class SentencePairs:
                 source, _, target = line.rstrip("\n").partition(SEPARATOR)
                 yield source, target
 
-    def choose(self, chosen: Chosen) -> SentencePairs:
-        """Returns some of these pairs."""
-        rows = self.chosen.copy()
-        rows[rows] = chosen
+    def choose(self, numbers: Sequence[int]) -> SentencePairs:
+        """Returns the pairs of these numbers, in the order of the file."""
+        rows = np.zeros_like(self.chosen)
+        rows[np.flatnonzero(self.chosen)[np.array(numbers, np.int64)]] = True
         return SentencePairs(self.path, rows)
 
 
@@ -176,58 +177,18 @@ def clean(
     return {split: SentencePairs(folder / f"{split}.sentences", part) for split, part in parts}, dropped
 
 
-def draw(
-    pairs: SentencePairs, missing: list[str], choices: Choices, known: Encodings | None = None
-) -> tuple[dict[str, SentencePairs], Encodings]:
-    """Takes the missing splits out of the training text and learns the encodings on the rest.
-
-    Only the encodings tell which pairs are too long, and only the draw tells what they may learn from. So if drawn
-    pairs turn out too long, more are drawn and the encodings learnt again, until there are as many as asked for.
-
-    Args:
-        pairs: the training text.
-        missing: splits to draw.
-        choices: how text becomes a corpus.
-        known: encodings to use again, or None.
-
-    Returns:
-        The training split and those that were missing, and the encodings.
-
-    Raises:
-        CorpusError: if there are too few pairs.
-    """
+def draw(pairs: SentencePairs, missing: list[str], choices: Choices) -> dict[str, SentencePairs]:
+    """Takes the missing splits out of the training text; returns them and the rest. Raises: CorpusError."""
     sizes = {split: count_of(getattr(choices, split), len(pairs)) for split in missing}
-    total = taken = sum(sizes.values())
+    if 4 * sum(sizes.values()) > 3 * len(pairs):
+        wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items() if size)
+        smaller = " or ".join(f"--{split}" for split, size in sizes.items() if size)
+        raise CorpusError(f"{len(pairs):,} pairs are too few to take {wanted}; name a smaller {smaller}")
     order = array("I", range(len(pairs)))
     random.Random(choices.seed).shuffle(order)  # noqa: S311  # nothing depends on its secrecy
-    while True:
-        if 4 * taken > 3 * len(pairs):
-            wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items() if size)
-            smaller = " or ".join(f"--{split}" for split, size in sizes.items() if size)
-            reason = f" with at most {choices.most_tokens:,} tokens per side" if taken > total else ""
-            raise CorpusError(f"{len(pairs):,} pairs are too few to take {wanted}{reason}; name a smaller {smaller}")
-        drawn = chosen_in(order[:taken], len(pairs))
-        encodings = known or learn(pairs.choose(~drawn), choices)
-        is_short = np.zeros(len(pairs), bool)
-        is_short[drawn] = [longest_side(pair, encodings) <= choices.most_tokens for pair in pairs.choose(drawn)]
-        short = [index for index in order[:taken] if is_short[index]]
-        if len(short) >= total:
-            break
-        taken += 2 * (total - len(short))
-    found = {}
-    rest = np.ones(len(pairs), bool)
-    for split, size in sizes.items():
-        chosen = chosen_in([short.pop() for _ in range(size)], len(pairs))
-        found[split] = pairs.choose(chosen)
-        rest &= ~chosen
-    return {"train": pairs.choose(rest), **found}, encodings
-
-
-def chosen_in(indices: array[int] | list[int], total: int) -> Chosen:
-    """Tells for each of `total` pairs whether its index is given."""
-    chosen = np.zeros(total, bool)
-    chosen[np.array(indices, np.int64)] = True
-    return chosen
+    taken, rest = list(order[: sum(sizes.values())]), order[sum(sizes.values()) :]
+    found = {split: pairs.choose([taken.pop() for _ in range(size)]) for split, size in sizes.items()}
+    return {"train": pairs.choose(rest), **found}
 
 
 def learn(pairs: SentencePairs, choices: Choices) -> Encodings:
@@ -246,11 +207,6 @@ def learn(pairs: SentencePairs, choices: Choices) -> Encodings:
         joint = of(0, 1)
         return joint, joint
     return of(0), of(1)
-
-
-def longest_side(pair: tuple[str, str], encodings: Encodings) -> int:
-    """Counts the tokens of the longer side."""
-    return max(len(encoding.encode(side)) for encoding, side in zip(encodings, pair, strict=True))
 
 
 def write_split(

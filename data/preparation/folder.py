@@ -56,12 +56,12 @@ class PreparedFolder:
 
     @contextmanager
     def workspace(self) -> Iterator[Path]:
-        """Makes a folder to write to beside the old files; it is gone when the block ends, and so is an empty `path`.
+        """Makes a folder to write to beside the old files; it is gone when the block ends.
 
         Raises:
             CorpusError: if it cannot be written to.
         """
-        missing = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+        is_new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".prepare-", dir=self.path) as folder:
@@ -70,9 +70,9 @@ class PreparedFolder:
             where = problem.filename or self.path
             raise CorpusError(f"{where}: cannot write the corpus: {problem.strerror or problem}") from None
         finally:
-            for empty in missing:
+            if is_new:
                 with suppress(OSError):  # it has the corpus, or was never made
-                    empty.rmdir()
+                    self.path.rmdir()
 
     def replace(self, workspace: Path, summary: dict[str, Any]) -> list[str]:
         """Moves the files of a workspace here, with their summary, in place of the earlier corpus.

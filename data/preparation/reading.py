@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import threading
 import urllib.error
 import urllib.request
 import zlib
@@ -121,21 +120,13 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
 
 def is_hub_reachable() -> bool:
     """Whether the hub answers within a few seconds; by itself the library would try for half a minute."""
-    answers: list[bool] = []
-
-    def ask() -> None:
-        try:
-            urllib.request.urlopen(_hub(), timeout=SECONDS_TO_ANSWER).close()  # noqa: S310  # of a web address
-            answers.append(True)
-        except urllib.error.HTTPError as error:  # of the hub itself, or of a proxy that lets nothing through?
-            answers.append(error.code == HTTPStatus.NOT_FOUND)
-        except (OSError, ValueError):
-            pass
-
-    asking = threading.Thread(target=ask, daemon=True)  # looking up the name has a time limit of its own
-    asking.start()
-    asking.join(SECONDS_TO_ANSWER)
-    return any(answers)
+    try:
+        urllib.request.urlopen(_hub(), timeout=SECONDS_TO_ANSWER).close()  # noqa: S310  # of a web address
+    except urllib.error.HTTPError as error:  # of the hub itself, or of a proxy that lets nothing through?
+        return error.code == HTTPStatus.NOT_FOUND
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _hub() -> str:

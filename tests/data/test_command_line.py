@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from data import __main__ as command_line
 from data import files
 from data.generator import commands
 from data.generator.build import Corpus
@@ -54,31 +53,6 @@ def test_generate_and_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     dev.unlink()
     assert run("check", "--output", tmp_path) == 2
     assert capsys.readouterr().err == f"error: {dev}: missing; 'python -m data generate' writes it\n"
-
-
-def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also that of each command."""
-    for arguments in (["--help"], ["generate", "--help"], ["check", "--help"]):
-        with pytest.raises(SystemExit) as stop:
-            command_line.main(arguments)
-        assert stop.value.code == 0
-        assert "python -m data generate --test-seed 7" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "the following arguments are required: COMMAND"),
-        (["generate", "--seed", "x"], "invalid int value: 'x'"),
-        (["make"], "invalid choice: 'make'"),
-    ],
-)
-def test_wrong_arguments(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """End with 2 and say why."""
-    with pytest.raises(SystemExit) as stop:
-        command_line.main(arguments)
-    assert stop.value.code == 2
-    assert message in capsys.readouterr().err
 
 
 def test_place_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

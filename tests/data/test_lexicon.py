@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data.generator.settings import SETTINGS_FILE, Settings, SettingsError, read_settings
+from data.generator.settings import SETTINGS_FILE, SettingsError, read_settings
 from data.generator.words.lexicon import LEXICON_FOLDER, Lexicon, read_lexicon
 from data.generator.words.tables import LexiconError
 
@@ -68,18 +68,6 @@ def test_wrong_header_and_missing_table(folder: Path) -> None:
         read_lexicon(folder)
 
 
-def test_mistakes_in_classes(folder: Path) -> None:
-    """An unknown key, a group of unknown classes."""
-    path = folder / "classes.toml"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("[class.human]", "[class.human]\nown = 1"), encoding="utf-8")
-    with pytest.raises(LexiconError, match="class 'human': keys must be about, places, generic, owned"):
-        read_lexicon(folder)
-    path.write_text(text.replace('person = ["human"', 'person = ["humans"'), encoding="utf-8")
-    with pytest.raises(LexiconError, match="group 'person' names 'humans', which is no class"):
-        read_lexicon(folder)
-
-
 def test_the_lexicon_is_large(lexicon: Lexicon) -> None:
     """And every verb of a frame with an object has objects to draw from."""
     assert len(lexicon.nouns) > 1200 and len(lexicon.adjectives) > 400 and len(lexicon.verbs) > 600
@@ -110,10 +98,3 @@ def test_mistakes_in_settings(tmp_path: Path, old: str, new: str, message: str) 
     with pytest.raises(SettingsError) as problem:
         read_settings(path)
     assert message in str(problem.value)
-
-
-def test_settings_are_read(settings: Settings) -> None:
-    """Sizes are those of the course."""
-    size = settings.size
-    assert (size.train, size.dev, size.test, size.max_tokens) == (8701, 971, 971, 15)
-    assert (size.french_vocabulary, size.english_vocabulary) == (1382, 1362)

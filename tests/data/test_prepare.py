@@ -10,8 +10,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tokenizers.pre_tokenizers import Whitespace
 
 from data.files import CorpusError
@@ -49,14 +47,6 @@ def made(splits: dict, choices: Choices) -> tuple[dict[str, bytes], dict]:
 )
 def test_words_and_signs(text, words):
     assert cut_words(text) == words
-
-
-@given(st.text(max_size=60))
-def test_words_are_tokens_of_a_corpus(text):
-    """None is empty, holds a space or the separator, so a line reads back as it was written."""
-    words = cut_words(text)
-    assert " ".join(words).split() == words and not any("|||" in word for word in words)
-    assert cut_words(" ".join(words)) == words
 
 
 @pytest.mark.parametrize("joint", [True, False])
@@ -114,27 +104,6 @@ def test_references_hold_the_true_words(joint):
     assert files["test.words"].decode() == f"{UNKNOWN} a|||y x\n"
 
 
-@pytest.mark.parametrize("encoding", ["bpe", "words"])
-@pytest.mark.parametrize("seed", range(3))
-def test_as_many_pairs_are_drawn_as_asked_for(encoding, seed):
-    """Also where many are too long, and where only the encoding tells. It has seen none of those that were drawn."""
-    signs = [chr(0x4E00 + n) for n in range(200)]  # each stands in one pair only
-    pairs = [(f"{sign} a", f"{sign} {('b' if encoding == 'bpe' else ' b') * (n % 7)}") for n, sign in enumerate(signs)]
-    choices = Choices(encoding, vocabulary=1 if encoding == "bpe" else 999, most_tokens=5, dev=20, test=10, seed=seed)
-    files, summary = made({"train": pairs}, choices)
-    counts = summary["pairs"]
-    assert (counts["dev"], counts["test"]) == (20, 10)
-    assert sum(counts.values()) + summary["dropped"]["too long"] == len(pairs)
-    lines = [line for name, content in files.items() if ".json" not in name for line in content.decode().splitlines()]
-    assert max(len(side.split(" ")) for line in lines for side in line.split("|||")) <= 5
-    sources = {split: files[f"{split}.{encoding}"].decode() for split in counts}
-    learnt = {sign for sign in signs if sign in json.loads(files["tokenizer_source.json"])["model"]["vocab"]}
-    assert len(learnt) >= 100
-    assert not any(sign in sources[split] for split in ("dev", "test") for sign in learnt)
-    again, _ = made({"train": pairs}, choices)
-    assert all(again[name] == files[name] for name in files if ".json" not in name)
-
-
 def test_no_source_stands_in_two_splits():
     splits = {"train": [("one", "1"), ("two", "2"), ("", "3"), ("three " * 9, "4")], "test": [("two", "zwei")]}
     files, summary = made(splits, Choices("words", dev=0, most_tokens=8))
@@ -154,11 +123,6 @@ def test_no_source_stands_in_two_splits():
             "60 pairs are too few to take 40 of them for dev and 6 of them for test; name a smaller --dev or --test$",
         ),
         ({"train": PAIRS}, Choices(dev=0, test=0, most_tokens=2), "60 too long.; allow more with --most-tokens"),
-        (
-            {"train": [(f"abcdefgh{n}", "x") for n in range(60)]},
-            Choices(dev=9, test=0, vocabulary=1, most_tokens=4),
-            "to take 9 of them for dev with at most 4 tokens per side; name a smaller --dev$",
-        ),
     ],
 )
 def test_what_cannot_be_a_corpus(splits, choices, message):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -59,30 +58,6 @@ def test_a_line_in_a_line_out(encoding, given, expected):
     assert (done.returncode, done.stdout.decode(), done.stderr) == (0, expected, b"")
 
 
-@pytest.mark.parametrize("stream", ["stdin", "stdout"])
-def test_a_stream_that_is_closed(encoding, monkeypatch, capsys, stream):
-    """Python has None in its place."""
-    monkeypatch.setattr(sys, stream, None)
-    assert run("encode", "--encoding", encoding) == 2
-    monkeypatch.undo()
-    assert f"standard {stream.removeprefix('std')}put: it is closed" in capsys.readouterr().err
-
-
-def test_output_that_cannot_be_written(encoding, text, tmp_path):
-    """One line; a reader that has enough is no error. The corpus is written all the same."""
-    output = tmp_path / "corpus"
-    for command in (["encode", "--encoding", encoding], ["prepare", *text, "--output", output]):
-        with encoding.open("rb") as cannot_write:
-            done = process(*command, input=b"a\n", stdout=cannot_write)
-        assert (done.returncode, done.stderr) == (2, b"error: standard output: Bad file descriptor\n")
-    assert (output / "train.bpe").exists()
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer, "wb") as nobody_reads:
-        done = process("encode", "--encoding", encoding, input=b"a\n" * 9999, stdout=nobody_reads)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -117,13 +92,6 @@ def test_values_out_of_range(text, tmp_path, capsys, more, message):
 def test_options_that_do_not_fit(text, tmp_path, capsys, more, message):
     assert run("prepare", *text, *more, "--output", tmp_path / "out") == 2
     assert capsys.readouterr().err == f"error: {message}\n"
-
-
-def test_the_next_command_can_be_pasted(text, tmp_path, capsys):
-    output = tmp_path / "my corpus"
-    assert run("prepare", *text, "--dev", 1, "--test", 0, "--encoding", "words", "--output", output) == 0
-    command = capsys.readouterr().out.partition("next: ")[2]
-    assert shlex.split(command)[3:] == ["train", "--corpus", str(output), "--output", "runs/my corpus"]
 
 
 def names(folder: Path) -> set[str]:

@@ -13,8 +13,6 @@ import pytest
 from tokenizers import Tokenizer
 
 from data import __main__ as command_line
-from data.preparation.choices import PRESETS
-from given.config import PRESETS as TRAINING_PRESETS
 from given.extras.arrow_corpus import ArrowPairs
 from given.run_folder import Checkpoint
 from reference.__main__ import main as reference
@@ -74,13 +72,6 @@ def test_a_split_by_share(pairs, tmp_path, share, dev, train):
     assert summary["pairs"] == {"train": train, "dev": dev, "test": 0}
 
 
-@pytest.mark.parametrize("share", ["100%", "-1%", "%", "1e1%"])
-def test_what_is_no_share(pairs, tmp_path, capsys, share):
-    assert run("prepare", "--pairs", pairs, f"--dev={share}", "--output", tmp_path / "out") == 2
-    said = capsys.readouterr().err
-    assert f"'{share}' is not a share below 100%" in said and said.count("\n") == 1
-
-
 def test_encodings_are_used_again(pairs, tmp_path, capsys):
     """Unless their choices change, or it is asked for."""
     output = tmp_path / "out"
@@ -110,12 +101,6 @@ def test_encodings_are_used_again(pairs, tmp_path, capsys):
     assert "tokenizer_en.json: changed since 'prepare' wrote it" in capsys.readouterr().err
 
 
-def test_presets_have_the_names_of_those_of_training():
-    assert set(PRESETS) <= set(TRAINING_PRESETS)
-    for name, preset in PRESETS.items():
-        assert preset["most_tokens"] == TRAINING_PRESETS[name].most_tokens
-
-
 def small_dataset(folder: Path, languages: tuple[str, str]) -> Path:
     """In the form that WMT14 and OPUS Books have."""
     folder.mkdir()
@@ -140,21 +125,6 @@ def test_opus_books_from_its_dataset_to_a_model(tmp_path, capsys, monkeypatch):
     small = ["--d-model", "16", "--n-heads", "2", "--d-ff", "16", "--n-layers", "1", "--max-length", "8"]
     assert reference([*command, "--output", str(folder), *small, "--max-steps", "2"]) == 0
     assert {"languages.json", "tokenizer_en.json", "tokenizer_it.json"} <= {path.name for path in folder.iterdir()}
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ([], "no text is named: --train, --pairs, --dataset, or a --preset with a dataset of its own"),
-        (["--preset", "pre-norm"], "argument --preset: invalid choice: 'pre-norm'"),
-        (["--dataset", "here"], "--dataset: name the languages too: --languages de en"),
-    ],
-)
-def test_text_that_is_not_named(tmp_path, capsys, more, message):
-    assert run("prepare", *more, "--output", tmp_path / "out") == 2
-    said = capsys.readouterr().err
-    assert message in said and said.count("\n") == 1
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets

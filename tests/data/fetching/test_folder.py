@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 
 import pytest
 
 from data.fetching import commands
 from data.fetching.folder import LOCK
 
-from .conftest import archive, fetch, names
+from .conftest import fetch, names
 
 
 @pytest.mark.parametrize("kind", ["sha256", "md5"])
@@ -39,14 +38,6 @@ def test_the_first_fetch_holds_later_ones(server, small, tmp_path, capsys):
     assert fetch(tmp_path) == 0
 
 
-def test_what_is_there_is_not_fetched_again(server, small, tmp_path, capsys):
-    assert fetch(tmp_path) == 0
-    assert "1 of 1 files are new" in capsys.readouterr().out
-    assert fetch(tmp_path, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["files"]["text"]["new"] is False
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize("fetched", [True, False])
 def test_nothing_of_the_users_is_lost(server, small, tmp_path, capsys, fetched):
     if fetched:
@@ -66,24 +57,3 @@ def test_a_lock_of_another_kind(small, tmp_path, capsys, content):
     error = capsys.readouterr().err
     assert error.startswith(f"error: {tmp_path / LOCK}: ") and error.count("\n") == 1
     assert (tmp_path / LOCK).read_text() == content
-
-
-@pytest.mark.parametrize(
-    ("content", "status", "message"),
-    [
-        (b"<html>Log in first</html>", 1, "what the server sent is not a .zip file"),
-        (archive("a.zip", {"deu.txt": b"a\tb\n"}), 2, "it has no fra.txt"),
-    ],
-)
-def test_an_archive_that_is_none_or_another(server, tmp_path, capsys, content, status, message):
-    server.files["fra-eng.zip"] = content
-    assert fetch(tmp_path, "--url", server.url + "fra-eng.zip") == status
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1
-    assert not {"fra.txt", "fra.txt.part", "fra-eng.zip.part"} & names(tmp_path)
-
-
-def test_a_folder_that_cannot_be_written(small, tmp_path, capsys):
-    (tmp_path / "file").write_text("")
-    assert fetch(tmp_path / "file" / "below") == 2
-    assert "cannot write: Not a directory\n" in capsys.readouterr().err

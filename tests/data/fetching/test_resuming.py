@@ -23,17 +23,6 @@ def test_a_download_that_breaks_off_is_resumed(server, small, tmp_path, pauses):
     assert names(tmp_path) == {"text", LOCK}
 
 
-def test_the_next_call_resumes(server, small, tmp_path, capsys):
-    server.faults = ["break"]
-    assert fetch(tmp_path, "--retries", 0) == 2
-    error = capsys.readouterr().err
-    assert "the connection ended after" in error and error.endswith("the same command resumes\n")
-    assert error.count("\n") == 1 and names(tmp_path) == {"text.part", "text.part.json"}
-    assert fetch(tmp_path) == 0
-    assert server.requests[1]["Range"].startswith("bytes=")
-    assert (tmp_path / "text").read_bytes() == server.files["text"]
-
-
 @pytest.mark.parametrize("tag", ['"2"', None])
 def test_two_versions_are_never_joined(server, small, tmp_path, tag):
     """The file changes on the server between two calls: one of the same length has another tag, one has no tag."""
@@ -53,40 +42,10 @@ def test_a_server_that_ignores_ranges(server, small, tmp_path):
     assert len(server.requests) == 2 and (tmp_path / "text").read_bytes() == server.files["text"]
 
 
-def test_a_server_that_never_gets_further(server, small, tmp_path, pauses):
-    """It breaks off at the same byte each time: that is an end, not a resumption for ever."""
-    server.ranges = False
-    server.faults = ["break"] * 99
-    assert fetch(tmp_path, "--retries", 3) == 2
-    assert pauses == [1, 2, 4]
-
-
 def test_a_range_that_was_not_asked_for(server, small, tmp_path):
     server.faults = ["break", "elsewhere"]
     assert fetch(tmp_path) == 0
     assert (tmp_path / "text").read_bytes() == server.files["text"]
-
-
-def test_a_server_that_does_not_say_how_long(server, small, tmp_path):
-    server.faults = ["no length"]
-    assert fetch(tmp_path) == 0
-    assert (tmp_path / "text").read_bytes() == server.files["text"]
-
-
-def test_a_busy_server_is_asked_again(server, small, tmp_path, pauses, capsys):
-    """It may say for how long to wait; longer pauses are ours."""
-    server.faults = ["503", "503"]
-    assert fetch(tmp_path) == 0
-    assert pauses == [7, 7]
-    assert capsys.readouterr().err.count("HTTP 503 Service Unavailable; next attempt in 7 s\n") == 2
-
-
-def test_pauses_grow(server, small, tmp_path, pauses):
-    server.shutdown()
-    server.server_close()
-    assert fetch(tmp_path, "--retries", 8) == 2
-    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
-    assert names(tmp_path) == set()
 
 
 @pytest.mark.parametrize("status", ["404", "403", "410"])
