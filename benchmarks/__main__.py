@@ -13,10 +13,8 @@ from given.config import PRESETS, ConfigError
 from given.run_folder import CheckpointError
 from reference.data import DataError
 
-from . import decoding, grading, kills, memory, seriousness, speed, stub_class, training, whole_class
-from .similarity import measuring as similarity
-from .tables import command as tables
-from .tables.columns import TABLES
+from . import decoding, grading, memory, seriousness, similarity, speed, tables, training
+from .tables import TABLES
 
 CORPUS = Path("data/corpus")
 
@@ -45,7 +43,7 @@ def make_parser() -> Parser:
     sub.add_argument("--input", type=Path, default=CORPUS / "fren.dev.bpe", help="sources, or `source|||target` lines")
     add_corpus(sub, "train")
 
-    text = "tokens a second in training, share of the peak, and against torch.nn.Transformer"
+    text = "tokens a second in training, and against torch.nn.Transformer"
     sub = add("speed", speed.measure, text, "--presets course fast")
     sub.add_argument("--presets", nargs="+", choices=PRESETS, default=["course", "fast"], help="default: course fast")
     add_number(sub, "--batches", 40, "batches of each round")
@@ -96,29 +94,12 @@ def make_parser() -> Parser:
     sub = add("grading", grading.measure, text, "--count 30")
     add_number(sub, "--count", 30, "submissions of each kind in the class")
 
-    text = "whether marks survive processes that are killed at random moments"
-    sub = add("kills", kills.measure, text, "--count 60 --size 300")
-    add_number(sub, "--count", 60, "processes to kill")
-    add_number(sub, "--size", kills.SMALL, "submissions of the class")
-    sub.add_argument("--seed", type=int, help="of the moments and the victims (default: a new one each time)")
-
-    text = "what the queue and the database of a class cost for each submission, with a stub grader"
-    sub = add("store", stub_class.measure_store, text, "--count 10000")
-    add_number(sub, "--count", 10_000, "submissions", least=stub_class.FEWEST)
-    sub.add_argument("--store", metavar="URL", help="an empty database (default: SQLite in a temporary folder)")
-
     text = "how long a class of 300 real submissions takes, good, faulty, broken and hostile ones"
-    sub = add("class", whole_class.measure, text, "--count 300 --jobs 2")
+    sub = add("class", grading.measure_class, text, "--count 300 --jobs 2")
     add_number(sub, "--count", 300, "submissions, a third of them broken")
     add_number(sub, "--jobs", 2, "graded at a time")
     sub.add_argument("--seed", type=int, default=0, help="of the sample and the tests' inputs (default: 0)")
     sub.add_argument("--keep", type=Path, help="an empty folder for the class and its marks (default: a temporary one)")
-
-    text = "how much sooner a class is graded with two Dask workers than with one, with a stub grader"
-    sub = add("cluster", stub_class.measure_cluster, text, "--count 30")
-    add_number(sub, "--count", 30, "submissions")
-    add_number(sub, "--rounds", 3, "with one worker and with two, in turn")
-    sub.add_argument("--waiting", action="store_true", help="submissions take time, but no core")
 
     text = "planted copies that are found, false alarms among independent solutions, and the CPU time of a class"
     sub = add("similarity", similarity.measure, text, "--count 300 --copies 50 --seeds 3")

@@ -19,7 +19,7 @@ from reference.data import read_pairs, read_sources, take_census
 from reference.decode import beam_decode, greedy_decode
 from reference.model import Transformer
 
-from .output import median_ratio, print_table
+from .processes import median_ratio, print_table
 
 BEAM_SIZE = 5
 LENGTH_PENALTY = 0.6

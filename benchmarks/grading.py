@@ -1,17 +1,22 @@
-"""What grading costs in CPU seconds: one submission alone, some in a class, and the same tests without a sandbox."""
+"""What grading costs in CPU seconds: one submission alone, some in a class, and the same tests without a sandbox.
+
+`class` grades 300 real submissions, good, faulty, broken and hostile ones, with the command.
+"""
 
 import random
 import tempfile
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
 from tqdm import tqdm
 
+from autograder.classroom.records import RECORDS
 from autograder.grading.judging import Grader
 from autograder.grading.launcher import open_grader
+from autograder.grading.record import read_record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import events_of
@@ -22,9 +27,8 @@ from foundation.child_processes import Ended, run_forked
 from foundation.places import REFERENCE, SKELETON
 from validity.run_tests import Version, run_versions
 
-from .output import print_table
-from .processes import cpu_of, run
-from .submissions import good_or_faulty, kind_of, write
+from .processes import cpu_of, print_table, run
+from .submissions import good_or_faulty, kind_of, write, write_mixed_class
 
 REFERENCE_ALONE = "the reference, in a class"
 RIGHT, WRONG = "correct variants, in a class", "faulty submissions with their diagnosis, in a class"
@@ -105,3 +109,30 @@ def measure(count: int) -> int:
     figures = ([name, *(f"{choose(seconds):.2f}" for choose in (median, min, max))] for name, seconds in rows.items())
     print_table(["CPU seconds", "median", "least", "most"], figures)
     return 0
+
+
+def measure_class(count: int, jobs: int, seed: int, keep: Path | None) -> int:
+    """Grades a class with the command and prints the figures; returns 1 where a submission got no finished result.
+
+    Args:
+        count: submissions.
+        jobs: graded at a time.
+        seed: of the sample, and of the tests' inputs.
+        keep: folder for the class and its marks; None = a temporary one.
+    """
+    with tempfile.TemporaryDirectory(prefix="class-") as name:
+        class_, marks = ((keep or Path(name)).resolve() / part for part in ("class", "marks"))
+        kinds = write_mixed_class(class_, count, seed)
+        print(f"{count} submissions, {jobs} at a time: {', '.join(f'{n} {kind}' for kind, n in kinds.items())}")
+        command = ["-m", "autograder", "grade-class", class_, "--output", marks, "--seed", seed, "--jobs", jobs]
+        done = run(*command)
+        records = {path.stem: read_record(path) for path in sorted((marks / RECORDS).glob("*.json"))}
+    print(f"{done.wall:.0f} s of wall time, {done.cpu:.0f} s of CPU, {done.memory:.0f} MiB in all processes")
+    finished = {stem: record.run.seconds for stem, record in records.items() if record and record.is_finished}
+    print(f"{len(finished)} finished")
+    by_kind: dict[str, list[float]] = defaultdict(list)
+    for stem, seconds in finished.items():
+        by_kind[kind_of(stem)].append(seconds)
+    rows = [[kind, f"{mean(found):.2f}", f"{max(found):.2f}"] for kind, found in sorted(by_kind.items())]
+    print_table(["kind", "wall s each", "most"], rows)
+    return int(len(finished) != count)

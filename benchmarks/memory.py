@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .output import print_table
-from .processes import run
+from .processes import print_table, run
 
 WORDS = 20_000  # of each made-up language, as frequent as Zipf's law has it
 MEAN_LENGTH = 20  # words of a sentence

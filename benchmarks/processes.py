@@ -1,4 +1,4 @@
-"""Runs commands of the kit, and asks the system what they and all processes below them use."""
+"""Runs commands of the kit, asks the system what they and all processes below them use, and prints tables."""
 
 import os
 import shlex
@@ -6,10 +6,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
+from statistics import median
 from typing import TypeVar
 
 import psutil
@@ -112,3 +113,22 @@ def asked(what: Callable[[], T], otherwise: T) -> T:
         return what()
     except psutil.NoSuchProcess:  # ZombieProcess is one of them
         return otherwise
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """The lines of a table."""
+    for cells in (head, ["---"] * len(head)):
+        yield f"| {' | '.join(cells)} |"
+    for row in rows:
+        yield f"| {' | '.join(map(str, row))} |"
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Prints a table; rows that are measured one by one show at once."""
+    for line in table(head, rows):
+        print(line, flush=True)
+
+
+def median_ratio(values: Sequence[float], others: Sequence[float]) -> float:
+    """The median of the ratios of measurements that were made in turn, so that both met the same neighbours."""
+    return median(one / other for one, other in zip(values, others, strict=True))

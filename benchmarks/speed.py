@@ -1,20 +1,18 @@
-"""How fast training is: tokens a second, share of the matrix-multiplication peak, and against `torch.nn.Transformer`.
+"""How fast training is: tokens a second, and against `torch.nn.Transformer`.
 
 All ways train on the same batches in turns, so that each meets the same neighbours on a shared machine; speeds and
 ratios are medians over the rounds, in CPU time, on one thread. Tokens are those of source and target that are not
-padding. The peak is what a product of two matrices of 1024 x 1024 in float32 reaches, in the same rounds and at the
-same precision; a step's multiplications are counted by PyTorch's own counter, padding included.
+padding.
 """
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
 import torch
 from torch import Tensor, nn
-from torch.utils.flop_counter import FlopCounterMode
 from tqdm import trange
 
 from given.building import build_model, make_optimizer
@@ -22,14 +20,21 @@ from given.config import PRESETS, Config
 from given.extras.layers import computing_in
 from reference.data import Batch, BatchLoader, Pair, read_pairs
 from reference.embedding import InputEmbedding, PositionalEncoding
-from reference.train import batch_loss, train_epoch
+from reference.train import train_epoch
 from reference.vocab import PAD_ID, Vocabulary
 
-from .output import median_ratio, print_table
+from .processes import median_ratio, print_table
 
-SIDE = 1024  # of the matrices that the peak is measured with
-ROUNDS, PEAK_REPEATS = 5, 12
-PRECISIONS = ("float32", "fast-float32")
+ROUNDS = 5
+FASTER: dict[str, object] = {"precision": "fast-float32"}
+WAYS: dict[str, tuple[dict[str, object], bool]] = {
+    "as students write it": ({}, False),
+    "torch.nn.Transformer": ({}, True),
+    "the same with --precision fast-float32": (FASTER, True),
+    "--fused": ({"fused": True}, False),
+    "--fused --precision fast-float32": ({"fused": True, **FASTER}, False),
+}
+"""The settings that differ, and whether the model is PyTorch's."""
 
 
 class TorchTransformer(nn.Module):
@@ -77,76 +82,25 @@ class TorchTransformer(nn.Module):
         return scores
 
 
-Build = Callable[[Config, int, int], nn.Module]
+def prepare(config: Config, is_rival: bool, sizes: tuple[int, int]) -> Callable[[Sequence[Batch]], float]:
+    """Builds a model for vocabularies of these sizes; returns what trains it and tells the seconds of CPU."""
+    torch.manual_seed(0)
+    model: nn.Module = TorchTransformer(*sizes, config) if is_rival else build_model(config, *sizes)
+    optimizer = make_optimizer(config, model)
+    criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=config.label_smoothing)
+    norm = config.max_grad_norm or None
 
-
-@dataclass
-class Way:
-    """One way to train, and what was measured of it: tokens a second, seconds a step, shares of the peak."""
-
-    name: str
-    config: Config
-    build: Build = build_model
-    speeds: list[float] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
-    shares: list[float] = field(default_factory=list)
-
-    def prepare(self, sizes: tuple[int, int]) -> None:
-        """Builds the model, for so many words of both languages, and its optimizer."""
-        torch.manual_seed(0)
-        self.model = self.build(self.config, *sizes)
-        self.optimizer = make_optimizer(self.config, self.model)
-
-    def train(self, batches: Sequence[Batch]) -> float:
-        """Takes a step with each batch; returns the seconds of CPU."""
-        criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=self.config.label_smoothing)
-        norm = self.config.max_grad_norm or None
+    def train(batches: Sequence[Batch]) -> float:
         start = time.process_time()
-        with computing_in(self.config.precision, "cpu"):
-            train_epoch(batches, self.model, self.optimizer, criterion, max_grad_norm=norm)  # type: ignore[arg-type]
+        with computing_in(config.precision, "cpu"):
+            train_epoch(batches, model, optimizer, criterion, max_grad_norm=norm)  # type: ignore[arg-type]
         return time.process_time() - start
 
-
-def ways_of(config: Config) -> list[Way]:
-    """Returns the ways; the first is the plain one."""
-
-    def rival(config: Config, n_source: int, n_target: int) -> nn.Module:
-        return TorchTransformer(n_source, n_target, config)
-
-    fused, fast = replace(config, fused=True), {"precision": PRECISIONS[1]}
-    return [
-        Way("as students write it", config),
-        Way("torch.nn.Transformer", config, rival),
-        Way("the same with --precision fast-float32", replace(config, **fast), rival),  # type: ignore[arg-type]
-        Way("--fused", fused),
-        Way("--fused --precision fast-float32", replace(fused, **fast)),  # type: ignore[arg-type]
-    ]
-
-
-def peak(precision: str) -> float:
-    """Measures the multiplications and additions a second of a large matrix product."""
-    one, other = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE)
-    seconds = []
-    with computing_in(precision, "cpu"):
-        for _ in range(3):
-            start = time.process_time()
-            for _ in range(PEAK_REPEATS):
-                one @ other
-            seconds.append(time.process_time() - start)
-    return 2 * SIDE**3 * PEAK_REPEATS / min(seconds)
-
-
-def count_operations(config: Config, batches: Sequence[Batch], sizes: tuple[int, int]) -> int:
-    """Counts the multiplications and additions of matrix products in a pass over the batches."""
-    model, criterion = build_model(config, *sizes), nn.CrossEntropyLoss(ignore_index=PAD_ID)
-    with FlopCounterMode(display=False) as counter:
-        for batch in batches:
-            batch_loss(model, batch, criterion).backward()
-    return int(counter.get_total_flops())
+    return train
 
 
 def first_batches(pairs: Sequence[Pair], config: Config, count: int) -> tuple[list[Batch], tuple[int, int]]:
-    """The first batches of an epoch, and the sizes of both vocabularies."""
+    """Returns the first batches of an epoch, and the sizes of both vocabularies."""
     vocabularies = Vocabulary.build(src for src, _ in pairs), Vocabulary.build(tgt for _, tgt in pairs)
     loader = BatchLoader(pairs, *vocabularies, config.batch_size, bucketing=config.bucketing)
     batches = [batch for batch, _ in zip(loader.epoch(0), range(count), strict=False)]
@@ -157,33 +111,24 @@ def measure(train: Path, presets: Sequence[str], batches: int) -> int:
     """Measures all ways with the settings of each preset on so many batches, and prints a table for each."""
     pairs = read_pairs(train)
     for preset in presets:
-        some, sizes = first_batches(pairs, PRESETS[preset], batches)
+        config = PRESETS[preset]
+        some, sizes = first_batches(pairs, config, batches)
         n_tokens = sum(int((batch.src != PAD_ID).sum() + (batch.labels != PAD_ID).sum()) for batch in some)
-        operations = count_operations(PRESETS[preset], some, sizes)
-        ways = ways_of(PRESETS[preset])
-        for way in ways:
-            way.prepare(sizes)
-            way.train(some[: max(1, len(some) // 4)])
-        peaks: dict[str, list[float]] = {precision: [] for precision in PRECISIONS}
+        trainers = {
+            name: prepare(replace(config, **changes), is_rival, sizes)  # type: ignore[arg-type]
+            for name, (changes, is_rival) in WAYS.items()
+        }
+        for trainer in trainers.values():
+            trainer(some[: max(1, len(some) // 4)])
+        seconds: dict[str, list[float]] = {name: [] for name in WAYS}
         for _ in trange(ROUNDS, unit="round", desc=preset, leave=False, disable=None):
-            for precision, found in peaks.items():
-                found.append(peak(precision))
-            for way in ways:
-                seconds = way.train(some)
-                way.speeds.append(n_tokens / seconds)
-                way.steps.append(seconds / len(some))
-                way.shares.append(operations / seconds / peaks[way.config.precision][-1])
-        show(preset, ways, peaks)
+            for name, trainer in trainers.items():
+                seconds[name].append(trainer(some))
+        print(f"\nPreset `{preset}`\n")
+        rows = []
+        for name, found in seconds.items():
+            figures = [f"{n_tokens / median(found):,.0f}", f"{median(found) / len(some) * 1e3:.1f}"]
+            rows.append([name, *figures, *(f"{median_ratio(seconds[base], found):.2f} x" for base in list(WAYS)[:2])])
+        head = ["way", "tokens/s", "ms a step", "against the first", "against torch.nn.Transformer"]
+        print_table(head, rows)
     return 0
-
-
-def show(preset: str, ways: Sequence[Way], peaks: dict[str, list[float]]) -> None:
-    """Prints what was measured."""
-    speeds = ", ".join(f"{precision} {median(found) / 1e9:.0f}" for precision, found in peaks.items())
-    print(f"\nPreset `{preset}`; peak in GFLOP/s: {speeds}\n")
-    rows = []
-    for way in ways:
-        figures = [f"{median(way.speeds):,.0f}", f"{median(way.steps) * 1e3:.1f}", f"{median(way.shares):.0%}"]
-        rows.append([way.name, *figures, *(f"{median_ratio(way.speeds, base.speeds):.2f} x" for base in ways[:2])])
-    head = ["way", "tokens/s", "ms a step", "share of peak", "against the first", "against torch.nn.Transformer"]
-    print_table(head, rows)

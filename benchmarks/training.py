@@ -29,8 +29,7 @@ from reference.data import Pair, read_pairs, take_census
 from reference.train import train_epoch
 from reference.vocab import PAD_ID
 
-from .output import print_table
-from .processes import Run, run
+from .processes import Run, print_table, run
 from .speed import first_batches
 
 ORIGINAL_STEPS = 9 * 272 * 67.6 / 58.1  # steps of `course` that take as long as the original to dev BLEU 0.45

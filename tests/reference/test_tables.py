@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import tables
 from benchmarks.__main__ import main
-from benchmarks.tables import columns, command, runs
-from benchmarks.tables.columns import TABLES, Column
-from benchmarks.tables.command import verdict
-from benchmarks.tables.runs import Result
+from benchmarks.tables import TABLES, Column, Result, verdict
 from given.config import COURSE, Config
 
 WORDS = (("je", "i"), ("tu", "you"), ("elle", "she")), (("mange", "eat"), ("dors", "sleep"), ("parle", "speak"))
@@ -28,7 +26,7 @@ def small(tmp_path, monkeypatch):
     monkeypatch.setitem(
         TABLES, 1, (Column("1 epoch", (0.4, 0.5), TINY), Column("2 epochs", (0.4,), TINY | {"epochs": 2}))
     )
-    masked = TINY | columns.DIAGONAL
+    masked = TINY | tables.DIAGONAL
     monkeypatch.setitem(
         TABLES, 3, (Column("small, no mask", (0.4,), TINY), Column("small, diagonal mask", (0.5,), masked))
     )
@@ -45,9 +43,9 @@ def trained(monkeypatch):
         bleu = 0.4 + 0.1 * seed + 0.05 * ("diagonal_width" in column.changes)
         folder.mkdir(parents=True)
         result = Result(1000, 1.5, corpus.marks, dict.fromkeys(corpus.marks, bleu))
-        (folder / "result.json").write_text(runs.json.dumps(asdict(result)))
+        (folder / "result.json").write_text(tables.json.dumps(asdict(result)))
 
-    monkeypatch.setattr(command, "make_result", make_result)
+    monkeypatch.setattr(tables, "make_result", make_result)
     return folders
 
 
@@ -91,14 +89,12 @@ def test_tables_are_made_and_what_is_finished_is_kept(small, trained, capsys):
 
 
 @pytest.mark.slow
-def test_a_model_is_trained_and_measured_and_another_split_later(small, capsys, monkeypatch):
-    assert run("--tables", "1", "--only", "2 epochs", "--seeds", "1") == 0
-    out = capsys.readouterr().out
-    assert "test BLEU" not in out and "not run" not in out
-    [last] = Path("out").rglob("last.pt")
-    assert runs.Checkpoint.load(last).epoch == 2
+def test_a_model_is_trained_and_measured(small, capsys):
     assert run("--tables", "1", "--only", "2 epochs", "--seeds", "1", "--test", "test") == 0
-    assert "test BLEU" in capsys.readouterr().out and runs.Checkpoint.load(last).epoch == 2
+    out = capsys.readouterr().out
+    assert "test BLEU" in out and "not run" not in out
+    [last] = Path("out").rglob("last.pt")
+    assert tables.Checkpoint.load(last).epoch == 2
 
 
 def test_show_trains_nothing(small, trained, capsys):
@@ -107,14 +103,14 @@ def test_show_trains_nothing(small, trained, capsys):
 
 
 def test_a_failed_run_is_told_and_the_others_finish(small, trained, capsys, monkeypatch):
-    ordinary = command.make_result
+    ordinary = tables.make_result
 
     def fail_once(column, *rest):
         if column.name == "1 epoch":
-            raise command.CommandError("out of luck")
+            raise tables.CommandError("out of luck")
         ordinary(column, *rest)
 
-    monkeypatch.setattr(command, "make_result", fail_once)
+    monkeypatch.setattr(tables, "make_result", fail_once)
     assert run("--tables", "1", "--seeds", "1") == 1
     captured = capsys.readouterr()
     assert captured.err.endswith("seed-0: out of luck\n") and captured.out.count("| not run |") == 1

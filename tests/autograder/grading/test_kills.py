@@ -16,7 +16,6 @@ from autograder.intake import take_in
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.errors import SandboxUnavailableError, SubmissionOutOfMemoryError, WorkerKilledError
 from autograder.sandbox.proxy.submission import Sandbox
-from benchmarks.kills import kill_at_random
 from benchmarks.processes import family
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import run_forked
@@ -165,10 +164,3 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-@pytest.mark.slow
-def test_marks_survive_kills_at_random_moments():
-    """A sample; `python -m benchmarks kills` does 60."""
-    outcome = kill_at_random(6, seed=int(time.time()))
-    assert outcome.is_good, outcome

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.similarity.copies import KINDS, disguised
-from benchmarks.similarity.measuring import Planted, judged
-from benchmarks.similarity.solutions import draw_class, read_pool
+from benchmarks.disguises import KINDS, disguised
+from benchmarks.similarity import Planted, draw_class, judged, read_pool
 from foundation.assignment_file import read_assignment
 from validity.run_tests import Version, run_versions
 

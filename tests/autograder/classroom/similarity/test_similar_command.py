@@ -8,7 +8,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.similarity import reading
-from benchmarks.similarity.measuring import judged, write_class
+from benchmarks.similarity import judged, write_class
 
 COUNT, COPIES = 16, 2
 pytestmark = pytest.mark.slow  # two classes are compared

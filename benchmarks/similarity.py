@@ -1,10 +1,16 @@
-"""Classes with planted copies: which are found, which pairs are false alarms, and the CPU seconds of a comparison."""
+"""How well `autograder similar` tells copies from independent solutions: what is found, what is a false alarm.
 
+Independent right solutions are made of components, each drawn from the right variants and spelled by a student's
+habits. Honest limits: the variants come from one repository. Two students who draw the same variant of a component have
+the same text there, but for their habits; most of a class that has heard the same lecture is less alike than that.
+"""
+
+import ast
 import json
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -13,15 +19,27 @@ from tqdm import tqdm
 
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
+from foundation.contract import Contract
 from foundation.places import REFERENCE, SKELETON
+from foundation.sources import Sources
 from reference.data import DataError
+from validity.proof.reading_variants import splice
 
-from ..output import print_table
-from ..processes import run
-from ..submissions import VARIANTS
-from .copies import KINDS, disguised
-from .solutions import draw_class, read_pool
+from .disguises import KINDS, Habits, disguised
+from .processes import print_table, run
+from .submissions import VARIANTS
 
+WEIGHT_OF_REFERENCE = 3
+"""What the handout suggests is more frequent than any other way."""
+NEEDS = {
+    "model/tied": ("embedding.InputEmbedding", None),
+    "model/tied_functional": ("embedding.InputEmbedding", "embedding/tied_functional"),
+    "layers/decoder_from_encoder": ("layers.EncoderLayer", None),
+}
+"""Variants that look into a certain way to write another component; None = the reference's."""
+
+Pool = Mapping[str, Mapping[str, Path]]
+"""By component, "layers.LayerNorm": the files of its variants by name, "layers/norm_flat"."""
 ALL = "all four"
 WAYS = tuple(way for kind in KINDS for way in ((kind,), KINDS))
 """Disguises in turn: half of the copies have all."""
@@ -103,3 +121,47 @@ def write_class(folder: Path, count: int, copies: int, seed: int) -> list[Plante
         for file, text in modules.items():
             (own / file).write_text(text, encoding="utf-8")
     return planted
+
+
+def read_pool(folder: Path, contract: Contract) -> Pool:
+    """All variants of each component that students write."""
+    pool: dict[str, dict[str, Path]] = {}
+    for path in sorted(folder.glob("*/*.py")):
+        module = path.parent.name
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in contract.modules[module]:
+                pool.setdefault(f"{module}.{node.name}", {})[f"{module}/{path.stem}"] = path
+    return pool
+
+
+def draw_class(pool: Pool, reference: Sources, count: int, seed: int) -> list[dict[str, str]]:
+    """The modules of independent students: for each the text by file name."""
+    rng = random.Random(f"solutions {seed}")  # noqa: S311  no secret
+    signatures = {
+        node.name: [argument.arg for argument in method.args.args[1:]]
+        for _, text in reference.values()
+        for node in ast.parse(text).body
+        if isinstance(node, ast.ClassDef)
+        for method in node.body
+        if isinstance(method, ast.FunctionDef) and method.name == "__init__"
+    }
+    return [draw(pool, reference, signatures, rng) for _ in range(count)]
+
+
+def draw(pool: Pool, reference: Sources, signatures: Mapping[str, Sequence[str]], rng: random.Random) -> dict[str, str]:
+    """A student's modules."""
+    names: dict[str, str | None] = {
+        component: rng.choice([*variants, *WEIGHT_OF_REFERENCE * [None]]) for component, variants in pool.items()
+    }
+    names |= dict(NEEDS[name] for name in names.values() if name in NEEDS)
+    texts = {module: reference[module][1] for module in dict.fromkeys(one.partition(".")[0] for one in pool)}
+    for component, name in names.items():
+        if name is not None:
+            module, path = component.partition(".")[0], pool[component][name]
+            texts[module], _ = splice(texts[module], path.read_text(encoding="utf-8"), path)
+    habits, found = Habits(rng, signatures), {}
+    for module, text in texts.items():
+        tree = ast.parse(f"import torch\n{text}")  # habits need it
+        tree.body = [node for node in tree.body if getattr(node, "module", "") != module]  # an import from itself
+        found[f"{module}.py"] = ast.unparse(ast.fix_missing_locations(habits.visit(tree))) + "\n"
+    return found

@@ -1,0 +1,331 @@
+"""The tables of the course's report, trained again: on any corpus, with several seeds.
+
+The report came with the course's original code: "Creating a Transformer Assignment for Machine Translation"
+(L. Falzarano, 2024), section 5 (tables 1 and 2) and section 7 (table 3). Its figures are from one run each, on 8,701
+French-English pairs from Tatoeba.
+
+The folder of a run is named after the settings that differ from the defaults, and its seed; the result is a file there,
+so that an interrupted command goes on where it stopped. Two models with the same seed begin with the same weights and
+see the same batches, so the effect of the diagonal mask is the mean of the differences between such pairs.
+"""
+
+import json
+import random
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from statistics import mean, stdev
+
+import torch
+from tqdm import tqdm
+
+from foundation.whole_files import make_folder, write_whole
+from given.building import build_model
+from given.config import ConfigError
+from given.decoding import bleu, translate
+from given.run_folder import Checkpoint, CheckpointError
+from reference.data import Pair, read_pairs, take_census
+from reference.vocab import join_subwords
+
+from .processes import CommandError, table
+from .training import run_reference
+
+MASK, NO_MASK = "diagonal mask", "no mask"
+SIZES = {
+    "small": {"d_model": 64, "d_ff": 128, "n_heads": 2},
+    "medium": {"d_model": 128, "d_ff": 256, "n_heads": 2, "epochs": 20},
+    "large": {"d_model": 256, "d_ff": 512, "n_heads": 2, "epochs": 20},
+}
+DIAGONAL = {
+    "diagonal_width": 2
+}  # the report's own code trains with 1 and decodes with 2; here it is one width for both
+
+
+@dataclass(frozen=True)
+class Column:
+    """One model of a table.
+
+    Attributes:
+        name: what is special about it.
+        reported: BLEU on dev and on test in the report; in table 3 on train, dev and test.
+        changes: settings that differ from the defaults.
+    """
+
+    name: str
+    reported: tuple[float, ...]
+    changes: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+
+TABLES = {
+    1: (
+        Column("10 epochs", (0.43, 0.44)),
+        Column("20 epochs", (0.52, 0.51), {"epochs": 20}),
+        Column("30 epochs", (0.54, 0.55), {"epochs": 30}),
+        Column("40 epochs", (0.48, 0.47), {"epochs": 40}),
+        Column("width 256", (0.53, 0.53), {"d_model": 256}),
+        Column("width 512", (0.50, 0.54), {"d_model": 512}),
+        Column("width 1024", (0.06, 0.07), {"d_model": 1024}),
+        Column("feed-forward 128", (0.44, 0.44), {"d_ff": 128}),
+        Column("feed-forward 512", (0.48, 0.48), {"d_ff": 512}),
+        Column("feed-forward 1024", (0.46, 0.47), {"d_ff": 1024}),
+        Column("feed-forward 256", (0.44, 0.44)),
+    ),
+    2: (
+        Column("4 layers", (0.45, 0.47), {"n_layers": 4}),
+        Column("8 layers", (0.45, 0.45), {"n_layers": 8}),
+        Column("2 heads", (0.44, 0.44), {"n_heads": 2}),
+        Column("1 head", (0.46, 0.47), {"n_heads": 1}),
+        Column("8 heads", (0.47, 0.46), {"n_heads": 8}),
+        Column("learning rate 0.001", (0.43, 0.44)),
+        Column("learning rate 0.01", (0.00, 0.00), {"learning_rate": 0.01}),
+        Column("learning rate 0.0001", (0.13, 0.13), {"learning_rate": 0.0001}),
+        Column("best", (0.59, 0.58), {"d_model": 256, "d_ff": 512, "n_layers": 4, "epochs": 50}),
+    ),
+    3: (
+        Column(f"small, {NO_MASK}", (0.36, 0.29, 0.30), SIZES["small"]),
+        Column(f"small, {MASK}", (0.42, 0.33, 0.34), SIZES["small"] | DIAGONAL),
+        Column(f"medium, {NO_MASK}", (0.70, 0.45, 0.49), SIZES["medium"]),
+        Column(f"medium, {MASK}", (0.84, 0.56, 0.56), SIZES["medium"] | DIAGONAL),
+        Column(f"large, {NO_MASK}", (0.76, 0.51, 0.53), SIZES["large"]),
+        Column(f"large, {MASK}", (0.83, 0.54, 0.53), SIZES["large"] | DIAGONAL),
+    ),
+}
+"""Where two columns have the same settings (the report trained its defaults three times), one run serves them all."""
+
+TITLES = {
+    1: "Table 1: epochs, width, feed-forward",
+    2: "Table 2: layers, heads, learning rate, and the best setting",
+    3: "Table 3: three sizes, without and with the diagonal mask",
+}
+
+TRAIN_SAMPLE = 1_000
+"""So many training pairs, always the same, stand for all of them in the training BLEU."""
+SPLITS = ("train", "dev", "test")
+
+
+T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+"""The 97.5% quantiles of Student's t with 1, 2, … degrees of freedom; with more than 9 the last one, a little wide."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Files of pairs by split, `source|||target` lines: to train on, and to measure on."""
+
+    files: dict[str, Path]
+
+    @cached_property
+    def measured(self) -> dict[str, list[Pair]]:
+        """The pairs to measure on, by split: of those to train on, a sample.
+
+        Raises:
+            DataError: if a file cannot be used.
+        """
+        splits = {split: read_pairs(path) for split, path in self.files.items()}
+        generator = random.Random(0)  # noqa: S311  # draws a sample
+        return splits | {"train": generator.sample(splits["train"], min(TRAIN_SAMPLE, len(splits["train"])))}
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """A fingerprint of each split."""
+        return {split: take_census(read_pairs(path)).fingerprint for split, path in self.files.items()}
+
+
+@dataclass
+class Result:
+    """What is known of one model."""
+
+    n_parameters: int
+    minutes: float  # of training
+    corpus: dict[str, str]  # fingerprints, as in `Corpus.marks`
+    bleu: dict[str, float]  # between 0 and 1, after the last epoch, by split
+
+
+def place(column: Column, seed: int, output: Path) -> Path:
+    """Returns the folder of a run."""
+    changes = "_".join(f"{name}-{value}" for name, value in column.changes.items())
+    return output / "runs" / (changes or "defaults") / f"seed-{seed}"
+
+
+def find_result(folder: Path, corpus: Corpus) -> Result | None:
+    """Returns the result of a run if it is there and has BLEU of all splits of this corpus.
+
+    Raises:
+        CheckpointError: if the file is no result, or one on other data.
+    """
+    path = folder / "result.json"
+    if not path.is_file():
+        return None
+    try:
+        result = Result(**json.loads(path.read_text(encoding="utf-8")))
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{path}: not a result of these tables, remove it: {error}") from None
+    for split in sorted(result.corpus.keys() & corpus.marks.keys()):
+        if result.corpus[split] != corpus.marks[split]:
+            raise CheckpointError(f"{path}: is of another {split} file; give that one or another --output")
+    return result if corpus.marks.keys() <= result.corpus.keys() else None
+
+
+def make_result(column: Column, seed: int, folder: Path, corpus: Corpus) -> None:
+    """Trains a model, or goes on where an earlier run was interrupted, and measures it.
+
+    Raises:
+        CheckpointError: if the folder has a run on other data.
+        CommandError: if the run fails.
+    """
+    last = folder / "last.pt"
+    run_reference(folder, *(corpus.files[split] for split in SPLITS[:2]), *flags_of(column, seed, last.is_file()))
+    saved = Checkpoint.load(last)
+    model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).eval()
+    saved.load_weights(model, last, last=True)
+    scores = {}
+    for split, pairs in corpus.measured.items():
+        sources, references = [src for src, _ in pairs], [join_subwords(tgt) for _, tgt in pairs]
+        with torch.no_grad():
+            lines = translate(model, sources, saved.src_vocab, saved.tgt_vocab, saved.config, diagonal=saved.diagonal)
+        scores[split] = round(bleu(lines, references), 4)
+    size = sum(parameter.numel() for parameter in model.parameters())
+    minutes = round(sum(line["seconds"] for line in saved.history) / 60, 2)
+    write_whole(
+        folder / "result.json", json.dumps(asdict(Result(size, minutes, corpus.marks, scores)), indent=1) + "\n"
+    )
+
+
+def flags_of(column: Column, seed: int, is_resumed: bool) -> Sequence[object]:
+    """The options of `python -m reference train`; the cache changes how long decoding takes, not what it finds."""
+    if is_resumed:
+        return ["--resume"]
+    changes = [part for name, value in column.changes.items() for part in (f"--{name.replace('_', '-')}", value)]
+    return ["--preset", "course", "--cached", "--seed", seed, *changes]
+
+
+Rows = dict[Column, list[Result | None]]
+"""By column the result with each seed, as far as there is one."""
+
+
+def measure(
+    tables: Sequence[int],
+    only: Sequence[str] | None,
+    seeds: int,
+    jobs: int,
+    train: Path,
+    dev: Path,
+    test: Path | None,
+    output: Path,
+    show: bool,
+) -> int:
+    """Trains what is missing, prints the tables and writes tables.md; returns the exit status.
+
+    Args:
+        tables: their numbers.
+        only: texts of which a column's name must contain one; None = all columns.
+        seeds: runs of each column.
+        jobs: runs at a time.
+        train: training pairs.
+        dev: dev pairs.
+        test: test pairs, or None.
+        output: folder for runs and tables.
+        show: train nothing.
+    """
+    columns = {
+        number: [column for column in TABLES[number] if only is None or any(text in column.name for text in only)]
+        for number in tables
+    }
+    if not any(columns.values()):
+        raise ConfigError(f"--only {' '.join(only or ())}: no column of these tables is named like that")
+    corpus = Corpus({"train": train, "dev": dev} | ({"test": test} if test else {}))
+    make_folder(output)
+    chosen = [] if show else [column for several in columns.values() for column in several]
+    failures = train_missing(chosen, seeds, corpus, output, jobs)
+    parts = []
+    for number, several in columns.items():
+        rows = {one: [find_result(place(one, seed, output), corpus) for seed in range(seeds)] for one in several}
+        parts += [f"### {TITLES[number]}", "\n".join(models(rows)), "\n".join(masks(rows))] if rows else []
+    text = "\n\n".join(filter(None, parts))
+    write_whole(output / "tables.md", text + "\n")
+    print(text)
+    for failure in failures:
+        print(f"benchmarks: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def train_missing(columns: Sequence[Column], seeds: int, corpus: Corpus, output: Path, jobs: int) -> list[str]:
+    """Trains all columns with the first seed, then with the next, so that whoever stops early has a row of each.
+
+    Returns:
+        A line for each run that failed.
+
+    Raises:
+        CheckpointError: if the folder has results on other data.
+    """
+    places = {place(column, seed, output): (column, seed) for seed in range(seeds) for column in columns}
+    missing = [folder for folder in places if find_result(folder, corpus) is None]
+    failures = []
+    with ThreadPoolExecutor(jobs) as executor, tqdm(total=len(missing), unit="run", disable=None) as bar:
+        futures = {executor.submit(make_result, *places[folder], folder, corpus): folder for folder in missing}
+        try:
+            for future in as_completed(futures):
+                if (error := future.exception()) is not None:
+                    if not isinstance(error, CommandError):
+                        raise error
+                    failures.append(f"{futures[future].relative_to(output)}: {error}")
+                bar.update()
+        finally:
+            executor.shutdown(cancel_futures=True)
+    return failures
+
+
+def models(rows: Rows) -> Iterator[str]:
+    """A table of all models of one of the report's tables."""
+    every = [result for results in rows.values() for result in results if result]
+    splits = [split for split in SPLITS if any(split in result.bleu for result in every)] or ["dev"]
+    head = [
+        "model",
+        "parameters",
+        "seeds",
+        *(f"{split} BLEU" for split in splits),
+        "minutes of CPU a run",
+        "the report",
+    ]
+    cells = []
+    for column, results in rows.items():
+        done = [result for result in results if result]
+        size = f"{done[0].n_parameters:,}" if done else "–"
+        bleu = [mean_and_spread([result.bleu[split] for result in done]) for split in splits]
+        minutes = mean_and_spread([result.minutes for result in done])
+        reported = ", ".join(f"{value:.2f}" for value in column.reported)
+        cells.append([column.name, size, len(done) or "not run", *bleu, minutes, reported])
+    return table(head, cells)
+
+
+def masks(rows: Rows) -> Iterator[str]:
+    """A table of the diagonal mask's effect, where there are runs with it and without."""
+    by_name = {column.name: results for column, results in rows.items()}
+    cells = []
+    for name, masked in by_name.items():
+        without = by_name.get(name.replace(MASK, NO_MASK), []) if MASK in name else []
+        pairs = [(a.bleu, b.bleu) for a, b in zip(without, masked, strict=False) if a and b]
+        for split in pairs[0][0] if pairs else ():
+            differences = [b[split] - a[split] for a, b in pairs]
+            cells.append([name.split(",")[0], split, len(pairs), f"{mean(differences):+.3f}", *verdict(differences)])
+    head = ["size", "split", "seeds", "with the mask minus without", "95% over seeds", ""]
+    return table(head, cells) if cells else iter(())
+
+
+def verdict(differences: Sequence[float]) -> tuple[str, str]:
+    """The 95% interval of the mean of differences by seed, and what it allows to say, in words."""
+    if len(differences) == 1:
+        return "–", "one seed: nothing can be said"
+    margin = T_975[min(len(differences) - 2, len(T_975) - 1)] * stdev(differences) / len(differences) ** 0.5
+    low, high = mean(differences) - margin, mean(differences) + margin
+    word = "helps" if low > 0 else "harms" if high < 0 else "no effect that these seeds can show"
+    return f"{low:+.3f} to {high:+.3f}", word
+
+
+def mean_and_spread(values: Sequence[float]) -> str:
+    """Formats the mean and, of several values, the standard deviation."""
+    if not values:
+        return "–"
+    return f"{mean(values):.3f}" + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")
