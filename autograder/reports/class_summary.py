@@ -47,6 +47,55 @@ class TaskSummary:
     states: Mapping[str, int]
 
 
+def tasks_of(records: Iterable[Record]) -> list[TaskSummary]:
+    """Summaries of all tasks, in the assignment's order."""
+    found = []
+    for same in by_task(records):
+        first, counts = same[0], Counter(part.state for part in same)
+        scores = [part.score for part in same if part.score is not None]
+        n_partial = sum(part.state is not State.PASSED and bool(part.score) for part in same)
+        found.append(
+            TaskSummary(
+                *(first.number, first.title, first.points, first.extension),
+                mean=round(mean(scores), 2) if scores else None,
+                full=100 * counts[State.PASSED] / max(len(scores), 1),
+                partial=100 * n_partial / max(len(scores), 1),
+                states={state.value: counts[state] for state in State},
+            )
+        )
+    return found
+
+
+def scores_of(results: Iterable[Result]) -> list[float]:
+    """The scores of the submissions that have one; several where partners have different ones."""
+    found = dict.fromkeys((result.member.key, result.score) for result in results)
+    return [score for _, score in found if score is not None]
+
+
+def records_of(results: Iterable[Result]) -> dict[str, Record]:
+    """The records of the submissions, by their key; partners share one."""
+    return {result.member.key: result.record for result in results if result.record}
+
+
+def write_summary(roll: Roll, results: Sequence[Result], output: Path) -> None:
+    """Writes summary.csv and summary.json, each in one piece.
+
+    Args:
+        roll: of the class.
+        results: of its students; at least one has been graded.
+        output: an existing folder.
+    """
+    rows = rows_of(results)
+    about = {
+        "layout": roll.layout,
+        "parts": [asdict(task) for task in tasks_of(records_of(results).values())],
+        "students": rows,
+        "left_out": [one.model_dump(include={"entry", "reason"}) for one in roll.left_out],
+    }
+    write_json(output / "summary.json", about)
+    write_result(output / "summary.csv", as_csv([*rows[0]], rows))
+
+
 def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
     """One flat row per student: who, score, BLEU, and points and state of each part; empty where there is no mark."""
     graded = [result.record.judgement for result in results if result.record]
@@ -74,16 +123,17 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
     return rows
 
 
-def by_hand_of(mark: Mark) -> list[str]:
+def by_hand_of(mark: Mark) -> Iterator[str]:
     """What people have decided about a mark, a line each."""
-    given = (
-        (f"{one.part.number}: {counted(one.by_hand.value or 0, 'point')}", one.by_hand)
-        for one in mark.parts
-        if one.by_hand
-    )
     late = mark.lateness
-    days = ((counted(late.days, "late day"), late.by_hand), (f"{counted(late.waived, 'late day')} waived", late.waiver))
-    return [f"{what} by {said.by}, {said.at:%Y-%m-%d}: {_in_line(said.text)}" for what, said in (*given, *days) if said]
+    said = [(f"{one.part.number}: {counted(one.score or 0, 'point')}", one.by_hand) for one in mark.parts]
+    said += [
+        (counted(late.days, "late day"), late.by_hand),
+        (f"{counted(late.waived, 'late day')} waived", late.waiver),
+    ]
+    for what, decision in said:
+        if decision:
+            yield f"{what} by {decision.by}, {decision.at:%Y-%m-%d}: {_in_line(decision.text)}"
 
 
 def comments_of(mark: Mark) -> list[str]:
@@ -94,56 +144,6 @@ def comments_of(mark: Mark) -> list[str]:
 
 def _in_line(text: str) -> str:
     return " ".join(printable(line, 1000) for line in text.split("\n"))
-
-
-def write_summary(roll: Roll, results: Sequence[Result], output: Path) -> None:
-    """Writes summary.csv and summary.json, each in one piece.
-
-    Args:
-        roll: of the class.
-        results: of its students; at least one has been graded.
-        output: an existing folder.
-    """
-    rows, records = rows_of(results), records_of(results)
-    left_out = [one.model_dump(include={"entry", "reason"}) for one in roll.left_out]
-    about = {
-        "layout": roll.layout,
-        "parts": [asdict(task) for task in tasks_of(records.values())],
-        "students": rows,
-        "left_out": left_out,
-    }
-    write_json(output / "summary.json", about)
-    write_result(output / "summary.csv", as_csv([*rows[0]], rows))
-
-
-def scores_of(results: Iterable[Result]) -> list[float]:
-    """The scores of the submissions that have one; several where partners have different ones."""
-    found = dict.fromkeys((result.member.key, result.score) for result in results)
-    return [score for _, score in found if score is not None]
-
-
-def records_of(results: Iterable[Result]) -> dict[str, Record]:
-    """The records of the submissions, by their key; partners share one."""
-    return {result.member.key: result.record for result in results if result.record}
-
-
-def tasks_of(records: Iterable[Record]) -> list[TaskSummary]:
-    """Summaries of all tasks, in the assignment's order."""
-    found = []
-    for same in by_task(records):
-        first, counts = same[0], Counter(part.state for part in same)
-        scores = [part.score for part in same if part.score is not None]
-        n_partial = sum(part.state is not State.PASSED and bool(part.score) for part in same)
-        found.append(
-            TaskSummary(
-                *(first.number, first.title, first.points, first.extension),
-                mean=round(mean(scores), 2) if scores else None,
-                full=100 * counts[State.PASSED] / max(len(scores), 1),
-                partial=100 * n_partial / max(len(scores), 1),
-                states={state.value: counts[state] for state in State},
-            )
-        )
-    return found
 
 
 def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
@@ -162,14 +162,14 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
         points = f"{'' if task.mean is None else format(task.mean, '.2f'):>6} / {task.points:<4g}"
         lines.append(f"  {task.number:<4} {task.title:<{width}}{points}{counts}")
     for heading, names in sections_of(roll, records):
-        lines += ["", f"{heading}: {_shortened(names)}"] if names else []
+        if names:
+            lines += ["", f"{heading}: {first_of([printable(name, 40) for name in names], MOST_NAMES)}"]
     if roll.left_out:
         shown = [f"  {printable(one.entry, 40)}: {one.reason}" for one in roll.left_out[:MOST_NAMES]]
         more = [f"  and {len(roll.left_out) - MOST_NAMES} more"] if len(roll.left_out) > MOST_NAMES else []
         lines += ["", "left out:", *shown, *more]
     levels = Counter(containment_of(record.run) for record in records.values() if record.run.layers is not None)
-    lines += ["", "sandbox: " + (", ".join(levels) or "none")]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", f"sandbox: {', '.join(levels) or 'none'}"])
 
 
 def sections_of(roll: Roll, records: Mapping[str, Record]) -> Iterator[tuple[str, list[str]]]:
@@ -187,7 +187,3 @@ def sections_of(roll: Roll, records: Mapping[str, Record]) -> Iterator[tuple[str
     yield "time of submission that cannot be read", [m.name for m in roll.members if m.unread_time]
     yield "needs review, since nothing tells which submission counts", [m.name for m in roll.members if m.undecided]
     yield f"nothing handed in ({len(roll.missing)})", [member.name for member in roll.missing]
-
-
-def _shortened(names: list[str]) -> str:
-    return first_of([printable(name, 40) for name in names], MOST_NAMES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from foundation.counting import counted
@@ -27,7 +28,11 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
     lines += _by_reason(held) if len(held) > MOST_STUDENTS else []
     for one in sorted(held, key=_difference, reverse=True)[:MOST_STUDENTS]:
-        lines += _lines(one, printable(names[one.entry.key], 40))
+        change = one.change
+        lines.append(f"  {printable(names[one.entry.key], 40)}: {_points(change.before)} → {_points(change.after)}")
+        for part in change.parts:
+            why = f" ({'; '.join(printable(reason, 120) for reason in part.reasons)})" if part.reasons else ""
+            lines.append(f"    {part.number} {part.title}: {_points(part.before)} → {_points(part.after)}{why}")
     if len(held) > MOST_STUDENTS:
         lines.append(f"  and {len(held) - MOST_STUDENTS} more, in {REGRADE}")
     if n_failed:
@@ -48,33 +53,13 @@ def write_regrade(held: Sequence[Held], names: Mapping[str, str], output: Path) 
         {
             "submission": printable(one.entry.entry),
             "students": names[one.entry.key],
-            "before": one.change.before,
-            "after": one.change.after,
             "kept": one.is_kept,
             "grader_failed": one.has_failed,
-            "parts": [
-                {
-                    "number": part.number,
-                    "title": part.title,
-                    "before": part.before,
-                    "after": part.after,
-                    "reasons": part.reasons,
-                }
-                for part in one.change.parts
-            ],
+            **asdict(one.change),
         }
         for one in held
     ]
     write_json(output / REGRADE, changes)
-
-
-def _lines(one: Held, name: str) -> Iterator[str]:
-    yield f"  {name}: {_points(one.change.before)} → {_points(one.change.after)}"
-    for part in one.change.parts:
-        reasons = "; ".join(printable(reason, 120) for reason in part.reasons)
-        yield f"    {part.number} {part.title}: {_points(part.before)} → {_points(part.after)}" + (
-            f" ({reasons})" if reasons else ""
-        )
 
 
 def _by_reason(held: Sequence[Held]) -> Iterator[str]:

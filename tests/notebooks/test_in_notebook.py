@@ -9,8 +9,8 @@ import pytest
 
 from autograder.testing.errors import UnreadableNotebookError
 from autograder.testing.notebook import Course as Notebooks
-from autograder.testing.notebook import course_folder as course_module
-from autograder.testing.notebook.answers import AnswerPackage, assemble
+from autograder.testing.notebook import course as course_module
+from autograder.testing.notebook.course import AnswerPackage, assemble
 from foundation.places import ROOT
 
 

@@ -8,6 +8,6 @@ Everything runs in the student's own kernel, like the tests of `.py` files: for 
 autograding. Marks that must withstand the graded code come from `python -m autograder grade` (see `--to-nbgrader`).
 """
 
-from .course_folder import Course
+from .course import Course
 
 __all__ = ["Course"]

@@ -115,16 +115,13 @@ def as_text(checked: Checked) -> str:
     missed = missed_in(result)
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
     mark = "✓" if result.state == "passed" else "✗"
-    lines = [f"{mark} {task.number} {task.title}: {total - len(missed)} of {total} tests pass, {points}"]
+    count = f"{total - len(missed)} of {total} tests pass"
+    lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]
     if result.state == "refused":
         lines += ["", result.message]
     elif missed:
-        lines += [
-            "",
-            explain(missed, total).removeprefix(f"{total - len(missed)} of {total} tests pass.\n"),
-            "",
-            f'to repeat with the same inputs: check("{task.number}", seed={seed})',
-        ]
+        repeat = f'to repeat with the same inputs: check("{task.number}", seed={seed})'
+        lines += ["", explain(missed, total).removeprefix(f"{count}.\n"), "", repeat]
     elif not total:
         lines += ["", result.message, printed]
     if total and printed.strip():

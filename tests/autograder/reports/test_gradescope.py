@@ -2,18 +2,29 @@
 
 import json
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.grading.events import TasksJudged
+from autograder.grading.events import Finished, TakenIn, TasksJudged, TranslationsScored
 from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
-from autograder.reports.gradescope import MetadataError, as_markdown, as_results, in_full, main, read_metadata
+from autograder.reports.gradescope import (
+    MetadataError,
+    SubmissionMetadata,
+    as_markdown,
+    as_results,
+    in_full,
+    main,
+    read_metadata,
+)
+from autograder.scoring import score
 from foundation.assignment_file import read_assignment
 
 CREATED = "2026-11-21T10:30:00.000000+01:00"
@@ -53,13 +64,9 @@ def test_lateness_is_said(read, due: str, late_due: str | None, note: str) -> No
     assert said.startswith(note)
 
 
-@pytest.mark.parametrize("due", [None, "2026-11-21T10:30:00+01:00", "2026-11-21T09:30:01Z"])
-def test_who_is_in_time_is_told_nothing(read, due: str | None) -> None:
-    handing = read({"due_date": due})
-    assert (handing.notes(), handing.late_seconds) == ([], 0)
-
-
-def test_the_longest_extension_of_a_group_counts(read) -> None:
+def test_who_is_in_time_is_told_nothing_and_the_longest_extension_of_a_group_counts(read) -> None:
+    for due in (None, "2026-11-21T10:30:00+01:00", "2026-11-21T09:30:01Z"):
+        assert (read({"due_date": due}).notes(), read({"due_date": due}).late_seconds) == ([], 0)
     users = [{"assignment": {"due_date": f"2026-11-{day}T00:00:00Z"}} for day in (19, 22, 20)]
     assert read(users=users).late_seconds == 0
 
@@ -69,10 +76,6 @@ def test_earlier_attempts_are_passed_on(read) -> None:
     handing = read({"due_date": None}, previous_submissions=earlier)
     assert handing.as_dict()["earlier_scores"] == [40.5, None, None, 71.0]
     assert handing.notes() == ["attempt 5; points before: 40.5, not graded, not graded, 71"]
-
-
-def test_no_name_or_address_is_passed_on(read) -> None:
-    assert "nna" not in json.dumps(read().as_dict())
 
 
 @pytest.mark.parametrize(
@@ -88,25 +91,6 @@ def test_no_name_or_address_is_passed_on(read) -> None:
 def test_metadata_of_another_shape_is_refused(read, changes: dict, says: str) -> None:
     with pytest.raises(MetadataError, match=says):
         read(**changes)
-
-
-@settings(max_examples=50, deadline=None)
-@given(
-    st.recursive(
-        st.none() | st.integers() | st.text(max_size=5),
-        lambda x: (
-            st.lists(x)
-            | st.dictionaries(
-                st.sampled_from(["assignment", "created_at", "users", "due_date", "previous_submissions", "score"]), x
-            )
-        ),
-    )
-)
-def test_no_metadata_stops_the_grader(tmp_path_factory, content: object) -> None:
-    path = tmp_path_factory.mktemp("metadata") / "submission_metadata.json"
-    path.write_text(json.dumps(content))
-    with pytest.raises(MetadataError, match="submission_metadata.json"):
-        read_metadata(path)
 
 
 @given(st.text(st.sampled_from("`x\n<*") | st.characters(codec="utf-8"), max_size=60).filter(str.strip))
@@ -152,6 +136,7 @@ def test_results_are_complete(read) -> None:
         assert {test["output_format"], test["visibility"]} == {"md", "visible"}
     assert results["tests"][0]["output"] == "**failed**\n\n```text\nwhy\n```"
     assert results["extra_data"]["handed_in"]["late_seconds"] == 88_200
+    assert "nna@" not in json.dumps(results), "no address is passed on"
 
 
 def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,3 +144,20 @@ def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixt
     results = json.loads((tmp_path / "results" / "results.json").read_text())
     assert "has not been graded" in results["output"] and "score" not in results and "tests" not in results
     assert "Traceback" in capsys.readouterr().err
+
+
+LINES = ["the cat sleeps on the mat ."]
+
+
+@pytest.mark.parametrize("hidden, tells_bleu", [("1.4", True), ("4.1", False), ("", True)])
+def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None:
+    """Where parts are hidden on Gradescope, nothing else that a student sees tells it either."""
+    assignment = read_assignment()
+    tasks = [replace(task, visibility="hidden" if task.number == hidden else "visible") for task in assignment.tasks]
+    results = tuple(TaskResult(task, State.PASSED, task.points, "") for task in tasks)
+    recorder = Recorder("anna", assignment, "0" * 16)
+    record = recorder.add_all([TakenIn({}), TranslationsScored(score(LINES, LINES)), TasksJudged(results), Finished()])
+    metadata = SubmissionMetadata("1", "upload", datetime.now(UTC), None, None, (40.5, 61.0))
+    told = in_full(record, metadata, [])
+    assert bool(told["leaderboard"]) == tells_bleu
+    assert told["output"] == ("attempt 3" if hidden else "attempt 3; points before: 40.5, 61")

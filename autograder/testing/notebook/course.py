@@ -1,9 +1,11 @@
-"""Turns the cells of all notebooks of a folder, and those run in this kernel since, into an importable package.
+"""A student's folder of notebooks: checks of tasks, and the answers of all notebooks as an importable package.
 
-Cells are distributed over modules exactly as in grading, so that the tested code is the graded code.
+Cells, saved or run in this kernel since, are distributed over modules exactly as in grading, so that the tested code is
+the graded code.
 """
 
 import linecache
+import random
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -11,18 +13,114 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-from foundation.assignment_file import Assignment
+from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.counting import as_threshold
 from foundation.sources import Source, Sources
 
-from ...intake.modules import Selection
+from ...intake.modules import Selection, read_release
 from ...intake.notebooks.cells import Cell, read_notebook
 from ...intake.notebooks.distribution import Distribution, describe_unreadable
 from ...intake.notebooks.statements import DEFINITIONS, read_code
 from ...sandbox.worker.loading import describe
+from ...scoring import ScoringError, read_references, read_translations
 from ...source.errors import RefusedError
 from ..errors import UnreadableNotebookError
 
 HERE = "this notebook"
+TRANSLATIONS = "translations.txt"
+
+
+class Course:
+    """The assignment as seen from a notebook."""
+
+    def __init__(self, folder: Path, support: Path, history: Callable[[], Sequence[str]] = lambda: ()) -> None:
+        """Makes the package importable.
+
+        Args:
+            folder: with the notebooks.
+            support: with the skeleton, in `skeleton/`, and the corpus, in `data/corpus/`.
+            history: returns the cells that were run in this kernel so far, oldest first.
+        """
+        self.folder, self.support, self.history = folder, support, history
+        self.assignment = read_assignment()
+        self.skeleton = read_release(support / "skeleton", self.assignment.contract)
+        self._answers: tuple[object, tuple[Sources, dict[str, list[str]], list[str]]] | None = None
+        self._package = AnswerPackage(self.assignment.package, lambda: self.answers()[0])
+        self._package.install()
+
+    def answers(self) -> tuple[Sources, dict[str, list[str]], list[str]]:
+        """What `assemble` returns; again only after a change, since importing the package asks once per module."""
+        state = list(self.history()), [(path, path.stat().st_mtime_ns) for path in sorted(self.folder.glob("*.ipynb"))]
+        if self._answers is None or self._answers[0] != state:
+            made = assemble(self.folder, self.history(), self.skeleton, self.assignment)
+            self._answers = state, made
+        return self._answers[1]
+
+    def refresh(self) -> None:
+        """Makes the next import of the package use the current answers."""
+        self._package.forget()
+
+    def check(self, number: str, seed: int | None = None) -> float:
+        """Tests one task, prints the result, and draws a wrong one beside what was expected.
+
+        Args:
+            number: of the task, such as "1.2".
+            seed: for the tests' random inputs; None = new ones.
+
+        Returns:
+            The points that it earns; nbgrader reads them below the cell.
+
+        Raises:
+            ValueError: for a number that no task has.
+        """
+        task = next((task for task in self.assignment.tasks if task.number == number), None)
+        if task is None:
+            known = ", ".join(task.number for task in self.assignment.tasks)
+            raise ValueError(f"there is no task {number!r}; the tasks are {known}")
+        if task.threshold is not None:
+            print(self._about_translations(task, task.threshold))
+            return 0.0
+        from .checks import as_text, run_task  # pytest takes a moment to load
+
+        sources, origins, unreadable = self.answers()
+
+        def locate(module: str, line: int) -> str:
+            lines = origins.get(module, [])
+            return lines[line - 1] if 0 < line <= len(lines) else ""
+
+        seed = random.SystemRandom().randrange(2**32) if seed is None else seed
+        checked = run_task(task, sources, seed, self.assignment, locate)
+        print("\n\n".join([as_text(checked), *unreadable]))
+        if checked.picture is not None:
+            show(checked.picture, f"What your code returned beside what was expected, in a test of task {number}")
+        return checked.result.score
+
+    def _about_translations(self, task: Task, threshold: str) -> str:
+        """Tells whether the file can be scored; the references stay with the instructor."""
+        head = f"{task.number} {task.title}: BLEU of at least {as_threshold(self.assignment.thresholds[threshold])}"
+        path = self.folder / TRANSLATIONS
+        if not path.is_file():
+            return f"✗ {head}\n\n{TRANSLATIONS} does not exist yet: run the cell that writes it"
+        source = self.support / "data" / "corpus" / "fren.test.src.bpe"
+        notes: list[str] = []
+        try:
+            wanted = len(read_references(source, name=source.name))
+            read_translations(path, expected=wanted, name=TRANSLATIONS, note=notes.append)
+        except ScoringError as error:
+            return f"✗ {head}\n\n{error}"
+        said = f"{TRANSLATIONS} has the expected {wanted} lines; it will be scored after you hand it in"
+        return "\n".join([f"· {head}", "", said, *(f"note: {note}" for note in notes)])
+
+
+def show(picture: bytes, description: str) -> None:
+    """Shows a PNG below the cell, where the code runs in a notebook."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import Image, display
+    except ImportError:  # the tests of an installation without notebooks
+        return
+    if get_ipython() is not None:
+        display(Image(picture, alt=description))  # type: ignore[no-untyped-call]  # IPython's
 
 
 def assemble(
@@ -43,8 +141,7 @@ def assemble(
     Raises:
         UnreadableNotebookError: for a file that is not a notebook.
     """
-    live = [Cell(HERE, number, text, is_answer=True) for number, text in enumerate(history) if text.strip()]
-    live = _latest(live)
+    live = _latest([Cell(HERE, number, text, is_answer=True) for number, text in enumerate(history) if text.strip()])
     defined: set[str] = set().union(*map(_definitions, live))
     saved = [cell for cell in saved_cells(folder) if defined.isdisjoint(_definitions(cell))]
     selection = Selection({})
