@@ -1,12 +1,9 @@
 """`align`: word alignments read off cross-attention, and their error rate against gold ones.
 
-A link (i, j) says that source word i and target word j translate each other, counted from 0. Gold links are *sure* or
-only *possible*; every sure one is also possible.
+A link (i, j) says that source word i and target word j translate each other, counted from 0. For the links A of a model
+and the gold links S, summed over all sentences (Och and Ney 2003, section 5, where all gold links are sure):
 
-    precision = |A ∩ P| / |A|     recall = |A ∩ S| / |S|     AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
-
-for the links A of a model, the sure links S and the possible links P (Och and Ney 2003, section 5), summed over all
-sentences. If all links are sure, AER is 1 minus the F-score.
+    precision = |A ∩ S| / |A|     recall = |A ∩ S| / |S|     AER = 1 - 2 |A ∩ S| / (|A| + |S|)
 """
 
 from __future__ import annotations
@@ -33,39 +30,29 @@ BATCH_SIZE = 128
 CORPUS = Path("data/corpus")
 
 
-@dataclass(frozen=True)
-class Gold:
-    """The true links of one sentence pair."""
-
-    sure: Links
-    possible: Links  # the sure ones among them
-
-
 @dataclass
 class Tally:
-    """Counts over all sentences; see the module's docstring for A, S and P."""
+    """Counts over all sentences; see the module's docstring for A and S."""
 
     found: int = 0  # |A|
-    sure: int = 0  # |S|
-    found_sure: int = 0  # |A ∩ S|
-    found_possible: int = 0  # |A ∩ P|
+    gold: int = 0  # |S|
+    right: int = 0  # |A ∩ S|
 
-    def add(self, links: Links, gold: Gold) -> None:
+    def add(self, links: Links, gold: Links) -> None:
         """Counts one more sentence."""
         self.found += len(links)
-        self.sure += len(gold.sure)
-        self.found_sure += len(links & gold.sure)
-        self.found_possible += len(links & gold.possible)
+        self.gold += len(gold)
+        self.right += len(links & gold)
 
     def figures(self) -> dict[str, float]:
         """Returns AER, between 0 and 1 (lower is better), precision and recall."""
-        aer = 1 - (self.found_sure + self.found_possible) / max(1, self.found + self.sure)
-        precision, recall = self.found_possible / max(1, self.found), self.found_sure / max(1, self.sure)
+        aer = 1 - 2 * self.right / max(1, self.found + self.gold)
+        precision, recall = self.right / max(1, self.found), self.right / max(1, self.gold)
         return {"aer": round(aer, 4), "precision": round(precision, 4), "recall": round(recall, 4)}
 
 
-def read_alignments(path: Path, pairs: list[package.data.Pair]) -> list[Gold]:
-    """Reads a line of links for each of the first pairs, over the same tokens: `3-4` is sure, `3?4` is possible.
+def read_alignments(path: Path, pairs: list[package.data.Pair]) -> list[Links]:
+    """Reads a line of links, such as `3-4`, for each of the first pairs, over the same tokens.
 
     Raises: DataError if there are no lines or more than pairs, or a link is malformed or outside its sentence.
     """
@@ -74,19 +61,17 @@ def read_alignments(path: Path, pairs: list[package.data.Pair]) -> list[Gold]:
         raise package.data.DataError(f"{path}: {len(lines)} lines of links for {len(pairs)} pairs")
     gold = []
     for number, (line, (source, target)) in enumerate(zip(lines, pairs, strict=False), start=1):
-        one = Gold(set(), set())
+        links: Links = set()
         for word in line.split():
-            match = re.fullmatch(r"(\d+)([-?])(\d+)", word)
+            match = re.fullmatch(r"(\d+)-(\d+)", word)
             if not match:
                 raise package.data.DataError(f"{path}:{number}: {word!r}: expected source-target, such as 3-4")
-            link = int(match[1]), int(match[3])
+            link = int(match[1]), int(match[2])
             if link[0] >= len(source) or link[1] >= len(target):
                 sizes = f"this pair has {len(source)} and {len(target)} tokens"
                 raise package.data.DataError(f"{path}:{number}: {word}: {sizes}")
-            one.possible.add(link)
-            if match[2] == "-":
-                one.sure.add(link)
-        gold.append(one)
+            links.add(link)
+        gold.append(links)
     return gold
 
 
@@ -137,7 +122,7 @@ def token_attention(
 
 
 def score_heads(
-    attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Gold], progress: bool = False
+    attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Links], progress: bool = False
 ) -> list[dict[str, Any]]:
     """Compares the links of each head with the gold ones, over words; `attention` is what `token_attention` returns.
 
@@ -147,7 +132,7 @@ def score_heads(
     tallies = {(layer, head): Tally() for layer in range(n_layers) for head in range(n_heads)}
     both = zip(attention, pairs, gold, strict=True)
     for weights, pair, links in tqdm(both, "alignments", len(pairs), unit="pair", leave=False, disable=not progress):
-        true = Gold(join_links(links.sure, *pair), join_links(links.possible, *pair))
+        true = join_links(links, *pair)
         for place, tally in tallies.items():
             strongest = weights[place].argmax(dim=1).tolist()  # a source token for each target token
             tally.add(join_links(((i, j) for j, i in enumerate(strongest)), *pair), true)
@@ -198,7 +183,7 @@ def run(options: argparse.Namespace) -> int:
         layer, head = divmod(best, n_heads)
         name = f"layer {layer + 1}, {'mean of the heads' if head + 1 == n_heads else f'head {head + 1}'}"
         rates = [[row["aer"] for row in rows[first : first + n_heads]] for first in range(0, len(rows), n_heads)]
-        weights, links = attention[line - 1][layer, head], gold[line - 1].possible
+        weights, links = attention[line - 1][layer, head], gold[line - 1]
         save_figure(plot_alignments(rates, weights, links, *pairs[line - 1], name), options.output)
         print(f"line {line}, {name}, AER {rows[best]['aer']:.3f}: {options.output}", file=sys.stderr)
     return 0

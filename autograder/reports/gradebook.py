@@ -35,7 +35,7 @@ from foundation.printable_text import printable
 from ..classroom.store.database import parse_url, shown
 from ..grading.record import Part, Record
 from ..intake import Intake
-from ..source.python_source import parse
+from ..source.syntax_trees import parse
 from .terminal import text_of
 
 HANDED_OUT = ROOT / "notebooks" / "release"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from foundation.sources import Sources
 
-from ..source.python_source import TooNestedError, parse, resolve
+from ..source.syntax_trees import TooNestedError, parse, resolve
 from .forbidden import ForbiddenNames
 
 MAX_STEPS = 150_000

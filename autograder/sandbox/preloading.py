@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from foundation.sources import Sources
 
-from ..source.python_source import absolute_imports, parse
+from ..source.syntax_trees import absolute_imports, parse
 from .worker.available import is_harmless
 
 MAX_NAMES = 500

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..intake import Intake
-from ..source.python_source import dump, parse, statements_of
+from ..source.syntax_trees import dump, parse, statements_of
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NESTED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)

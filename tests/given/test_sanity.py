@@ -46,6 +46,13 @@ FAULTS = {  # what takes the place of what, and the numbers of the questions tha
 }
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """The picture takes longer than the questions."""
+    monkeypatch.setattr("given.pictures.save_figure", lambda figure, path: None)
+
+
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed_by_its_question(ask, monkeypatch, fault):
     place, name, replacement, noticed = FAULTS[fault]
@@ -54,6 +61,7 @@ def test_a_fault_is_noticed_by_its_question(ask, monkeypatch, fault):
     assert status == 1 and noticed == {number for number, line in enumerate(lines) if line == "LOOK"}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_without_train_epoch_the_other_questions_are_asked(ask, monkeypatch):
     def unwritten(*arguments, **named):
         raise NotImplementedError("TODO 3.1")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from foundation.assignment_file import Assignment
 from foundation.sources import Sources
 
-from ...source.python_source import parse
+from ...source.syntax_trees import parse
 from ..assignment_folder import some
 from ..modules import Selection
 from .cells import Cell
