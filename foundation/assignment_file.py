@@ -1,11 +1,9 @@
 """Reads `assignment.toml`: tasks, points, thresholds, limits, and the contract that submissions keep."""
 
-import difflib
 import keyword
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import lru_cache
@@ -14,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from .command_line import UserError
-from .contract import Contract, Forbidden
-from .late_policy import LatePolicy
+from .contract import Contract, read_contract
+from .late_policy import LatePolicy, read_late
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 from .printable_text import line_of
-from .submission_limits import Limits
+from .submission_limits import Limits, read_limits
+from .toml_tables import is_number, read_line, read_table, read_text, read_texts, suggest
 
 DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("items", "all")
@@ -157,26 +156,23 @@ def _parsed(text: str, path: Path) -> Assignment:
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     words = ["title", "name", "due", "contact", "package", "python"]
-    _table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
+    read_table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
     due = content.get("due", "")
     if not isinstance(due, (str, date)):
         raise AssignmentError(f"due = {due!r}: expected text in quotes, or a date")
     own_name = content.get("name", "assignment")
     if not isinstance(own_name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", own_name):
         raise AssignmentError(f"name = {own_name!r}: expected letters, digits, - and _ only, such as 'transformer'")
-    thresholds = _table(content.get("thresholds", {}), None, "[thresholds]")
+    thresholds = read_table(content.get("thresholds", {}), None, "[thresholds]")
     for name, value in thresholds.items():
-        if not _is_number(value) or not 0 <= value <= 1:
+        if not is_number(value) or not 0 <= value <= 1:
             raise AssignmentError(f"[thresholds] {name} = {value!r}: expected a number between 0 and 1")
-    try:
-        limits = _limits(content.get("limits", {}))
-    except ValueError as error:
-        raise error if isinstance(error, AssignmentError) else AssignmentError(f"[limits] {error}") from None
-    release = _table(content.get("release", {}), ["instructor_only"], "[release]")
+    limits = read_limits(content.get("limits", {}))
+    release = read_table(content.get("release", {}), ["instructor_only"], "[release]")
     credit = content.get("credit", "items")
     if credit not in CREDITS:
         raise AssignmentError(f"credit = {credit!r}: expected {' or '.join(map(repr, CREDITS))}")
-    contract = _contract(content.get("contract", {}))
+    contract = read_contract(content.get("contract", {}))
     tables = content.get("tasks", [])
     if not isinstance(tables, list):
         raise AssignmentError("tasks: expected a table [[tasks]] for each of them")
@@ -194,20 +190,20 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
             if values.count(value) > 1:
                 raise AssignmentError(f"two tasks have the {key} {value!r}")
     return Assignment(
-        title=_line(content.get("title", "Assignment"), "title"),
+        title=read_line(content.get("title", "Assignment"), "title"),
         name=own_name,
         package=_package(content.get("package", "student")),
         credit=credit,
         thresholds={name: float(value) for name, value in thresholds.items()},
         limits=limits,
-        instructor_only=tuple(_texts(release.get("instructor_only", []), "[release] instructor_only")),
+        instructor_only=tuple(read_texts(release.get("instructor_only", []), "[release] instructor_only")),
         contract=contract,
         tasks=tasks,
         path=path,
         due=str(due),
-        contact=_text(content.get("contact", ""), "contact"),
+        contact=read_text(content.get("contact", ""), "contact"),
         python=_python(content.get("python", "3.11")),
-        late=_late(content["late"]) if "late" in content else None,
+        late=read_late(content["late"]) if "late" in content else None,
     )
 
 
@@ -218,91 +214,9 @@ def _python(text: object) -> tuple[int, int]:
     return 3, int(text[2:])
 
 
-def _limits(content: object) -> Limits:
-    keys = [item.name for item in fields(Limits)]
-    table = _table(content, keys, "[limits]")
-    if missing := [key for key in keys if key not in table]:
-        raise AssignmentError(f"[limits]: expected every limit; missing: {', '.join(missing)}")
-    return Limits(**table)
-
-
-def _late(content: object) -> LatePolicy:
-    table = _table(content, [item.name for item in fields(LatePolicy)], "[late]")
-    if "due" not in table:
-        raise AssignmentError("[late]: due is missing; write, for example, due = 2026-12-18T23:59:00+01:00")
-    try:
-        return LatePolicy(**table)
-    except ValueError as error:
-        raise AssignmentError(f"[late] {error}") from None
-
-
-def _contract(content: object) -> Contract:
-    keys = ["components", "nn_modules", "methods", "initialised", "forbidden"]
-    table = _table(content, keys, "[contract]")
-    modules = table.get("components", {})
-    if not isinstance(modules, dict) or not modules:
-        raise AssignmentError('[contract.components]: expected at least one module, such as layers = ["LayerNorm"]')
-    known: list[str] = []
-    for module, names in modules.items():
-        known += _names(names, f"[contract.components] {module}")
-        if not module.isidentifier():
-            raise AssignmentError(f"[contract.components] {module!r}: expected the name of a module, without .py")
-    for name in known:
-        if known.count(name) > 1:
-            raise AssignmentError(f"[contract.components] {name!r} occurs twice: each component needs its own name")
-    groups = {key: _names(table.get(key, []), f"[contract] {key}") for key in ("nn_modules", "initialised")}
-    for key, names in groups.items():
-        for name in names:
-            if name not in known:
-                raise AssignmentError(f"[contract] {key}: unknown component {name!r}{_suggest(name, known)}")
-    return Contract(
-        modules={module: tuple(names) for module, names in modules.items()},
-        nn_modules=frozenset(groups["nn_modules"]),
-        methods=tuple(_names(table.get("methods", []), "[contract] methods")),
-        initialised=frozenset(groups["initialised"]),
-        forbidden=_forbidden(table.get("forbidden", {})),
-    )
-
-
-def _names(value: object, where: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(name, str) and name.isidentifier() for name in value):
-        raise AssignmentError(f"{where} = {value!r}: expected a list of Python names")
-    return value
-
-
-def _forbidden(content: object) -> Forbidden:
-    keys = [item.name for item in fields(Forbidden)]
-    table = _table(content, keys, "[contract.forbidden]")
-    lists = {key: _texts(table.get(key, []), f"[contract.forbidden] {key}") for key in keys}
-    for key, texts in lists.items():
-        _check_patterns(texts, f"[contract.forbidden] {key}")
-    return Forbidden(
-        classes="|".join(lists["classes"]),
-        functions="|".join(lists["functions"]),
-        modules=tuple(lists["modules"]),
-        kernels="|".join(lists["kernels"]),
-        python=tuple(lists["python"]),
-        internals="|".join(lists["internals"]),
-    )
-
-
-def _check_patterns(texts: Sequence[str], where: str) -> None:
-    """Regular expressions, which are used joined by `|`: each by itself, and all in one."""
-    try:
-        for text in texts:
-            if not text:
-                raise AssignmentError(f"{where}: '' would match nothing; remove it")
-            what = f"{text!r} is not a regular expression that can stand among others"
-            re.compile(f"(?:{text})")
-        what = "these regular expressions cannot be joined"
-        re.compile("|".join(texts))
-    except re.error as error:
-        raise AssignmentError(f"{where}: {what}: {error}") from None
-
-
 def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Task:
     where = f"task {content.get('number', '?')}" if isinstance(content, dict) else "[[tasks]]"
-    table = _table(content, [item.name for item in fields(Task)], where)
+    table = read_table(content, [item.name for item in fields(Task)], where)
     for key in ("number", "name", "title", "points"):
         if key not in table:
             raise AssignmentError(f"{where}: {key} is missing")
@@ -310,8 +224,8 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     if not isinstance(number, str) or not re.fullmatch(r"(\d+|E)\.\d+", number):
         raise AssignmentError(f"{where}: number = {number!r}: expected a string like '1.3' or 'E.1'")
     for key in ("name", "title"):
-        _line(table[key], f"{where}: {key}")
-    if not _is_number(points) or points < 0:
+        read_line(table[key], f"{where}: {key}")
+    if not is_number(points) or points < 0:
         raise AssignmentError(f"{where}: points = {points!r}: expected a finite number of at least 0")
     if not isinstance(extension, bool):
         raise AssignmentError(f"{where}: extension = {extension!r}: expected true or false")
@@ -319,19 +233,19 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     if visibility not in VISIBILITIES:
         expected = " or ".join(map(repr, VISIBILITIES))
         raise AssignmentError(f"{where}: visibility = {visibility!r}: expected {expected}")
-    components = tuple(_texts(table.get("components", []), f"{where}: components"))
-    threshold = _text(table["threshold"], f"{where}: threshold") if "threshold" in table else None
+    components = tuple(read_texts(table.get("components", []), f"{where}: components"))
+    threshold = read_text(table["threshold"], f"{where}: threshold") if "threshold" in table else None
     if bool(components) == (threshold is not None):
         raise AssignmentError(f"{where}: expected either `components` or `threshold`")
     for component in components:
         if component not in contract.components:
             module, _, name = component.partition(".")
-            what = f"unknown component {component!r}{_suggest(component, contract.components)}"
+            what = f"unknown component {component!r}{suggest(component, contract.components)}"
             if module in contract.modules:
                 what += f" If it is new, add {name!r} to {module} in [contract.components]"
             raise AssignmentError(f"{where}: {what}")
     if threshold is not None and threshold not in thresholds:
-        raise AssignmentError(f"{where}: unknown threshold {threshold!r}{_suggest(threshold, thresholds)}")
+        raise AssignmentError(f"{where}: unknown threshold {threshold!r}{suggest(threshold, thresholds)}")
     items = _items(table.get("items", []), where)
     return Task(**{**table, "components": components, "points": float(points), "items": items})
 
@@ -341,10 +255,10 @@ def _items(content: object, where: str) -> tuple[Item, ...]:
         raise AssignmentError(f'{where}: items: expected a list of {{ name = "…", weight = 1 }}')
     found: list[Item] = []
     for entry in content:
-        table = _table(entry, [item.name for item in fields(Item)], f"{where}: an item")
-        name = _line(table.get("name"), f"{where}: an item's name")
+        table = read_table(entry, [item.name for item in fields(Item)], f"{where}: an item")
+        name = read_line(table.get("name"), f"{where}: an item's name")
         weight, requires = table.get("weight"), table.get("requires", found[0].name if found else "")
-        if not isinstance(weight, (int, float)) or not _is_number(weight) or weight <= 0:
+        if not isinstance(weight, (int, float)) or not is_number(weight) or weight <= 0:
             raise AssignmentError(f"{where}: {name!r}: weight = {weight!r}: expected a number above 0")
         known = [item.name for item in found]
         if name in known:
@@ -355,50 +269,9 @@ def _items(content: object, where: str) -> tuple[Item, ...]:
     return tuple(found)
 
 
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise AssignmentError(f"{where} = {value!r}: expected text in quotes")
-    return value
-
-
-def _line(value: object, where: str) -> str:
-    """Text that stands in headings and tables."""
-    text = _text(value, where)
-    if not text.strip() or not text.isprintable():
-        raise AssignmentError(f"{where} = {value!r}: expected one line of text")
-    return text
-
-
 def _package(value: object) -> str:
     """The name of the students' package, which stands beside the kit's own."""
-    name = _text(value, "package")
+    name = read_text(value, "package")
     if not name.isidentifier() or keyword.iskeyword(name) or name in sys.stdlib_module_names or name in TAKEN:
         raise AssignmentError(f"package = {name!r}: expected the name of a Python package that nothing else has")
     return name
-
-
-def _texts(value: object, where: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise AssignmentError(f"{where} = {value!r}: expected a list of strings")
-    return value
-
-
-def _is_number(value: object) -> bool:
-    """Whether it is a finite number; TOML also has `inf` and `nan`, and whole numbers of any length."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-
-
-def _table(content: object, known: Iterable[str] | None, where: str) -> dict[str, Any]:
-    """The content, checked to be a table that has no other than the known keys; None = any."""
-    if not isinstance(content, dict):
-        raise AssignmentError(f"{where}: expected a table")
-    names = list(content if known is None else known)
-    for key in content:
-        if key not in names:
-            raise AssignmentError(f"{where}: unknown key {key!r}{_suggest(key, names)}")
-    return content
-
-
-def _suggest(name: str, known: Iterable[str]) -> str:
-    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.0)
-    return f"; did you mean {nearest[0]!r}?" if nearest else ""

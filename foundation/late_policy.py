@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+
+from .command_line import UserError
+from .toml_tables import read_table
 
 DAY = timedelta(days=1)
 
@@ -46,3 +49,14 @@ class LatePolicy:
     def percent(self, days: int) -> float:
         """What so many late days cost, in percent of the points earned."""
         return min(days * self.percent_per_day, self.most_percent)
+
+
+def read_late(content: object) -> LatePolicy:
+    """The policy in the table `[late]`."""
+    table = read_table(content, [item.name for item in fields(LatePolicy)], "[late]")
+    if "due" not in table:
+        raise UserError("[late]: due is missing; write, for example, due = 2026-12-18T23:59:00+01:00")
+    try:
+        return LatePolicy(**table)
+    except ValueError as error:
+        raise UserError(f"[late] {error}") from None

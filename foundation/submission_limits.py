@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from .command_line import UserError
+from .toml_tables import read_table
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -33,3 +36,15 @@ class Limits:
             kind, expected = (int, "a whole number") if item.type == "int" else (int | float, "a number")
             if isinstance(value, bool) or not isinstance(value, kind) or not 0 < value < 1e9:
                 raise ValueError(f"{item.name} = {value!r}: expected {expected} above 0")
+
+
+def read_limits(content: object) -> Limits:
+    """The limits in the table `[limits]`, which has all of them."""
+    keys = [item.name for item in fields(Limits)]
+    table = read_table(content, keys, "[limits]")
+    if missing := [key for key in keys if key not in table]:
+        raise UserError(f"[limits]: expected every limit; missing: {', '.join(missing)}")
+    try:
+        return Limits(**table)
+    except ValueError as error:
+        raise UserError(f"[limits] {error}") from None

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from foundation.whole_files import (
     check_folder,
     in_one_piece,
     is_stream,
-    make_folder,
     write_whole,
 )
 
@@ -39,21 +37,6 @@ def test_a_failure_leaves_what_was_there(tmp_path):
     with pytest.raises(IsADirectoryError):
         write_whole(tmp_path / "folder", "text")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "folder"]
-
-
-def test_threads_that_write_one_path_do_not_share_a_temporary_file(tmp_path):
-    path, barrier = tmp_path / "file", threading.Barrier(4, timeout=10)
-
-    def write(number: int) -> Path:
-        with in_one_piece(path) as unfinished:
-            barrier.wait()
-            unfinished.write_text(f"{number}" * 1000)
-            return unfinished
-
-    with ThreadPoolExecutor(4) as pool:
-        assert len(set(pool.map(write, range(4)))) == 4
-    text = path.read_text()
-    assert len(text) == 1000 and len(set(text)) == 1 and list(tmp_path.iterdir()) == [path]
 
 
 def test_content_is_on_the_disk_before_it_counts(tmp_path, monkeypatch):
@@ -105,15 +88,6 @@ def test_devices_are_known_as_streams(name):
     assert is_stream(Path(name))
 
 
-def test_an_error_leaves_a_pipe_alone(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with pytest.raises(KeyboardInterrupt), in_one_piece(pipe) as unfinished:
-        unfinished.write_text("half of")
-        raise KeyboardInterrupt
-    assert list(tmp_path.iterdir()) == [pipe]
-
-
 @pytest.mark.parametrize("name", ["/proc/self/fd/1", "/dev/fd/1", "link"])
 def test_what_others_wrote_to_redirected_output_stays(tmp_path, name):
     # Not /dev/stdout itself: a faulty helper run by root would replace that link of the machine.
@@ -163,20 +137,3 @@ def test_a_full_disk_is_reported_with_the_file(tmp_path):
     with pytest.raises(OSError) as caught, in_one_piece(tmp_path / "a.txt"):
         raise OSError(28, "No space left on device")
     assert str(caught.value) == f"[Errno 28] No space left on device: '{tmp_path / 'a.txt'}'"
-
-
-def test_a_file_is_no_folder(tmp_path):
-    (tmp_path / "file").touch()
-    make_folder(tmp_path)
-    with pytest.raises(NotADirectoryError):
-        make_folder(tmp_path / "file")
-
-
-def test_a_folder_that_must_not_be_written_to_is_refused(tmp_path, monkeypatch):
-    def refuse(dir):  # a folder's permissions do not stop root, who runs tests in a container
-        raise PermissionError(13, "Permission denied", f"{dir}/tmp123")
-
-    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
-    with pytest.raises(PermissionError) as caught:
-        make_folder(tmp_path)
-    assert caught.value.filename == str(tmp_path)

@@ -163,16 +163,17 @@ def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, m
     assert len(read_roster(tmp_path / "roster.csv")) == 1
 
 
+UNKNOWN = "column of the gradebook is {0!r} and its number"
+
+
 @pytest.mark.parametrize(
     ("headings", "words"),
     [
         (
-            "HW 3: {0} (771)",
-            "no column of the gradebook is {0!r} and its number: name the one that is meant with --column: ",
+            "Essay (1),hw 3: {0} (771)",
+            f"no {UNKNOWN}: name the one that is meant with --column: 'hw 3: {{0}} (",
         ),
-        ("Essay (1),hw 3: {0} (771)", "--column: 'hw 3: {0} (771)', 'Essay (1)'\n"),
-        ("{0} (77),{0} (78)", "more than one column of the gradebook is {0!r} and its number: "),
-        ("Current Score", ""),
+        ("{0} (77),{0} (78)", f"more than one {UNKNOWN}"),
         ("{0} (77)", ""),
     ],
 )
@@ -190,11 +191,6 @@ def test_a_column_of_canvas_that_is_not_known_is_asked_for(tmp_path, marks, run,
     assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Essay (1)") == 0
 
 
-def test_a_heading_of_canvas_without_canvas_is_one_line(run, capsys):
-    assert run("moodle", "--column", "Homework (5)") == 2
-    assert capsys.readouterr().err == "autograder: --column is Canvas's heading: add canvas to --for, or leave it out\n"
-
-
 IN_CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,{title} (77)
     Points Possible,,,,,{points}
@@ -206,15 +202,15 @@ Participant 7,Anna Smith,,{points},-
 """
 
 
-@pytest.mark.parametrize("points", ["10.00", "100.00"])
 @pytest.mark.parametrize(("name", "text"), [("canvas", IN_CANVAS), ("moodle", IN_MOODLE)])
-def test_an_assignment_that_is_worth_other_points_there_is_noted(tmp_path, marks, run, capsys, name, text, points):
+def test_an_assignment_that_is_worth_other_points_there_is_noted(tmp_path, marks, run, capsys, name, text):
     """Canvas would take 87 of 10 points, and Moodle skip whatever is above the maximum."""
     enrol(marks, ANNA)
-    (tmp_path / "roster.csv").write_text(text.format(title=ASSIGNMENT.title, points=points))
-    assert run(name, "--roster", tmp_path / "roster.csv") == 0
-    noted = f"note: {name}: its assignment is worth {points} points, these marks are out of 100; change that first"
-    assert (noted in capsys.readouterr().err) == (points == "10.00")
+    for points in ("10.00", "100.00"):
+        (tmp_path / "roster.csv").write_text(text.format(title=ASSIGNMENT.title, points=points))
+        assert run(name, "--roster", tmp_path / "roster.csv") == 0
+        noted = f"note: {name}: its assignment is worth {points} points, these marks are out of 100; change that first"
+        assert (noted in capsys.readouterr().err) == (points == "10.00")
 
 
 def test_students_whom_a_platform_cannot_find_are_named(tmp_path, marks, run, capsys):
@@ -237,7 +233,6 @@ def test_students_whom_a_platform_cannot_find_are_named(tmp_path, marks, run, ca
     ("here", "there", "unknown"),
     [
         ("Anna Smith, Anna Smith", "Anna Smith, Anna Smith", "Anna Smith (a1), Anna Smith (a2)"),
-        ("Anna Smith, Anna Smith", "Anna Smith", "Anna Smith (a1), Anna Smith (a2)"),
         ("José Roy, Jose Roy", "Jose Roy", "José Roy (a1)"),
         ("José Roy, Jośe Roy", "Jose Roy", "José Roy (a1), Jośe Roy (a2)"),
     ],

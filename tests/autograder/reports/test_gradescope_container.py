@@ -1,7 +1,7 @@
 """The Gradescope archive in a container like Gradescope's, with a submission that is in part good, in part hostile.
 
 The container is made with bubblewrap: its folders, its rights, its memory. The processes in it are root with the
-capabilities that Docker leaves, and cannot make namespaces. The image is made by the archive's own `setup.sh`.
+capabilities that Docker leaves, and cannot make namespaces. `setup.sh` has tests of its own.
 """
 
 import errno
@@ -9,8 +9,11 @@ import io
 import json
 import os
 import subprocess
+import sysconfig
+import tarfile
 import tempfile
 import threading
+import venv
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -153,6 +156,7 @@ class Container:
         results = self.folder / "results" / "results.json"
         results.unlink(missing_ok=True)
         run = self.run("/autograder/run_autograder")
+        assert results.is_file(), run.output
         return json.loads(results.read_text()), run
 
     def _bubblewrap(self) -> list[str]:
@@ -208,23 +212,26 @@ def resident_mb(pid: int) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6
 
 
-@pytest.fixture(scope="session")
-def container(tmp_path_factory: pytest.TempPathFactory) -> Container:
-    """An image that the release's own archive has set up."""
-    folder = tmp_path_factory.mktemp("autograder")
-    index = os.environ.get("TORCH_INDEX", "")
-    release = make_release(Project(ROOT, ROOT / "reference", ROOT, index))
+@pytest.fixture
+def container(tmp_path: Path) -> Container:
+    """An image of the release's own archive, as `setup.sh` makes it, but with the packages of this Python."""
+    source = tmp_path / "source"
+    release = make_release(Project(ROOT, ROOT / "reference", ROOT, os.environ.get("TORCH_INDEX", "")))
     with zipfile.ZipFile(io.BytesIO(release.outputs["dist/gradescope.zip"])) as archive:
-        archive.extractall(folder / "source")
+        archive.extractall(source)
+    with tarfile.open(source / "grader.tar.xz") as archive:
+        archive.extractall(source, filter="data")
+    for path in (source, *source.rglob("*")):
+        path.chmod(0o700)
     for name in ("submission", "results"):
-        (folder / name).mkdir()
-    made = Container(folder)
-    run = made.run("bash", "/autograder/source/setup.sh")
-    assert run.status == 0, run.output
-    program = folder / "run_autograder"  # Gradescope puts it there, and makes it executable
-    program.write_bytes((folder / "source" / "run_autograder").read_bytes())
+        (tmp_path / name).mkdir()
+    venv.create(tmp_path / "venv", symlinks=True)
+    [packages] = (tmp_path / "venv" / "lib").glob("python*/site-packages")
+    (packages / "installed.pth").write_text(f"{Path(sysconfig.get_path('purelib')).resolve()}\n")
+    program = tmp_path / "run_autograder"  # Gradescope puts it there, and makes it executable
+    program.write_bytes((source / "run_autograder").read_bytes())
     program.chmod(0o755)
-    return made
+    return Container(tmp_path)
 
 
 def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_marks(container) -> None:
