@@ -12,10 +12,21 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nbgrader.converters import GenerateAssignment  # noqa: E402 (as the next ones: found through the line above)
-from nbgrader.preprocessors import ClearSolutions  # noqa: E402
+from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor  # noqa: E402
 
 from foundation.assignment_file import read_assignment  # noqa: E402
-from release.notebooks.todo_stubs import STUB, NameStubs  # noqa: E402
+from release.notebooks import STUB, name_stubs  # noqa: E402
+
+
+class NameStubs(NbGraderPreprocessor):
+    """A step after nbgrader's own `ClearSolutions`: each stub gets the number of its TODO."""
+
+    def preprocess_cell(self, cell, resources, index):
+        """Puts the task's number into the stubs of one cell."""
+        if cell.cell_type == "code" and STUB in cell.source:
+            cell.source = name_stubs(cell.source)
+        return cell, resources
+
 
 c = get_config()  # noqa: F821 (nbgrader defines it)
 

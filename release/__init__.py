@@ -1,16 +1,15 @@
-"""From the marked reference to what students get: `python -m release build`.
+"""From the marked reference to what students get: `python -m release build | check | update`.
 
-    __main__.py   the command line                      build.py      everything, in memory
-    problems.py   what is wrong with the input          placing.py    puts it in its place; compares
-    report.py     what is printed                       preflight.py  corpus and tests, before the gates
-    handout.py    the students' README.md               instructor_texts.py   read, filled in, with pictures
+    regions.py    the marked solutions            skeleton.py   reference/*.py -> student/*.py
+    prose.py      the notebooks' Markdown         answers.py    what answer cells hold
+    notebooks.py  nbgrader's course of both       handout.py    the students' README.md
+    contents.py   what goes into which archive    requirements.py, packing.py   what is installed; zip, manifest
+    inputs.py     corpus and tests, checked       build.py      makes all in memory, puts it in its place
+    gates.py      what a release has to prove     trials.py     the gates that run the tests
+    leaks.py      the search for solutions        update.py, merging.py   a correction into students' folders
 
-    skeleton/     reference/*.py -> student/*.py        notebooks/    prose and reference -> an nbgrader course
-    archives/     student, instructor, Gradescope zips  update/       a corrected release into a student's folder
-    gates/        what a release has to prove           leaks.py      the search for solutions in what leaves
-
-Every pass is a function from text to text (or from files to files) and knows nothing of the others. Nothing
-is written before all gates have passed. This package is not part of what students get.
+Every pass is a function from text to text (or from files to files). Nothing is written before all gates have passed.
+This package is not part of what students get.
 """
 
 import sys

@@ -1,24 +1,26 @@
 """The command line: `python -m release build | check | update`."""
 
 import argparse
+import json
 import re
 import sys
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 from foundation.places import ROOT
 
-from .build import Project, make_release
-from .gates import GATES
-from .gates.running import Workspace, run_gates
-from .placing import check_target, compare_notebooks, compare_package, write_files, write_release
+from .build import MANIFEST, Project, Release, check_target, compare, compare_package, make_release, write_release
+from .gates import GateResult, run_gates
+from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
 from .problems import ReleaseError
-from .report import gate_table, gates_as_json, summary
-from .update.command import add_parser as add_update
+from .trials import GATES
+from .update import add_parser as add_update
 
 BAD_INPUT = 2
 FAILED_CHECK = 1
+
+_SHOWN_FAULTS = 20
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"release: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
-        print("\nrelease: stopped; nothing was written", file=sys.stderr)
+        print("\nrelease: stopped", file=sys.stderr)
         return INTERRUPTED
 
 
@@ -74,9 +76,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: python -m release check",
     )
     check.set_defaults(run=run_check, torch_index="")
-    update = add_update(commands)
-    update.set_defaults(output=None)  # it writes into the student's folder alone
-    for command in (build, check, update):
+    for command in (build, check, add_update(commands)):
         command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
         command.add_argument("--reference", type=Path, help="the marked solution (default: ROOT/reference)")
     build.add_argument("--output", type=Path, help="gets student/ and dist/ (default: ROOT)")
@@ -92,34 +92,93 @@ def index_url(text: str) -> str:
 
 
 def run_build(options: argparse.Namespace, project: Project) -> int:
-    """Builds in a temporary folder, runs the gates there, and puts the result in place if all pass."""
+    """Makes the release, runs the gates, and puts it in place if all pass."""
     release = make_release(project)
     if not options.force:
         check_target(release, project.output)  # before the gates take their time
-    with tempfile.TemporaryDirectory(prefix="release-") as name:
-        workspace = Workspace(project, release, Path(name))
-        write_files(release.outputs, workspace.folder)
-        results = run_gates(GATES, workspace, quiet=options.json)
-    has_passed = all(result.has_passed for result in results)
-    print(gates_as_json(results) if options.json else gate_table(results))
-    if not has_passed:
+    results = run_gates(GATES, project, release, quiet=options.json)
+    print(_as_json(results) if options.json else _as_table(results))
+    if not all(result.has_passed for result in results):
         print(f"release: a gate failed; nothing in {project.output}/ was changed", file=sys.stderr)
         return FAILED_CHECK
     changed = write_release(release, project.output, options.force)
     if not options.json:
-        print(summary(release, changed, notes=compare_package(project), has_index=bool(project.index)))
+        print(_summary(release, changed, compare_package(project, release), bool(project.index)))
     return 0
 
 
-def run_check(options: argparse.Namespace, project: Project) -> int:
+def run_check(_: argparse.Namespace, project: Project) -> int:
     """Names every file that differs."""
-    lines = compare_package(project) + compare_notebooks(project)
-    if lines:
+    if lines := compare(project):
         print("\n".join(lines), file=sys.stderr)
         print("release: fix it with: python -m release build", file=sys.stderr)
         return FAILED_CHECK
     print("student/ and the notebooks are up to date")
     return 0
+
+
+def _as_table(results: Sequence[GateResult]) -> str:
+    """A row for each gate: tick, time, what was looked at; the faults of failed gates below."""
+    width = max(len(result.name) for result in results)
+    lines = []
+    for result in results:
+        time = f"{result.seconds:5.1f} s" if result.seconds else " " * 7  # it stands at the gate that shares its work
+        lines.append(f"{'✓' if result.has_passed else '✗'} {result.name:<{width}}  {time}  {result.summary}")
+    for result in results:
+        if not result.has_passed:
+            lines += ["", f"✗ {result.name}", *(f"    {fault}" for fault in result.faults[:_SHOWN_FAULTS])]
+            rest = len(result.faults) - _SHOWN_FAULTS
+            lines += [f"    and {rest} more"] if rest > 0 else []
+    return "\n".join(lines)
+
+
+def _as_json(results: Sequence[GateResult]) -> str:
+    """The results for programs."""
+    rows = [
+        {
+            "name": result.name,
+            "passed": result.has_passed,
+            "seconds": round(result.seconds, 3),
+            "summary": result.summary,
+            "faults": list(result.faults),
+        }
+        for result in results
+    ]
+    return json.dumps({"passed": all(result.has_passed for result in results), "gates": rows}, indent=2)
+
+
+def _summary(release: Release, changed: Sequence[str], notes: Sequence[str], has_index: bool) -> str:
+    """What was made, and what to do next.
+
+    Args:
+        release: what was built.
+        changed: the files that were written or removed.
+        notes: what in `student/` this release did not make.
+        has_index: whether an index of CPU-only builds of PyTorch is set.
+    """
+    package = release.assignment.package
+    n_regions = sum(len(found) for found in release.skeleton.regions.values())
+    in_folder = [name for name in changed if name.startswith(f"{package}/")]
+    lines = [
+        "",
+        f"made  {package}/            {len(release.folder)} files with {n_regions} TODOs"
+        + (f", {len(in_folder)} of them changed" if in_folder else ", unchanged"),
+        *(
+            f"      dist/{name:<15} {len(release.outputs[f'dist/{name}']) / 1000:4.0f} kB, for {audience_of(name)}"
+            for name in release.archives
+        ),
+        f"      dist/{MANIFEST}   versions and checksums",
+        "",
+        f"next  read {package}/README.md as a student would; docs/how-to/new-term.md has the details",
+    ]
+    if in_folder:
+        lines.append(f"      commit {package}/: CI compares it with the reference")
+    lines.append(f"      hand out dist/{STUDENT_ZIP}, upload dist/{GRADESCOPE_ZIP}, keep dist/{INSTRUCTOR_ZIP}")
+    if not has_index:
+        what = "Gradescope's image will get PyTorch's default build, which may be large"
+        lines.append(f"note  {what}; for CPU-only builds: make release TORCH_INDEX=URL")
+    lines += [f"note  {note}; left alone" for note in notes]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,31 +1,36 @@
-"""Assembles a release in memory."""
+"""Makes a release in memory, puts it in its place, and compares what lies there with what the reference makes.
 
+What someone has written by hand in `student/` is neither removed nor, without `--force`, overwritten.
+"""
+
+import json
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment
+from foundation.whole_files import in_one_piece
 
-from .archives.contents import HANDOUT, PROGRAMS, collect_gradescope, collect_instructor, collect_kit
-from .archives.handed_out import read_given
-from .archives.packing import (
+from .contents import PROGRAMS, collect_gradescope, collect_instructor, collect_kit, read_given
+from .handout import HANDOUT, make_handout, named_pictures
+from .inputs import check_inputs
+from .notebooks import FOLDER as NOTEBOOKS_FOLDER
+from .notebooks import PROSE, Course, has_notebooks, make_course, read_efforts, release_folder
+from .packing import (
     GRADESCOPE_ZIP,
     HANDED_OUT,
     INSTRUCTOR_ZIP,
     NOTEBOOKS_ZIP,
     STUDENT_ZIP,
+    checksum,
     make_manifest,
     make_zip,
     remember,
 )
-from .archives.requirements import read_requirements
-from .handout import make_handout
-from .instructor_texts import named_pictures
-from .notebooks.nbgrader_course import FOLDER as NOTEBOOKS_FOLDER
-from .notebooks.nbgrader_course import Course, has_notebooks, make_course, read_efforts
-from .preflight import check_inputs
 from .problems import ReleaseError
-from .skeleton.build import Skeleton, make_skeleton, read_folder
+from .requirements import read_requirements
+from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
 
 MANIFEST = "MANIFEST.json"
 
@@ -49,10 +54,8 @@ class Project:
     @property
     def reference_name(self) -> str:
         """The reference as the user knows it: relative to the root where it is in there."""
-        path = self.reference.resolve()
-        return (
-            path.relative_to(self.root.resolve()).as_posix() if path.is_relative_to(self.root.resolve()) else str(path)
-        )
+        path, root = self.reference.resolve(), self.root.resolve()
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
 @dataclass(frozen=True)
@@ -77,9 +80,9 @@ class Release:
 
 
 def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes]]:
-    """What `student/` has to hold, by path. Raises: ReleaseError with every problem found."""
+    """Makes what `student/` has to hold, by path. Raises: ReleaseError with every problem found."""
     try:
-        assignment = read_assignment(project.root / "autograder" / "assignment" / "assignment.toml")
+        assignment = read_assignment(project.root / ASSIGNMENT_FILE)
     except AssignmentError as error:
         raise ReleaseError(str(error)) from None
     reference = read_folder(project.reference)
@@ -93,12 +96,11 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
 
 
 def make_release(project: Project) -> Release:
-    """Everything, in memory. Raises: ReleaseError with every problem found."""
+    """Makes everything, in memory. Raises: ReleaseError with every problem found."""
     assignment, skeleton, folder = make_package(project)
     requirements = read_requirements(project.root, project.index)
-    kit = collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], requirements)
     archives = {
-        STUDENT_ZIP: kit,
+        STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], requirements),
         GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
         INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
     }
@@ -117,6 +119,117 @@ def make_release(project: Project) -> Release:
     )
     outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
     outputs |= {f"dist/{name}": content for name, content in packed.items()}
-    outputs[f"dist/{MANIFEST}"] = manifest
-    outputs |= notebooks
+    outputs |= {f"dist/{MANIFEST}": manifest, **notebooks}
     return Release(assignment, skeleton, folder, archives, outputs, course)
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> list[str]:
+    """Writes each file that differs, whole or not at all, and names the files that changed."""
+    changed = []
+    for name, content in files.items():
+        path = folder / name
+        if path.is_file() and path.read_bytes() == content:
+            continue
+        with in_one_piece(path) as unfinished:
+            unfinished.write_bytes(content)
+            unfinished.chmod(0o644)
+        changed.append(name)
+    return changed
+
+
+def check_target(release: Release, output: Path, force: bool = False) -> set[str]:
+    """Names the files in `student/` that someone has written by hand: neither the last build nor git has them so.
+
+    Raises:
+        ReleaseError: where such a file stands in the way of one that the release makes, unless `force`.
+    """
+    target = output / release.assignment.package
+    last = _last_build(output, "student")
+    by_hand = {
+        name
+        for name, content in read_folder(target).items()
+        if release.folder.get(name) != content and last.get(name) != checksum(content)
+    }
+    by_hand -= _unchanged_in_git(target) if by_hand else set()
+    edited = sorted(by_hand & release.folder.keys())
+    if edited and not force:
+        names = "\n".join(f"  {target.name}/{name}" for name in edited)
+        what = f"edited by hand since the last build:\n{names}\n"
+        raise ReleaseError(f"{what}edit the reference instead, or overwrite them with --force")
+    return by_hand
+
+
+def write_release(release: Release, output: Path, force: bool = False) -> list[str]:
+    """Puts the release in place and returns the files that changed or went.
+
+    What an earlier build has made and this one does not goes, unless someone has changed it by hand; a file in
+    `student/` that was changed by hand is overwritten only by `force`.
+
+    Raises:
+        ReleaseError: where such a file stands in the way.
+    """
+    package = release.assignment.package
+    by_hand = check_target(release, output, force)
+    present = read_folder(output / package)
+    gone = [f"{package}/{name}" for name in sorted(present.keys() - release.folder.keys() - by_hand)]
+    last = _last_build(output, "notebooks")  # before the new manifest takes the old one's place
+    for name in sorted(last.keys() - release.outputs.keys()):
+        if (output / name).is_file() and checksum((output / name).read_bytes()) == last[name]:
+            gone.append(name)
+    changed = write_files(release.outputs, output)
+    for name in gone:
+        (output / name).unlink()
+    return changed + gone
+
+
+def compare(project: Project) -> list[str]:
+    """One line for each file in `student/`, and each of the students' notebooks, that is out of date."""
+    assignment, skeleton, folder = make_package(project)
+    lines = _compare(project, assignment.package, folder, f"{project.reference_name}/")
+    if has_notebooks(project.root):
+        course = make_course(project.root, assignment, skeleton, read_requirements(project.root))
+        notebooks = {path: content for path, content in course.release.items() if path.endswith(".ipynb")}
+        origin = f"{PROSE}/ and {project.reference_name}/"
+        lines += _compare(project, release_folder(assignment.name), notebooks, origin, ".ipynb")
+    return lines
+
+
+def compare_package(project: Project, release: Release) -> list[str]:
+    """The same for `student/` alone, with a release that was made of the project."""
+    return _compare(project, release.assignment.package, release.folder, f"{project.reference_name}/")
+
+
+def _compare(project: Project, folder: str, expected: Mapping[str, bytes], origin: str, ending: str = "") -> list[str]:
+    files = read_folder(project.output / folder)
+    present = {name: content for name, content in files.items() if name.endswith(ending)}
+    lines = []
+    for name in sorted(expected.keys() | present.keys()):
+        if name not in present:
+            lines.append(f"{folder}/{name} is missing")
+        elif name not in expected:
+            lines.append(f"{folder}/{name} is not made from {origin}")
+        elif present[name] != expected[name]:
+            lines.append(f"{folder}/{name} is out of date")
+    return lines
+
+
+def _last_build(output: Path, part: str) -> dict[str, str]:
+    """The checksums of what the last build made, by path; none where nothing tells."""
+    try:
+        return dict(json.loads((output / "dist" / MANIFEST).read_text(encoding="utf-8"))[part])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _unchanged_in_git(folder: Path) -> set[str]:
+    """The files that git has as they are, so that overwriting them loses nothing."""
+    try:
+        tracked = _git(folder, "ls-files", "-z", "--", ".")
+        return tracked - _git(folder, "diff", "HEAD", "--name-only", "--relative", "-z", "--", ".")
+    except (OSError, subprocess.CalledProcessError):
+        return set()
+
+
+def _git(folder: Path, *arguments: str) -> set[str]:
+    finished = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True)  # noqa: S603, S607 (no file name is passed; git lies where the user has it)
+    return set(filter(None, finished.stdout.decode("utf-8", "surrogateescape").split("\0")))

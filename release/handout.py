@@ -1,23 +1,102 @@
-"""Makes the handout, README.md of the students' archive: prose from its own handout.md, the rest from its file."""
+"""Fills in what an instructor writes for students, and makes the handout of it: README.md of their archive."""
 
+import re
+import string
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 from foundation.assignment_file import Assignment, Task
 from foundation.counting import as_threshold
+from foundation.printable_text import line_of
 
-from .archives.requirements import Requirements
-from .instructor_texts import fill_in, read_text, words_of
-from .notebooks.prose import TaskHead
-from .skeleton.build import Skeleton, coded_tasks
+from .problems import Problem, ReleaseError
+from .prose import TaskHead
+from .requirements import Requirements
+from .skeleton import Skeleton, coded_tasks
 
+HANDOUT = "README.md"
 TEMPLATE = "handout.md"
-
+PICTURES = "docs/pictures"
 
 CREDITS = {
     "items": "A task's points are split among the items of its rubric, below; all tests of an item must pass.",
     "all": "A task earns its points if all of its tests pass, otherwise none.",
 }
+
+_IMAGE = re.compile(r"!\[[^\]]*\]\((?P<path>[^)\s]+)\)")
+
+
+def read_text(path: Path, name: str) -> str:
+    """Reads a text in UTF-8. Raises: ReleaseError, with the name for messages, where it cannot be read."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        problem = Problem(name, 0, f"cannot be read ({error.strerror})", f"write {path}")
+    except UnicodeDecodeError as error:
+        problem = Problem(name, line_of(error), f"is not UTF-8 ({error.reason})", "save it as UTF-8")
+    raise ReleaseError([problem])
+
+
+def fill_in(text: str, name: str, words: Mapping[str, str]) -> str:
+    """Puts words in place of `$name` and `${name}`, and `$` in place of `$$`.
+
+    Args:
+        text: as `string.Template` takes it.
+        name: of its file, for messages.
+        words: by their names.
+
+    Raises:
+        ReleaseError: naming each `$` that stands for nothing, by its line.
+    """
+    template = string.Template(text)
+    problems = []
+    for match in template.pattern.finditer(text):
+        word = match["named"] or match["braced"]
+        if match["escaped"] is None and word not in words:
+            what = f"${word} stands for nothing" if word else "a $ stands alone"
+            right = f"write $$ for a dollar sign, or one of {', '.join(f'${known}' for known in sorted(words))}"
+            problems.append(Problem(name, _line_at(text, match), what, right))
+    if problems:
+        raise ReleaseError(problems)
+    return template.substitute(words)
+
+
+def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
+    """What both handouts say of the assignment and of how it is graded, by the names in their templates."""
+    return {
+        "python": ".".join(map(str, assignment.python)),
+        "packages": ", ".join(re.split(r"[^\w.-]", package, maxsplit=1)[0] for package in packages),
+        "title": assignment.title,
+        "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
+        "contact": f" ({assignment.contact})" if assignment.contact else "",
+    }
+
+
+def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
+    """Finds the images that a text shows, by the paths under which it names them, in `docs/pictures/`.
+
+    Args:
+        root: of the project.
+        text: Markdown.
+        name: of the text, for messages.
+
+    Raises:
+        ReleaseError: if there is no picture of that name.
+    """
+    found = {}
+    for match in _IMAGE.finditer(text):
+        path = match["path"]
+        picture = root / PICTURES / PurePosixPath(path).name
+        if not picture.is_file():
+            what = f"shows {path}, but there is no such picture"
+            raise ReleaseError([Problem(name, _line_at(text, match), what, f"draw it in {PICTURES}/: make pictures")])
+        found[path] = picture.read_bytes()
+    return found
+
+
+def _line_at(text: str, match: re.Match[str]) -> int:
+    return text.count("\n", 0, match.start()) + 1
 
 
 def make_handout(
@@ -32,7 +111,6 @@ def make_handout(
         requirements: what students install.
     """
     regular = [task for task in assignment.tasks if not task.extension]
-    extensions = [task for task in assignment.tasks if task.extension]
     first = coded_tasks(assignment)[0]
     words = {
         **words_of(assignment, requirements.packages),
@@ -46,13 +124,14 @@ def make_handout(
         "credit": CREDITS[assignment.credit],
         "rubric": "\n".join(_rubric(task) for task in assignment.tasks if task.items),
         "bleu": _bleu(assignment),
-        "extensions": _extensions(extensions, efforts),
+        "extensions": _extensions([task for task in assignment.tasks if task.extension], efforts),
     }
     return fill_in(read_text(assignment.folder / TEMPLATE, TEMPLATE), TEMPLATE, words).encode("utf-8")
 
 
 def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> str:
-    where = _files(task, assignment, skeleton) if task.threshold is None else "`translations.txt`"
+    paths = sorted(path for path in skeleton.regions if task.number in skeleton.numbers_in(path))
+    where = ", ".join(f"`{assignment.package}/{path}`" for path in paths) or "`translations.txt`"
     cells = [task.number, task.title.replace("|", "\\|"), f"{task.points:g}"]
     if efforts:
         effort = efforts.get(task.number)
@@ -63,25 +142,17 @@ def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mappin
 def _rubric(task: Task) -> str:
     """A row of the table of rubrics; with its points, where the task has any."""
     total = sum(item.weight for item in task.items)
-    items = [
-        f"{item.name} ({task.points * item.weight / total:.2g})" if task.points else item.name for item in task.items
-    ]
-    return f"| {task.number} | {' · '.join(items).replace('|', chr(92) + '|')} |"
+    points = [f" ({task.points * item.weight / total:.2g})" if task.points else "" for item in task.items]
+    items = " · ".join(item.name + each for item, each in zip(task.items, points, strict=True))
+    return f"| {task.number} | {items.replace('|', chr(92) + '|')} |"
 
 
-def _effort_note(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
+def _effort_note(tasks: Sequence[Task], efforts: Mapping[str, TaskHead]) -> str:
     minutes = sum(efforts[task.number].minutes for task in tasks if task.number in efforts)
     if not minutes:
         return "Take them in this order: each one builds on the ideas of the earlier ones."
     total = f"{minutes} minutes" if minutes < 90 else f"{round(minutes / 60)} hours"
     return f"About {total} in all; more if the ideas are new to you."
-
-
-def _files(task: Task, assignment: Assignment, skeleton: Skeleton) -> str:
-    paths = [
-        path for path, found in skeleton.regions.items() if any(region.hint.number == task.number for region in found)
-    ]
-    return ", ".join(f"`{assignment.package}/{path}`" for path in sorted(paths))
 
 
 def _bleu(assignment: Assignment) -> str:
@@ -93,17 +164,16 @@ def _bleu(assignment: Assignment) -> str:
     return f"BLEU of your `translations.txt`: {', '.join(goals)}." if goals else "BLEU is reported but earns no points."
 
 
-def _extensions(tasks: list[Task], efforts: Mapping[str, TaskHead]) -> str:
+def _extensions(tasks: Sequence[Task], efforts: Mapping[str, TaskHead]) -> str:
     if not tasks:
         return ""
-    named = ", ".join(_extension(task, efforts.get(task.number)) for task in tasks)
+    named = []
+    for task in tasks:
+        details = [f"{task.points:g} bonus points"] if task.points else []
+        details += [f"{efforts[task.number].minutes} minutes"] if task.number in efforts else []
+        named.append(f"{task.number} {task.title.lower()}" + (f" ({', '.join(details)})" if details else ""))
     worth = "" if any(task.points for task in tasks) else "They earn no points. "
     test = f"`-m {tasks[0].marker}`"
-    text = f"- Extensions, for those who want more: {named}. {worth}Each has its own TODOs and tests ({test}, …)."
+    text = f"- Extensions, for those who want more: {', '.join(named)}. {worth}"
+    text += f"Each has its own TODOs and tests ({test}, …)."
     return textwrap.fill(text, 118, subsequent_indent="  ") + "\n"
-
-
-def _extension(task: Task, effort: TaskHead | None) -> str:
-    details = [f"{task.points:g} bonus points"] if task.points else []
-    details += [f"{effort.minutes} minutes"] if effort else []
-    return f"{task.number} {task.title.lower()}" + (f" ({', '.join(details)})" if details else "")

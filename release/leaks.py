@@ -12,14 +12,12 @@ count as leaked, unless given code has them as well:
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from keyword import iskeyword
 
-from .skeleton.build import Skeleton
-from .skeleton.regions import Region, blocks_of, is_text
-from .skeleton.source import Source
+from .regions import Region, Source, blocks_of, is_text
+from .skeleton import Skeleton
 
 COPY_MIN = 7
 """A statement of fewer tokens, such as `return x, weights`, is too generic to be told from chance, …"""
@@ -51,6 +49,9 @@ _EVERYDAY = frozenset(dir(builtins)) | {
 }
 """Names of Python itself, such as `zip` and `.items`, which every program has."""
 
+Key = str | tuple[str, ...]
+"""The tokens of a piece: joined by spaces, to be found as they are; or one by one, with numbers in place of names."""
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -64,58 +65,25 @@ class Piece:
         return f"{self.path}:{self.line} (TODO {self.task})"
 
 
-Key = str | tuple[str, ...]
-"""The tokens of a piece: joined by spaces, to be found as they are; or one by one, with numbers in place of names."""
+class LeakFinder:
+    """Knows the solutions of one reference and finds them in other files.
 
-
-@dataclass(frozen=True)
-class Pieces:
-    """What other texts are compared with.
-
-    Args:
+    Attributes:
         places: where each piece stands.
         fixed: the names that nobody can change, since the reference did not choose them.
     """
 
-    places: Mapping[Key, Piece]
-    fixed: frozenset[str]
-
-    @cached_property
-    def lengths(self) -> dict[tuple[str, ...], set[int]]:
-        """The lengths of the renamed ones by how they begin, names left out: for a quick first comparison."""
-        lengths: dict[tuple[str, ...], set[int]] = {}
+    def __init__(self, skeleton: Skeleton) -> None:
+        sources = {**skeleton.sources, **skeleton.given}
+        given = [_tokens(_given_code(source, skeleton.regions.get(path, ()))) for path, source in sources.items()]
+        self.fixed, self.places = _collect_pieces(skeleton, {token for tokens in given for token in tokens})
+        self._lengths: dict[tuple[str, ...], set[int]] = {}  # of the renamed ones by how they begin, names left out
         for key in self.places:
             if isinstance(key, tuple):
                 head = tuple("_" if token[0] == "\0" else token for token in key[:RENAMED_MIN])
-                lengths.setdefault(head, set()).add(len(key))
-        return lengths
-
-    def find(self, tokens: Sequence[str]) -> Iterator[tuple[Key, int]]:
-        """Each piece in a sequence, with the index of its first token."""
-        joined = f" {' '.join(tokens)} "
-        for key in self.places:
-            position = joined.find(f" {key} ") if isinstance(key, str) else -1
-            if position >= 0:
-                yield key, joined.count(" ", 0, position)
-        blank = ["_" if is_free(token, self.fixed) else token for token in tokens]
-        for index, head in enumerate(zip(*(blank[shift:] for shift in range(RENAMED_MIN)), strict=False)):
-            for length in self.lengths.get(head, ()):
-                numbered = number_names(tokens[index : index + length], self.fixed)
-                if numbered in self.places:
-                    yield numbered, index
-
-
-class LeakFinder:
-    """Knows the solutions of one reference and finds them in other files."""
-
-    def __init__(self, skeleton: Skeleton) -> None:
-        sources = {**skeleton.sources, **skeleton.given}
-        texts = (given_code(source, skeleton.regions.get(path, ())) for path, source in sources.items())
-        given = [[token for token, _ in lex(text)] for text in texts]
-        pieces = collect_pieces(skeleton, frozenset(token for tokens in given for token in tokens))
-        known = {key for tokens in given for key, _ in pieces.find(tokens)}
-        places = {key: piece for key, piece in pieces.places.items() if key not in known}
-        self.pieces = Pieces(places, pieces.fixed)
+                self._lengths.setdefault(head, set()).add(len(key))
+        for key in {key for tokens in given for key, _ in self._find(tokens)}:
+            del self.places[key]
 
     def leaks_in(self, where: str, content: bytes) -> list[str]:
         """One line for each place of the reference that survives in the file; empty where there is none."""
@@ -128,11 +96,25 @@ class LeakFinder:
         found: dict[Piece, str] = {}
         for view in (_COMMENT.sub("", text), text):
             placed = lex(view)
-            for key, index in self.pieces.find([token for token, _ in placed]):
+            for key, index in self._find([token for token, _ in placed]):
                 line = view.count("\n", 0, placed[index][1]) + 1
-                piece, how = self.pieces.places[key], "a copy" if isinstance(key, str) else "a renamed copy"
+                piece, how = self.places[key], "a copy" if isinstance(key, str) else "a renamed copy"
                 found.setdefault(piece, f"{where}:{line}: {how} of {piece}")
         return list(found.values())
+
+    def _find(self, tokens: Sequence[str]) -> Iterator[tuple[Key, int]]:
+        """Each piece in a sequence, with the index of its first token."""
+        joined = f" {' '.join(tokens)} "
+        for key in self.places:
+            position = joined.find(f" {key} ") if isinstance(key, str) else -1
+            if position >= 0:
+                yield key, joined.count(" ", 0, position)
+        blank = ["_" if _is_free(token, self.fixed) else token for token in tokens]
+        for index, head in enumerate(zip(*(blank[shift:] for shift in range(RENAMED_MIN)), strict=False)):
+            for length in self._lengths.get(head, ()):
+                numbered = _number_names(tokens[index : index + length], self.fixed)
+                if numbered in self.places:
+                    yield numbered, index
 
 
 def lex(text: str) -> list[tuple[str, int]]:
@@ -140,19 +122,25 @@ def lex(text: str) -> list[tuple[str, int]]:
     return [("".join(match["token"].split()), match.start()) for match in _TOKEN.finditer(text) if match["token"]]
 
 
-def is_free(token: str, fixed: Collection[str]) -> bool:
+def _tokens(text: str) -> list[str]:
+    return [token for token, _ in lex(text)]
+
+
+def _is_free(token: str, fixed: Collection[str]) -> bool:
     """Whether a token is a name, or an attribute with its dot, that could be another one."""
     return token not in fixed and token.lstrip(".").isidentifier() and not iskeyword(token)
 
 
-def number_names(tokens: Sequence[str], fixed: Collection[str]) -> tuple[str, ...]:
+def _number_names(tokens: Sequence[str], fixed: Collection[str]) -> tuple[str, ...]:
     """The tokens with a number for each free name, in the order in which they come: the same for a renamed copy."""
     numbers: dict[str, str] = {}
-    return tuple(numbers.setdefault(token, f"\0{len(numbers)}") if is_free(token, fixed) else token for token in tokens)
+    return tuple(
+        numbers.setdefault(token, f"\0{len(numbers)}") if _is_free(token, fixed) else token for token in tokens
+    )
 
 
-def collect_pieces(skeleton: Skeleton, given: Collection[str]) -> Pieces:
-    """The statements and stretches of all regions.
+def _collect_pieces(skeleton: Skeleton, given: Collection[str]) -> tuple[frozenset[str], dict[Key, Piece]]:
+    """The names that nobody can change, and the statements and stretches of all regions.
 
     Args:
         skeleton: with the solutions.
@@ -162,16 +150,15 @@ def collect_pieces(skeleton: Skeleton, given: Collection[str]) -> Pieces:
     stretches: list[tuple[Piece, list[str]]] = []
     for path, source in skeleton.sources.items():
         for region in skeleton.regions[path]:
-            task = region.hint.number
-            statements += statements_between(source, region.begin, region.end, task)
+            statements += _statements_in(source, region)
             code = _COMMENT.sub("", "".join(source.lines[region.begin : region.end - 1]))
             placed = lex(code)
             for start in range(len(placed) - STRETCH + 1):
                 line = region.begin + 1 + code.count("\n", 0, placed[start][1])
                 tokens = [token for token, _ in placed[start : start + STRETCH]]
-                stretches.append((Piece(source.path, line, task), tokens))
-    names = {token for _, tokens in statements for token in tokens if is_free(token, ())}
-    chosen = chosen_names(skeleton)
+                stretches.append((Piece(source.path, line, region.hint.number), tokens))
+    names = {token for _, tokens in statements for token in tokens if _is_free(token, ())}
+    chosen = _chosen_names(skeleton)
     fixed = frozenset(names - chosen)
     telling = fixed - _EVERYDAY
     telltale = {name for name in names & chosen if name[0] == "."}.difference(given)
@@ -185,14 +172,13 @@ def collect_pieces(skeleton: Skeleton, given: Collection[str]) -> Pieces:
         for piece, tokens in statements
         if RENAMED_MIN <= len(tokens) <= STRETCH and not telling.isdisjoint(tokens)
     ]
-    renamed: dict[Key, Piece] = {number_names(tokens, fixed): piece for piece, tokens in (*stretches, *short)}
-    return Pieces({**copies, **renamed}, fixed)
+    return fixed, copies | {_number_names(tokens, fixed): piece for piece, tokens in (*stretches, *short)}
 
 
-def statements_between(source: Source, begin: int, end: int, task: str) -> Iterator[tuple[Piece, list[str]]]:
-    """Every statement between two lines, of a compound one the head too, and what a statement computes."""
+def _statements_in(source: Source, region: Region) -> Iterator[tuple[Piece, list[str]]]:
+    """Every statement of a region, of a compound one the head too, and what a statement computes."""
     for node in ast.walk(source.tree):
-        if not isinstance(node, ast.stmt) or not begin < node.lineno < end:
+        if not isinstance(node, ast.stmt) or not region.begin < node.lineno < region.end:
             continue
         if isinstance(node, (ast.Import, ast.ImportFrom)) or is_text(node):
             continue
@@ -205,10 +191,10 @@ def statements_between(source: Source, begin: int, end: int, task: str) -> Itera
             parts.append(value)
         for part in parts:
             text = ast.get_source_segment(source.text, part) or ""
-            yield Piece(source.path, node.lineno, task), [token for token, _ in lex(_COMMENT.sub("", text))]
+            yield Piece(source.path, node.lineno, region.hint.number), _tokens(_COMMENT.sub("", text))
 
 
-def given_code(source: Source, regions: Collection[Region]) -> str:
+def _given_code(source: Source, regions: Collection[Region]) -> str:
     """What students get of a file as it is: the code between solutions, without comments and docstrings."""
     lines = list(source.lines)
     gone = [(region.begin, region.end) for region in regions]
@@ -218,7 +204,7 @@ def given_code(source: Source, regions: Collection[Region]) -> str:
     return _COMMENT.sub("", "".join(lines))
 
 
-def chosen_names(skeleton: Skeleton) -> set[str]:
+def _chosen_names(skeleton: Skeleton) -> set[str]:
     """Every name that the reference binds, as a name and as an attribute."""
     names: set[str] = set()
     for source in skeleton.sources.values():

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foundation.command_line import UserError
+
 
 @dataclass(frozen=True, order=True)
 class Problem:
@@ -25,7 +27,7 @@ class Problem:
         return f"{place}: {self.what}; {self.right}"
 
 
-class ReleaseError(Exception):
+class ReleaseError(UserError):
     """The input does not allow a release. Its text is for the user: one line for each problem."""
 
     def __init__(self, problems: Sequence[Problem] | str) -> None:

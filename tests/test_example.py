@@ -17,7 +17,7 @@ from autograder.__main__ import main as autograder
 from autograder.grading.record import read_record
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.skeleton.build import make_skeleton, read_folder
+from release.skeleton import make_skeleton, read_folder
 from validity.__main__ import main as validity
 
 EXAMPLE = Path(__file__).with_name("example")

@@ -46,9 +46,9 @@ COLUMNS = (24, 218, 412, 606, 808)
 
 BOXES = {
     "reference": Box(COLUMNS[0], RELEASE, "reference/", ("the solution, with", "its TODOs marked")),
-    "skeleton": Box(COLUMNS[1], RELEASE, "release/skeleton/", ("takes the solutions", "out: student/")),
-    "notebooks": Box(COLUMNS[2], RELEASE, "release/notebooks/", ("joins code and prose:", "an nbgrader course")),
-    "gates": Box(COLUMNS[3], RELEASE, "release/gates/", ("no solution leaks, and", "all of it works")),
+    "skeleton": Box(COLUMNS[1], RELEASE, "release/skeleton.py", ("takes the solutions", "out: student/")),
+    "notebooks": Box(COLUMNS[2], RELEASE, "release/notebooks.py", ("joins code and prose:", "an nbgrader course")),
+    "gates": Box(COLUMNS[3], RELEASE, "release/gates.py", ("no solution leaks, and", "all of it works")),
     "archives": Box(COLUMNS[4], RELEASE, "dist/*.zip", ("for students, grading", "server, instructors")),
     "submission": Box(COLUMNS[0], SUBMISSION, "a submission", ("folder, archive", "or notebook")),
     "intake": Box(COLUMNS[1], SUBMISSION, "autograder/intake/", ("reads it; unpacks", "and runs nothing")),

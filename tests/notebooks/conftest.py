@@ -6,9 +6,9 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.archives.requirements import read_requirements
 from release.build import Project, make_package
-from release.notebooks.nbgrader_course import Course, make_course
+from release.notebooks import Course, make_course
+from release.requirements import read_requirements
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from release.notebooks.prose import Answer, Code, Setup, TaskHead, Text, read_prose
 from release.problems import ReleaseError
+from release.prose import Answer, Code, Setup, TaskHead, Text, read_prose
 
 DIRECTIVES = ("{{setup}}", "{{task 1.2: difficulty 3, 30 minutes}}", "{{answer 1.2}}")
 

@@ -1,7 +1,9 @@
 """A small project that a release can be made of, without torch and with a stand-in for the autograder."""
 
+import io
 import shutil
 import textwrap
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from foundation.assignment_file import Assignment, read_assignment
-from release.archives.packing import make_zip
+from release.__main__ import main
 from release.build import Project, Release, make_release
-from release.gates.running import Workspace
-from release.placing import write_files
+from release.gates import Workspace, write_all
+from release.packing import make_zip
 from release.problems import ReleaseError
-from release.skeleton.build import Skeleton, make_skeleton, read_folder
-from release.skeleton.regions import Region, find_regions
-from release.skeleton.source import Source, parse_source
+from release.regions import Region, Source, find_regions, parse_source
+from release.skeleton import Skeleton, make_skeleton, read_folder
 
 collect_ignore = ["tiny_project"]
 
@@ -55,7 +56,7 @@ def example_release() -> Release:
 @pytest.fixture
 def workspace(project: Project, example_release: Release, tmp_path: Path) -> Workspace:
     """What gates look at."""
-    return Workspace(project, example_release, tmp_path / "workspace")
+    return Workspace(project, example_release, tmp_path / "workspace" / "student")
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def doctored(workspace: Workspace) -> Callable[..., Workspace]:
                 f"dist/{archive}": make_zip(inside),
             },
         )
-        write_files(made.outputs, workspace.folder)
+        write_all(made.folder, workspace.package)
         return replace(workspace, release=made)
 
     return doctor
@@ -100,3 +101,36 @@ def regions_of(read: Callable[[str], Source]) -> Callable[[str], tuple[list[Regi
             return [], [str(problem) for problem in error.problems]
 
     return find
+
+
+@pytest.fixture
+def run(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command on the example; returns exit status, stdout and stderr."""
+
+    def call(command: str, *arguments: str) -> tuple[int, str, str]:
+        status = main([command, "--root", str(project.root), *arguments])
+        return status, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def edit() -> Callable[[Path, str, str], None]:
+    """Replaces the first place of a text in a file."""
+
+    def change(path: Path, old: str, new: str) -> None:
+        text = path.read_text(encoding="utf-8")
+        assert old in text, (path, old)
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return change
+
+
+@pytest.fixture
+def student(example_release: Release, tmp_path: Path) -> Path:
+    """What a student has unpacked from the first release; the archive lies beside it."""
+    packed = example_release.outputs["dist/student.zip"]
+    (tmp_path / "student.zip").write_bytes(packed)
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(tmp_path)
+    return tmp_path / "assignment"

@@ -15,12 +15,11 @@ from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 from release.__main__ import index_url
-from release.archives.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit
-from release.archives.handed_out import needed_modules, read_given
-from release.archives.packing import Audience, audience_of, checksum, make_zip, members_of
-from release.archives.requirements import pin, read_requirements
 from release.build import Project, make_release
+from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, needed_modules, read_given
+from release.packing import Audience, audience_of, checksum, make_zip, members_of
 from release.problems import ReleaseError
+from release.requirements import pin, read_requirements
 
 EXAMPLE = Path(__file__).with_name("tiny_project")
 ROOM = "autograder/assignment"

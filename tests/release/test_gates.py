@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,26 +11,34 @@ import pytest
 
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from foundation.term_secret import term_secret
-from release.archives.packing import make_tar_xz, make_zip
-from release.build import Project, Release, make_release
-from release.gates import GATES
-from release.gates.archives import archive_works, gradescope_grades
-from release.gates.files import compiles, keeps_private, names_known_tasks, no_solution_survives, stands_alone
-from release.gates.marks import (
+from release.build import Project, Release
+from release.gates import (
+    Gate,
+    Verdict,
+    Workspace,
+    gate,
+    keeps_private,
+    names_known_tasks,
+    no_solution_survives,
+    run_gates,
+    stands_alone,
+)
+from release.packing import make_tar_xz, make_zip
+from release.trials import (
+    GATES,
     MARKS,
     Mark,
+    archive_works,
     full_marks,
+    gradescope_grades,
     grafts_earn_their_points,
     grafts_of,
     marks_are_right,
     misconceptions_fit,
+    notebooks_earn_their_share,
     shows_todo,
     skeleton_earns_none,
 )
-from release.gates.running import Gate, Verdict, Workspace, gate, run_gates
-from release.gates.second_build import builds_agree
-from release.gates.structure import raise_faults, todos_raise
-from release.placing import write_files
 
 Doctor = Callable[..., Workspace]
 
@@ -41,22 +48,18 @@ RENAMED = re.sub(rb"\b(values|weights|total)\b", rb"other_\1", (EXAMPLE / "refer
 TESTS = "assignment/autograder/assignment/tests"
 
 
-def test_all_quick_gates_open(workspace: Workspace) -> None:
-    for check in (compiles, stands_alone, no_solution_survives, keeps_private, names_known_tasks, builds_agree):
-        assert list(check(workspace).faults) == []
-
-
-def test_invalid_python_and_warnings_close(doctored: Doctor) -> None:
-    broken = doctored({"mean.py": "def f(:\n"}, **{"assignment/autograder/a.py": b'x = "\\d"\n'})
-    faults = compiles(broken).faults
-    assert any(fault.startswith("student/mean.py:1: does not compile") for fault in faults)
-    assert any(fault.startswith("dist/student.zip!assignment/autograder/a.py:1") for fault in faults)
+@pytest.mark.slow
+def test_every_gate_opens_for_the_example(project: Project, example_release: Release) -> None:
+    results = run_gates(GATES, project, example_release, quiet=True)
+    assert [(result.name, result.faults) for result in results if not result.has_passed] == []
+    assert len({result.name for result in results}) == len(results) == 11
 
 
 @pytest.mark.parametrize(
     "line", ["from reference.table import Table", "# run: python -m reference train", "# see reference/table.py"]
 )
 def test_a_mention_of_the_reference_closes(doctored: Doctor, line: str) -> None:
+    assert stands_alone(doctored()).faults == []
     (fault,) = stands_alone(doctored({"extra.py": f"# a reference translation\n{line}\n"})).faults
     assert fault.startswith("student/extra.py:2: names 'reference'")
 
@@ -65,7 +68,6 @@ def test_a_mention_of_the_reference_closes(doctored: Doctor, line: str) -> None:
     ("archive", "name", "content"),
     [
         ("gradescope.zip", "notes.md", LEAK),
-        ("gradescope.zip", "more.tar.xz", make_tar_xz({"deep/notes.py": LEAK})),
         ("student.zip", "assignment/more.zip", make_zip({"more.tar.xz": make_tar_xz({"a.txt": LEAK})})),
         ("student.zip", "assignment/student/__pycache__/mean.cpython-311.pyc", b"\x00\x01\x02"),
         ("student.zip", "assignment/a.ipynb", json.dumps({"metadata": {"note": LEAK.decode()}}).encode()),
@@ -82,16 +84,19 @@ def test_a_surviving_solution_closes(doctored: Doctor, archive: str, name: str, 
     [
         ("student.zip", "assignment/data/private/x", b"x", "stays with the instructor"),
         ("student.zip", "assignment/reference/x.py", b"x = 1", "stays with the instructor"),
-        ("student.zip", "assignment/tests/x.py", b"x = 1", "stays with the instructor"),
         ("student.zip", "assignment/a.txt", b"the cow is eating over there .\n", "holds 1 lines of data/private/"),
         ("student.zip", "assignment/a.bpe", b"x|||the c@@ ow is eating over there .\n", "holds 1 lines"),
         ("gradescope.zip", "reference/x.py", b"x = 1", "stays with the instructor"),
         ("gradescope.zip", "tests/x.py", b"x = 1", "stays with the instructor"),
+        ("gradescope.zip", "data/private/more.txt", b"x = 1\n", ""),
+        ("instructor.zip", "instructor/tests/x.py", b"x = 1\n", ""),
     ],
 )
 def test_private_data_closes(doctored: Doctor, archive: str, path: str, content: bytes, says: str) -> None:
-    (fault,) = keeps_private(doctored(archive=archive, **{path: content})).faults
-    assert says in fault and fault.startswith(f"dist/{archive}!{path}")
+    """The server gets private data, and the instructor all."""
+    faults = keeps_private(doctored(archive=archive, **{path: content})).faults
+    assert len(faults) == bool(says)
+    assert all(says in fault and fault.startswith(f"dist/{archive}!{path}") for fault in faults)
 
 
 def test_a_secret_and_a_copy_of_a_private_file_close(doctored: Doctor, project: Project) -> None:
@@ -106,20 +111,11 @@ def test_a_secret_and_a_copy_of_a_private_file_close(doctored: Doctor, project: 
     ]
 
 
-@pytest.mark.parametrize(
-    ("archive", "name"), [("gradescope.zip", "data/private/more.txt"), ("instructor.zip", "instructor/tests/x.py")]
-)
-def test_the_server_gets_private_data_and_the_instructor_all(doctored: Doctor, archive: str, name: str) -> None:
-    assert keeps_private(doctored(archive=archive, **{name: b"x = 1\n"})).faults == []
-
-
 def test_a_task_that_is_gone_closes(doctored: Doctor) -> None:
     text = "# first task 1.1, then\n# (Extension E.7) and section 3.4\n"
     (fault,) = names_known_tasks(doctored({"mean.py": text})).faults
-    assert (
-        fault
-        == "student/mean.py:2: names 'Extension E.7', but there is no such task: # (Extension E.7) and section 3.4"
-    )
+    where = "# (Extension E.7) and section 3.4"
+    assert fault == f"student/mean.py:2: names 'Extension E.7', but there is no such task: {where}"
 
 
 def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path: Path) -> None:
@@ -127,47 +123,13 @@ def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path
     assert misconceptions_fit(workspace) == Verdict("none")
     assignment, reference = replace(workspace.release.assignment, path=ASSIGNMENT_FILE), tmp_path / "solutions"
     shutil.copytree(REFERENCE, reference, ignore=shutil.ignore_patterns("__pycache__"))
-    kit = Workspace(Project(ROOT, reference, tmp_path), replace(workspace.release, assignment=assignment), tmp_path)
-    assert misconceptions_fit(kit).faults == ()
     layers = reference / "layers.py"
     layers.write_text(layers.read_text().replace("variance", "var"))
+    kit = Workspace(Project(ROOT, reference, tmp_path), replace(workspace.release, assignment=assignment), tmp_path)
     faults = misconceptions_fit(kit).faults
     assert len(faults) > 5
     form = r"autograder/assignment/misconceptions/layer_norm.toml: fault [\w-]+: `find` occurs 0 times"
     assert all(re.match(form, fault) for fault in faults)
-
-
-@pytest.mark.slow
-def test_a_second_build_that_differs_or_fails_closes(doctored: Doctor) -> None:
-    changed = doctored({"mean.py": "# made at 12:00\n"})
-    assert "student/mean.py: two builds differ" in builds_agree(changed).faults
-    (changed.project.reference / "mean.py").write_text("def f(:\n")
-    assert "is not valid Python" in builds_agree(changed).faults[0]
-
-
-STATEMENT = 'raise NotImplementedError("TODO 1.1")'
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        (STATEMENT, "return None", "2 regions, but 1 statements"),
-        ("look each token up", "do it", "found 'Table.forward: TODO 1.1: do it"),
-        (STATEMENT, f"pass\n        {STATEMENT}", "found 'Table.__init__: TODO 1.1'"),
-        ("def forward", "def backward", "found 'Table.backward: TODO 1.1: look"),
-    ],
-)
-def test_a_todo_that_does_not_raise_in_its_place_closes(skeleton, old: str, new: str, says: str) -> None:
-    text, regions = skeleton.files["table.py"].decode(), skeleton.regions["table.py"]
-    assert raise_faults("table.py", text, regions) == []
-    assert says in raise_faults("table.py", text.replace(old, new, 1), regions)[0]
-
-
-def test_a_skeleton_that_does_not_import_closes(doctored: Doctor) -> None:
-    assert todos_raise(doctored()) == Verdict("4 TODOs in 4 functions", [])
-    faults = todos_raise(doctored({"mean.py": "import nowhere\n"})).faults
-    assert "mean.py: 2 regions, but 0 statements that raise their labels" in faults
-    assert any("under another name ended with status 1" in fault and "'nowhere'" in fault for fault in faults)
 
 
 @pytest.mark.slow
@@ -176,11 +138,7 @@ def test_a_skeleton_that_does_not_import_closes(doctored: Doctor) -> None:
     [
         (f"{TESTS}/conftest.py", b"import nowhere\n", "expected failing tests that show TODO 1.1, got status 4"),
         ("assignment/student/__main__.py", b"import nowhere\n", "`python -m student --help` in the unpacked archive"),
-        (
-            f"{TESTS}/test_a.py",
-            b"def test_it():\n    assert False\n",
-            "with all solutions: expected every test to pass, got",
-        ),
+        (f"{TESTS}/test_a.py", b"def test_it():\n    assert 0\n", "with all solutions: expected every test to pass"),
     ],
 )
 def test_an_archive_that_does_not_work_closes(doctored: Doctor, name: str, test: bytes, says: str) -> None:
@@ -202,6 +160,12 @@ EMPTY = {
     "E.1": Mark(0, "not attempted", ""),
     "4.1": Mark(0, "not attempted", "no translations.txt"),
 }
+NOT_EMPTY = EMPTY | {"1.1": PASSED["1.1"], "1.2": Mark(0, "error", "a\n\nb")}
+LEFT = [
+    "task 1.1 (embedding) is not solved, and earns 4 points",
+    "task 1.1 (embedding): no TODO message: no message",
+    "task 1.2 (attention): no TODO message: a | b",
+]
 
 
 @pytest.mark.parametrize(
@@ -219,69 +183,47 @@ def test_lost_points_close(example_release: Release, changes: Mapping[str, Mark]
     assert fault in full_marks({**PASSED, **changes}, tasks).faults
 
 
-def test_points_for_the_empty_skeleton_close(example_release: Release) -> None:
+def test_points_for_what_is_not_solved_close(example_release: Release) -> None:
     assert skeleton_earns_none(example_release, EMPTY) == Verdict("0 points, 2 TODO messages", [])
-    verdict = skeleton_earns_none(example_release, EMPTY | {"1.1": PASSED["1.1"], "1.2": Mark(0, "error", "a\n\nb")})
-    assert list(verdict.faults) == [
-        "task 1.1 (embedding) is not solved, and earns 4 points",
-        "task 1.1 (embedding): no TODO message: no message",
-        "task 1.2 (attention): no TODO message: a | b",
-    ]
+    assert list(skeleton_earns_none(example_release, NOT_EMPTY).faults) == LEFT
+    marks = {"notebooks-solved": PASSED, "notebooks-open": EMPTY}
+    assert notebooks_earn_their_share(example_release, marks).faults == []
+    marks = {"notebooks-solved": PASSED | {"1.2": EMPTY["1.2"]}, "notebooks-open": NOT_EMPTY}
+    first, *others = notebooks_earn_their_share(example_release, marks).faults
+    assert first.startswith("with solutions: task 1.2 (attention): 0 of 6, not attempted")
+    assert others == [f"as handed out: {fault}" for fault in LEFT]
 
 
 def test_a_solution_that_earns_another_tasks_points_closes(example_release: Release) -> None:
     grafts = grafts_of(example_release.assignment)
-    assert list(grafts) == ["task-1.1-alone", "task-1.2-alone", "task-E.1-with-all-regular-ones", "all-tasks"]
+    assert list(grafts) == ["task-1.1-alone", "task-1.2-alone", "task-E.1-with-all-regular-ones"]
     marks = {
         entry: {number: (PASSED if number in numbers else EMPTY)[number] for number in EMPTY}
         for entry, numbers in grafts.items()
     }
-    assert grafts_earn_their_points(example_release, marks) == Verdict("4 versions of the skeleton", [])
-    marks["task-1.1-alone"] = marks["all-tasks"]
-    marks["all-tasks"] = EMPTY
-    assert [
-        fault.partition(", not attempted")[0] for fault in grafts_earn_their_points(example_release, marks).faults
-    ] == [
+    assert grafts_earn_their_points(example_release, marks) == Verdict("3 versions of the skeleton", [])
+    marks |= {"task-1.1-alone": PASSED, "task-1.2-alone": EMPTY}
+    found = grafts_earn_their_points(example_release, marks).faults
+    assert [fault.partition(", not attempted")[0] for fault in found] == [
         "task-1.1-alone: task 1.2 (attention) is not solved, and earns 6 points",
-        "all-tasks: task 1.1 (embedding): 0 of 4",
-        "all-tasks: task 1.2 (attention): 0 of 6",
-        "all-tasks: task E.1 (diagonal_mask): 0 of 0",
+        "task-1.2-alone: task 1.2 (attention): 0 of 6",
     ]
-
-
-def test_the_class_is_graded(doctored: Doctor) -> None:
-    assert [list(verdict.faults) for verdict in marks_are_right(doctored())] == [[], [], [], []]
-
-
-def test_a_task_that_needs_another_ones_solution_closes(project: Project, tmp_path: Path) -> None:
-    for name, old, new in (("mean.py", "TODO 1.2:", "TODO 1.1:"), ("table.py", "TODO 1.1:", "TODO 1.2:")):
-        path = project.reference / name
-        path.write_text(path.read_text().replace(old, new, 1))
-    release = make_release(project)
-    write_files(release.outputs, tmp_path / "workspace")
-    _, _, verdict, _ = marks_are_right(Workspace(project, release, tmp_path / "workspace"))
-    assert any(fault.startswith("task-1.1-alone: task 1.1 (embedding): 0 of 4, not") for fault in verdict.faults)
-    assert "task-1.1-alone: task 1.2 (attention) is not solved, and earns 6 points" in verdict.faults
-    assert not any(fault.startswith("all-tasks") for fault in verdict.faults)
 
 
 @pytest.mark.parametrize(
     ("script", "says"),
     [
         ("sys.exit('cannot start')", "status 1: cannot start"),
-        ("pass", "(FileNotFoundError"),
-        ("records.mkdir(parents=True); (records / 'reference.json').write_text('{')", "(JSONDecodeError"),
         ("records.mkdir(parents=True); (records / 'reference.json').write_text('{}')", "(KeyError: 'judgement')"),
         ("import time; time.sleep(30)", "took more than 0.5 s"),
     ],
 )
-def test_unusable_records_close(doctored: Doctor, monkeypatch, script: str, says: str) -> None:
+def test_unusable_records_close(project, example_release, monkeypatch, script: str, says: str) -> None:
     head = "import json, sys\nfrom pathlib import Path\nrecords = Path(sys.argv[4]) / 'records'\n"
-    workspace = doctored()
-    (workspace.project.root / "autograder" / "__main__.py").write_text(head + script)
+    (project.root / "autograder" / "__main__.py").write_text(head + script)
     if "sleep" in script:
-        monkeypatch.setattr("release.gates.marks.SECONDS", 0.5)
-    results = run_gates([Gate(MARKS, marks_are_right)], workspace, quiet=True)
+        monkeypatch.setattr("release.trials.SECONDS", 0.5)
+    results = run_gates([Gate(MARKS, marks_are_right)], project, example_release, quiet=True)
     assert len(results) == len(MARKS) and all(says in result.faults[0] for result in results)
 
 
@@ -292,21 +234,9 @@ def test_a_message_is_found_however_its_lines_are_broken(skeleton, assignment) -
     assert not shows_todo("TODO 1.1", skeleton, first)
 
 
-def test_a_failed_gate_does_not_stop_the_others_and_two_run_at_once(workspace: Workspace) -> None:
-    both = threading.Barrier(2, timeout=10)
-
-    def meet(_: Workspace) -> Verdict:
-        both.wait()
-        return Verdict("met")
-
+def test_a_failed_gate_does_not_stop_the_others(project: Project, example_release: Release) -> None:
     shared = Gate(("two", "three"), lambda _: [Verdict("yes"), Verdict("no", ["fault"])])
-    gates = [gate("one", lambda _: Verdict("no", ["fault"])), shared, gate("four", meet), gate("five", meet)]
-    results = run_gates(gates, workspace, quiet=True)
+    gates = [gate("one", lambda _: Verdict("no", ["fault"])), shared, gate("four", lambda _: Verdict("yes"))]
+    results = run_gates(gates, project, example_release, quiet=True)
     passed = [(result.name, result.has_passed) for result in results]
-    assert passed == [("one", False), ("two", True), ("three", False), ("four", True), ("five", True)]
-    assert results[2].seconds == 0
-
-
-def test_the_names_of_gates_differ() -> None:
-    names = [name for each in GATES for name in each.names]
-    assert len(set(names)) == len(names) == 15
+    assert passed == [("one", False), ("two", True), ("three", False), ("four", True)]

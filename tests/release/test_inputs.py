@@ -7,8 +7,9 @@ import pytest
 
 from release.__main__ import main
 from release.build import Project, make_release
-from release.instructor_texts import fill_in, named_pictures, read_text
-from release.preflight import MOST
+from release.gates import Verdict, gate
+from release.handout import fill_in, named_pictures, read_text
+from release.inputs import MOST
 from release.problems import ReleaseError
 
 TRAIN, DEV, SOURCES = (f"data/corpus/fren.{name}" for name in ("train.bpe", "dev.bpe", "test.src.bpe"))
@@ -141,7 +142,8 @@ def test_a_wrong_folder_or_assignment_is_one_line(command: str, project, problem
     assert "assignment.toml: task 1" in problem
 
 
-def test_an_output_folder_that_cannot_be_written_is_one_line(project, capsys) -> None:
+def test_an_output_folder_that_cannot_be_written_is_one_line(project, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("release.__main__.GATES", (gate("quick", lambda _: Verdict("looked")),))
     assert main(["build", "--root", str(project.root), "--output", "/dev/null/x"]) == 2
     assert capsys.readouterr().err.strip().endswith("Not a directory")
 

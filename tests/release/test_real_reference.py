@@ -9,16 +9,14 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.archives.contents import collect_kit
-from release.archives.handed_out import read_given
-from release.archives.requirements import read_requirements
+from release.contents import collect_kit, read_given
 from release.handout import make_handout
 from release.leaks import LeakFinder
-from release.notebooks.nbgrader_course import read_efforts
+from release.notebooks import read_efforts
 from release.problems import ReleaseError
-from release.skeleton.build import Skeleton, coded_tasks, make_skeleton, read_folder
-from release.skeleton.regions import Region, find_regions
-from release.skeleton.source import parse_source
+from release.regions import Region, find_regions, parse_source
+from release.requirements import read_requirements
+from release.skeleton import Skeleton, coded_tasks, make_skeleton, read_folder
 
 
 @pytest.fixture(scope="module")
@@ -45,16 +43,6 @@ def solutions(skeleton: Skeleton) -> list[tuple[Region, str]]:
 def test_every_task_has_its_todo(real: Skeleton) -> None:
     numbers = {region.hint.number for region, _ in solutions(real)}
     assert numbers == {task.number for task in coded_tasks(read_assignment())}
-
-
-def test_the_skeleton_is_tidy(real: Skeleton) -> None:
-    for path, content in real.files.items():
-        text = content.decode()
-        compile(text, path, "exec")
-        assert "SOLUTION" not in text, path
-        made = set(text.splitlines()) - set(real.sources[path].text.splitlines())
-        assert all(len(line) <= 110 for line in made), path
-        assert not text.startswith("\n") and "\n\n\n\n" not in text, path
 
 
 def test_the_skeleton_holds_no_solution(real: Skeleton, finder: LeakFinder) -> None:
@@ -97,12 +85,7 @@ def test_solutions_are_found_under_other_names(real: Skeleton, finder: LeakFinde
 
 
 SPOILINGS = {
-    "no begin": lambda begin, inside, end: [*inside, end],
     "no end": lambda begin, inside, end: [begin, *inside],
-    "two begins": lambda begin, inside, end: [begin, begin, *inside, end],
-    "two ends": lambda begin, inside, end: [begin, *inside, end, end],
-    "nested": lambda begin, inside, end: [begin, begin, end, *inside, end],
-    "around": lambda begin, inside, end: [begin, begin, *inside, end, end],
     "exchanged": lambda begin, inside, end: [end, *inside, begin],
     "misspelled": lambda begin, inside, end: [begin.replace("GI", "IG"), *inside, end.replace("IO", "OI")],
 }
@@ -136,7 +119,6 @@ STAFF_ONLY = ("pydantic", "safetensors", "sqlalchemy", "nbgrader")
 POSIX_ONLY = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 
 
-@pytest.mark.slow
 def test_students_need_no_module_that_they_may_lack():
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
     files = collect_kit(ROOT, read_assignment(), {}, b"", read_requirements(ROOT))

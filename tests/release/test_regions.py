@@ -86,6 +86,7 @@ MARKERS = {
     "misspelled begin": ((TODO, "## BEGIN SOLUTION", "pass", END), 3, "looks like a marker"),
     "misspelled end": ((TODO, BEGIN, "pass", "### End Solution"), 5, "looks like a marker"),
     "misspelled both": ((TODO, "###BEGIN SOLUTION", "pass", "###END SOLUTION"), 3, "looks like a marker"),
+    "misspelled beyond recognition": ((TODO, "# BEGINN SOLUTON", "pass", "# ENDE SOLUTON"), 2, "without a solution"),
     "solution inside a string": (('"""Doc.', "", BEGIN, "return 1", END, '"""'), 4, "in a string"),
 }
 SHAPES = {
@@ -101,7 +102,7 @@ SHAPES = {
     ),
     "in the body of a class": (
         ("class A:", f"    {TODO}", f"    {BEGIN}", "    x = 1", f"    {END}"),
-        *(4, "body of a class"),
+        *(4, "outside any function"),
     ),
     "with the docstring": ((TODO, BEGIN, '"""Doc."""', "return 1", END), 3, "docstring"),
 }
@@ -125,6 +126,19 @@ def test_a_malformed_region_is_an_error_with_its_line(regions_of, name: str) -> 
     matching = [problem for problem in problems if says in problem]
     assert matching, problems
     assert matching[0].startswith(f"a.py:{line}: ") and "; " in matching[0]  # and what would be right
+
+
+LIKE_MARKERS = """## BEGIN SOLUTION\n# BEGIN SOLUTION\n###BEGIN SOLUTION\n### BEGIN SOLUTION 1.3\n### BEGNI SOLUTOIN
+### Begin Solution\n### START SOLUTION\n# here: BEGIN ANSWER\n### BEGIN\n#END SOLUTION\n### EDN SOLUTION
+### STOP SOLUTION\n### END"""
+PLAIN = """# the solution of this equation\n# begin with the first token\n# end of sentence\n# (b, h, q, k)\n#
+# BEGIN: bos, END: eos"""
+
+
+def test_comments_that_resemble_markers_are_told_from_others(regions_of) -> None:
+    for comment in LIKE_MARKERS.splitlines():
+        assert any("looks like a marker" in problem for problem in regions_of(f"{comment}\n")[1]), comment
+    assert regions_of(f"{PLAIN}\n") == ([], [])
 
 
 def test_all_problems_of_a_file_are_reported(regions_of) -> None:

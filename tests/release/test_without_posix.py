@@ -9,9 +9,9 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.archives.contents import ARCHIVE_FOLDER, collect_kit
-from release.archives.requirements import read_requirements
-from release.skeleton.build import make_skeleton, read_folder
+from release.contents import ARCHIVE_FOLDER, collect_kit
+from release.requirements import read_requirements
+from release.skeleton import make_skeleton, read_folder
 
 
 @pytest.fixture(scope="module")

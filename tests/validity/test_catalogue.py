@@ -8,7 +8,7 @@ from autograder.diagnosis.catalogue import CatalogueError, apply, read_catalogue
 from autograder.diagnosis.workshop import faults_of
 from foundation.places import REFERENCE
 from release.leaks import LeakFinder
-from release.skeleton.build import make_skeleton, read_folder
+from release.skeleton import make_skeleton, read_folder
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from foundation.assignment_file import Assignment
 from foundation.sources import Sources
 from release.problems import ReleaseError
-from release.skeleton.regions import Region, find_regions
-from release.skeleton.source import Source, parse_source
+from release.regions import Region, Source, find_regions, parse_source
 
 from .operators import OPERATORS, Names, own_attribute
 

@@ -16,7 +16,7 @@ from autograder.classroom import grading as class_grading
 from autograder.sandbox.containment.zygote import Zygote
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.skeleton.build import make_skeleton, read_folder
+from release.skeleton import make_skeleton, read_folder
 
 from .conftest import opening_with
 

@@ -10,8 +10,8 @@ from autograder.sandbox import session
 from autograder.sandbox.preloading import MAX_NAMES, wanted_imports
 from autograder.sandbox.worker.available import PACKAGES, is_harmless
 from foundation.places import ROOT
-from release.archives import contents
-from release.archives.requirements import pin, read_requirements
+from release import contents
+from release.requirements import pin, read_requirements
 
 
 def names_in(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What an instructor provides beside the reference, looked at before the gates: the corpus, and the tests' marks."""
+"""Checks what an instructor provides beside the reference, before the gates: the corpus, and the tests' marks."""
 
 import ast
 import re
@@ -9,10 +9,10 @@ from foundation.assignment_file import Assignment
 from foundation.counting import counted
 from foundation.places import REFERENCES
 
-from .archives.handed_out import CORPUS, REQUIRED_CORPUS, TESTS
-from .instructor_texts import read_text
+from .contents import CORPUS, REQUIRED_CORPUS, TESTS
+from .handout import read_text
 from .problems import Problem, ReleaseError
-from .skeleton.build import coded_tasks
+from .skeleton import coded_tasks
 
 SEPARATOR = "|||"
 MOST = 3
@@ -22,25 +22,24 @@ _MARK = re.compile(r"task_(\d+|e)_\d+")
 
 def check_inputs(root: Path, assignment: Assignment) -> None:
     """Raises: ReleaseError with every problem found."""
-    problems = list(mark_problems(root, assignment))
+    problems = list(_mark_problems(root, assignment))
     if assignment.judges_translations:
-        problems += corpus_problems(root)
+        problems += _corpus_problems(root)
     if problems:
         raise ReleaseError(problems)
 
 
-def corpus_problems(root: Path) -> Iterator[Problem]:
+def _corpus_problems(root: Path) -> Iterator[Problem]:
     """Lines that are no pairs, and references that do not belong to the lines that students translate."""
     train, dev, test = (f"{CORPUS}/{name}" for name in REQUIRED_CORPUS)
     for name in (train, dev):
-        yield from _not_pairs(name, lines_of(root, name))
+        yield from _not_pairs(name, _lines_of(root, name))
     name = REFERENCES.as_posix()
-    sources, references = lines_of(root, test), lines_of(root, name)
+    sources, references = _lines_of(root, test), _lines_of(root, name)
     if len(sources) != len(references):
         what = f"has {len(references)} lines, but {test} has {len(sources)}"
         yield Problem(name, 0, what, "each line needs the reference of the line that students translate")
-        return
-    if any(SEPARATOR in line for line in references):
+    elif any(SEPARATOR in line for line in references):
         wrong = list(_not_pairs(name, references))
         yield from wrong
         both = enumerate(zip(references, sources, strict=True), start=1)
@@ -49,7 +48,7 @@ def corpus_problems(root: Path) -> Iterator[Problem]:
             yield Problem(name, number, f"is about another sentence than line {number} of {test}", "make both anew")
 
 
-def lines_of(root: Path, name: str) -> list[str]:
+def _lines_of(root: Path, name: str) -> list[str]:
     """As training and grading read them: nothing but a line feed ends a line."""
     text = read_text(root / name, name).removesuffix("\n")
     return [line.removesuffix("\r") for line in text.split("\n")] if text else []
@@ -70,37 +69,31 @@ def _not_pairs(name: str, lines: list[str]) -> Iterator[Problem]:
         yield Problem(name, wrong[MOST], what, "make the file anew")
 
 
-def mark_problems(root: Path, assignment: Assignment) -> Iterator[Problem]:
-    """Tests, valid Python, that are marked for no task or rubric item, and tasks and items without a test."""
-    known = {task.marker for task in assignment.tasks}
-    texts = {path.name: read_text(path, f"{TESTS}{path.name}") for path in sorted((root / TESTS).glob("*.py"))}
-    for name, text in texts.items():
+def _mark_problems(root: Path, assignment: Assignment) -> Iterator[Problem]:
+    """Tests marked for no task or rubric item of the assignment, and tasks and items without a test."""
+    tasks = {task.marker: task for task in assignment.tasks}
+    items = {item.name: task.number for task in coded_tasks(assignment) for item in task.items}
+    marked: set[str] = set()
+    named: set[object] = set()
+    for path in sorted((root / TESTS).glob("*.py")):
+        name = f"{TESTS}{path.name}"
+        text = read_text(path, name)
+        marked.update(match[0] for match in _MARK.finditer(text))
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Attribute) and _MARK.fullmatch(node.attr) and node.attr not in known:
-                what = f"is marked {node.attr}, but assignment.toml has no such task"
-                yield Problem(f"{TESTS}{name}", node.lineno, what, "correct the mark, or remove the test")
-    yield from _item_problems(texts, assignment)
+            match node:
+                case ast.Attribute(attr=mark) if _MARK.fullmatch(mark) and mark not in tasks:
+                    what = f"is marked {mark}, but assignment.toml has no such task"
+                    yield Problem(name, node.lineno, what, "correct the mark, or remove the test")
+                case ast.Call(func=ast.Attribute(attr="item"), args=[ast.Constant(str(item))]) if item not in items:
+                    what = f"names the rubric item {item!r}, but assignment.toml has no such item"
+                    yield Problem(name, node.lineno, what, "correct the name, or add the item")
+                case ast.Constant(value):
+                    named.add(value)
     for task in coded_tasks(assignment):
-        if texts and not any(re.search(rf"\b{task.marker}\b", text) for text in texts.values()):
+        if task.marker not in marked:
             right = f"write one in a file with `pytestmark = pytest.mark.{task.marker}`"
             yield Problem(TESTS, 0, f"no test is marked {task.marker}, for task {task.number}", right)
-
-
-def _item_problems(texts: dict[str, str], assignment: Assignment) -> Iterator[Problem]:
-    """Rubric items that no test names, and tests that name none of the assignment's."""
-    items = {item.name: task.number for task in coded_tasks(assignment) for item in task.items}
-    named: set[object] = set()
-    for name, text in texts.items():
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Constant):
-                named.add(node.value)
-            match node:
-                case ast.Call(func=ast.Attribute(attr="item"), args=[ast.Constant(value=str(item))]) if (
-                    item not in items
-                ):
-                    what = f"names the rubric item {item!r}, but assignment.toml has no such item"
-                    yield Problem(f"{TESTS}{name}", node.lineno, what, "correct the name, or add the item")
     for item, number in items.items():
-        if texts and item not in named:
+        if item not in named:
             right = f"write one marked `@pytest.mark.item({item!r})`, or remove the item"
             yield Problem(TESTS, 0, f"no test names the rubric item {item!r} of task {number}", right)

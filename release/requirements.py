@@ -14,7 +14,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from ..problems import Problem, ReleaseError
+from .problems import Problem, ReleaseError
 
 REQUIREMENTS = "requirements.txt"
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from foundation.assignment_file import Assignment, Task
 from foundation.todo_wording import label_of
 
-from ..problems import Problem, ReleaseError
-from .regions import Region, find_regions
-from .source import Source, read_source
+from .problems import Problem, ReleaseError
+from .regions import Region, Source, find_regions, read_source
 
 TRANSLATIONS = "translations.txt"
 
@@ -44,6 +43,10 @@ class Skeleton:
     sources: Mapping[str, Source]
     regions: Mapping[str, Sequence[Region]]
     given: Mapping[str, Source]
+
+    def numbers_in(self, path: str) -> set[str]:
+        """The tasks that have a TODO in a file."""
+        return {region.hint.number for region in self.regions[path]}
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Second pass: regions with their hints, each proven to be whole statements of one block in one function.
+"""One file of the reference, and the solutions in it: each a marked region with a hint above it.
 
     # TODO 1.3: project query, key and value, split them into heads,
     # and attend in every head.
@@ -6,12 +6,13 @@
     ...
     ### END SOLUTION
 
-The hint is the comment directly above the marker, from the line with the task's number on. TODO in a comment of any
-other form is a problem, since in the reference it can only be a hint that is not written as one.
+A region is whole statements of one block in one function. Whatever only resembles a marker or a hint is a problem: left
+alone, it would put the solution into the students' copy.
 """
 
 import ast
 import difflib
+import io
 import re
 import tokenize
 from collections.abc import Collection, Iterator, Mapping
@@ -20,18 +21,47 @@ from typing import TypeGuard
 
 from foundation.todo_wording import COMMENT, label_of
 
-from ..problems import Problem, ReleaseError
-from .markers import BEGIN, Marker, find_markers, pair_markers
-from .source import Source, indent_of
+from .problems import Problem, ReleaseError
 
+BEGIN = "### BEGIN SOLUTION"
+END = "### END SOLUTION"
 HINT_FORM = "`# TODO 1.3: what to do`"
 
+_MARKER_LIKE = re.compile(r"#\W*#|#.*\b(begin|start|end|stop)[\W_]*(solution|answer)", re.IGNORECASE)
 _HINT_LIKE = re.compile(r"#\W*(?:(?i:todo)|T ?O[ _-]?D ?O)(?![a-z])")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Block = tuple[list[ast.stmt], tuple[Definition, ...]]
 """Statements below each other, and the definitions around them, the outermost first."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that is valid Python.
+
+    Args:
+        path: as shown to the user.
+        text: the whole text; newlines as they are in the file.
+        lines: the text cut after each newline; `lines[0]` is line 1.
+        comments: as `tokenize` gives them.
+        tree: the syntax tree.
+    """
+
+    path: str
+    text: str
+    lines: tuple[str, ...]
+    comments: tuple[tokenize.TokenInfo, ...]
+    tree: ast.Module
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One marker: `line` counts from 1, `indent` is the white space before it."""
+
+    line: int
+    is_begin: bool
+    indent: str
 
 
 @dataclass(frozen=True)
@@ -65,18 +95,36 @@ class Region:
     function: str
 
     @property
-    def label(self) -> str:
-        """What the skeleton raises in its place: `TODO 1.3`."""
-        return label_of(self.hint.number)
-
-    @property
     def message(self) -> str:
-        """What a student is told where it is raised: the label with the text of the hint."""
-        return f"{self.label}: {self.hint.text}"
+        """What a student is told where the TODO is reached: its label with the text of the hint."""
+        return f"{label_of(self.hint.number)}: {self.hint.text}"
+
+
+def read_source(path: str, content: bytes) -> Source:
+    """Decodes and parses one file. Raises: ReleaseError where it is not UTF-8, or not valid Python."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ReleaseError([Problem(path, 0, f"is not UTF-8 ({error})", "save it as UTF-8")]) from None
+    return parse_source(path, text)
+
+
+def parse_source(path: str, text: str) -> Source:
+    """Parses a text. Raises: ReleaseError where it is not valid Python."""
+    lines = tuple(io.StringIO(text, newline="\n"))
+    try:
+        tree = ast.parse(text, filename=path)
+        tokens = tokenize.generate_tokens(iter([*lines, ""]).__next__)
+        comments = tuple(token for token in tokens if token.type == tokenize.COMMENT)
+    except (SyntaxError, ValueError, tokenize.TokenError) as error:
+        line = getattr(error, "lineno", None) or 0
+        what = f"is not valid Python ({getattr(error, 'msg', error)})"
+        raise ReleaseError([Problem(path, line, what, "it has to be valid Python")]) from None
+    return Source(path, text, lines, comments, tree)
 
 
 def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
-    """All regions of a file in order.
+    """Finds all regions of a file, in order.
 
     Args:
         source: the file.
@@ -85,14 +133,19 @@ def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
     Raises:
         ReleaseError: with everything that is wrong.
     """
-    markers, problems = find_markers(source)
-    pairs, more = pair_markers(source.path, markers)
+    markers, problems = _find_markers(source)
+    pairs, more = _pair_markers(source.path, markers)
     hints, about_hints = find_hints(source, tasks)
     problems += more + about_hints
     regions = []
     for begin, end in pairs:
         hint = hints.get(begin.line - 1)
-        problems += _problems_above(source, begin, hint)
+        if hint is None:
+            what = f"`{BEGIN}` without a hint directly above it"
+            problems.append(Problem(source.path, begin.line, what, f"put {HINT_FORM} in the line above"))
+        elif indent_of(source.lines[hint.first_line - 1]) != begin.indent:
+            what = "the hint is not indented like the marker below it"
+            problems.append(Problem(source.path, hint.first_line, what, "indent both like the solution"))
         try:
             function = _function_around(source, begin, end)
         except ReleaseError as error:
@@ -111,13 +164,60 @@ def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
     return regions
 
 
+def _find_markers(source: Source) -> tuple[list[Marker], list[Problem]]:
+    """All markers in order, and what is wrong with any; a misspelled one is both, so that its partner is no orphan."""
+    markers: list[Marker] = []
+    problems: list[Problem] = []
+    for token in source.comments:
+        if not _MARKER_LIKE.match(token.string):
+            continue
+        line, indent = token.start[0], token.line[: token.start[1]]
+        meant = END if re.search("end|stop", token.string, re.IGNORECASE) else BEGIN
+        if token.string != meant:
+            right = f"write `{meant}`, or word it differently"
+            problems.append(Problem(source.path, line, f"`{token.string[:60]}` looks like a marker", right))
+        elif indent.strip():
+            problems.append(Problem(source.path, line, f"`{meant}` after code", "a marker stands alone on its line"))
+        if not indent.strip():
+            markers.append(Marker(line, meant == BEGIN, indent))
+    found = {marker.line for marker in markers}
+    for number, text in enumerate(source.lines, start=1):
+        if text.strip() in (BEGIN, END) and number not in found:
+            what = f"`{text.strip()}` in a string is not a marker, and what follows would be shipped"
+            problems.append(Problem(source.path, number, what, "remove it from the string"))
+    return markers, problems
+
+
+def _pair_markers(path: str, markers: list[Marker]) -> tuple[list[tuple[Marker, Marker]], list[Problem]]:
+    """Matches each BEGIN with its END; what is nested, orphaned or left open is a problem."""
+    pairs: list[tuple[Marker, Marker]] = []
+    problems: list[Problem] = []
+    opened: Marker | None = None
+    for marker in markers:
+        if marker.is_begin:
+            if opened:
+                what = f"`{BEGIN}` inside the region that began in line {opened.line}"
+                right = f"regions do not nest: end that one with `{END}` first"
+                problems.append(Problem(path, marker.line, what, right))
+            opened = marker
+        elif opened is None:
+            what = f"`{END}` without a `{BEGIN}` before it"
+            problems.append(Problem(path, marker.line, what, f"put `{BEGIN}` above the solution, or remove this"))
+        else:
+            pairs.append((opened, marker))
+            opened = None
+    if opened:
+        what = f"`{BEGIN}` without an `{END}` after it"
+        problems.append(Problem(path, opened.line, what, f"put `{END}` below the solution, or remove this"))
+    return pairs, problems
+
+
 def find_hints(source: Source, tasks: Collection[str]) -> tuple[Mapping[int, Hint], list[Problem]]:
     """The hints by their last line; comments that begin like a hint without being one are problems."""
-    comments = [token for token in source.tokens if token.type == tokenize.COMMENT]
-    alone = {token.start[0]: token for token in comments if not token.line[: token.start[1]].strip()}
+    alone = {token.start[0]: token for token in source.comments if not token.line[: token.start[1]].strip()}
     hints: dict[int, Hint] = {}
     problems: list[Problem] = []
-    for token in comments:
+    for token in source.comments:
         line, column = token.start
         if not _HINT_LIKE.match(token.string):
             continue
@@ -141,17 +241,6 @@ def find_hints(source: Source, tasks: Collection[str]) -> tuple[Mapping[int, Hin
             parts.append(below.string[1:].strip())
         hints[last] = Hint(match["number"], " ".join(filter(None, parts)), line, last)
     return hints, problems
-
-
-def _problems_above(source: Source, begin: Marker, hint: Hint | None) -> list[Problem]:
-    """What is wrong with the hint of a region."""
-    if hint is None:
-        what = f"`{BEGIN}` without a hint directly above it"
-        return [Problem(source.path, begin.line, what, f"put {HINT_FORM} in the line above")]
-    if indent_of(source.lines[hint.first_line - 1]) != begin.indent:
-        what = "the hint is not indented like the marker below it"
-        return [Problem(source.path, hint.first_line, what, "indent both like the solution")]
-    return []
 
 
 def _function_around(source: Source, begin: Marker, end: Marker) -> str:
@@ -179,19 +268,11 @@ def _function_around(source: Source, begin: Marker, end: Marker) -> str:
             raise refusal(number, what, "a region is whole statements of one block")
     if indent_of(source.lines[first_line(inside[0]) - 1]) != begin.indent:
         raise refusal(begin.line, "the marker is not indented like the solution", "indent both alike")
-    if not any(isinstance(one, _FUNCTION) for one in around):
+    if not around or isinstance(around[-1], ast.ClassDef):
         what = "the region stands outside any function"
         raise refusal(begin.line, what, "the skeleton could not be imported: mark the statements inside functions")
-    if isinstance(around[-1], ast.ClassDef):
-        what = "the region stands in the body of a class"
-        raise refusal(begin.line, what, "mark the statements inside the methods")
     if is_text(inside[0]) and inside[0] is around[-1].body[0]:
         raise refusal(begin.line, "the region holds the function's docstring", "docstrings stay: begin below it")
-    return qualified_name(around)
-
-
-def qualified_name(around: Collection[Definition]) -> str:
-    """Of the innermost of some definitions: `A.h.<locals>.inner`."""
     names = [f"{one.name}.<locals>" if isinstance(one, _FUNCTION) else one.name for one in around]
     return ".".join(names).removesuffix(".<locals>")
 
@@ -220,3 +301,8 @@ def first_line(statement: ast.stmt) -> int:
     """Where a statement begins, with its decorators."""
     decorators = statement.decorator_list if isinstance(statement, Definition) else []
     return min([statement.lineno, *(node.lineno for node in decorators)])
+
+
+def indent_of(line: str) -> str:
+    """The white space that a line begins with."""
+    return line[: len(line) - len(line.lstrip())]

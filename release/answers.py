@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from foundation.assignment_file import Assignment
 
-from ..skeleton.build import Skeleton
-from ..skeleton.regions import Region, first_line
-from ..skeleton.source import Source, parse_source
+from .regions import Region, Source, first_line, parse_source
+from .skeleton import Skeleton
 
 EVERYWHERE = "import torch"
 """What every notebook imports."""

@@ -11,7 +11,7 @@ stop the cells below it. Everything else is Markdown, one cell from heading to h
 import re
 from dataclasses import dataclass
 
-from ..problems import Problem, ReleaseError
+from .problems import Problem, ReleaseError
 
 _TASK = re.compile(r"task (?P<number>\S+): difficulty (?P<difficulty>[1-5]), (?P<minutes>\d+) minutes")
 _ANSWER = re.compile(r"answer (?P<number>\S+)")

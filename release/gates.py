@@ -1,17 +1,30 @@
-"""Gates over the files of a release as text: they compile, stand alone, hold no solution and nothing private."""
+"""What a release has to prove before it leaves, and how all of these proofs run; those that read its files.
+
+They hold no solution and nothing private, do not speak of what students do not have, and name tasks that exist. The
+proofs that run the tests are in `trials.py`.
+"""
 
 import re
-import warnings
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+from tqdm import tqdm
 
 from foundation.term_secret import term_secret
 
-from ..archives.contents import ARCHIVE_FOLDER, PROGRAMS
-from ..archives.handed_out import withheld_files
-from ..archives.packing import GRADESCOPE_ZIP, OPENED, Audience, audience_of
-from ..leaks import LeakFinder
-from ..skeleton.build import read_folder
-from .running import Verdict, Workspace
+from .build import Project, Release
+from .contents import ARCHIVE_FOLDER, PROGRAMS, withheld_files
+from .leaks import LeakFinder
+from .packing import GRADESCOPE_ZIP, OPENED, Audience, audience_of, members_of
+from .skeleton import read_folder
+
+AT_A_TIME = 2
+"""So many gates run at once: most wait for a process, and each process has one thread."""
 
 _RUN_BY_NAME = re.compile(r"(?:-m|from|import)\s+(?P<name>\w+)")
 _MIN_WORDS = 4
@@ -20,22 +33,92 @@ _READ = (".py", ".md", ".ipynb", ".svg", ".toml")
 _TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
 
 
-def compiles(workspace: Workspace) -> Verdict:
-    """Every Python file that leaves is valid, without a warning of the compiler."""
-    faults = []
-    n_files = 0
-    for path, content in workspace.shipped.items():
-        if path.endswith(".py"):
-            n_files += 1
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", SyntaxWarning)
-                try:
-                    compile(content, path, "exec", dont_inherit=True)
-                except (SyntaxError, ValueError) as error:
-                    faults.append(f"{path}:{getattr(error, 'lineno', None) or 1}: does not compile: {error}")
-            ours = [one for one in caught if one.filename == path]  # other gates run in other threads
-            faults += [f"{path}:{one.lineno}: does not compile without a warning: {one.message}" for one in ours]
-    return Verdict(f"{n_files} files", faults)
+@dataclass(frozen=True)
+class Workspace:
+    """What gates look at.
+
+    Args:
+        project: where the inputs are.
+        release: what was made of them, in memory.
+        package: a folder with the skeleton, written out.
+    """
+
+    project: Project
+    release: Release
+    package: Path
+
+    @cached_property
+    def shipped(self) -> dict[str, bytes]:
+        """Every file of the release by path, also those in the archives as they were packed."""
+        outputs = self.release.outputs.items()
+        return {name: text for path, packed in outputs for name, text in ((path, packed), *members_of(path, packed))}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a gate found: a summary in a few words, and one line for each fault; no faults means passed."""
+
+    summary: str
+    faults: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A named proof about a release, or several that share their work: one name for each verdict of `check`."""
+
+    names: tuple[str, ...]
+    check: Callable[[Workspace], Sequence[Verdict]]
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """A verdict with its gate's name and time; of gates that share their work the first has the time of all."""
+
+    name: str
+    has_passed: bool
+    seconds: float
+    summary: str
+    faults: Sequence[str]
+
+
+class ProcessError(Exception):
+    """A process took too long or left no result; the text says which one."""
+
+
+def gate(name: str, check: Callable[[Workspace], Verdict]) -> Gate:
+    """A gate with a single verdict."""
+    return Gate((name,), lambda workspace: [check(workspace)])
+
+
+def run_gates(gates: Iterable[Gate], project: Project, release: Release, quiet: bool = False) -> list[GateResult]:
+    """Runs all gates, also after a failed one; shows progress on stderr unless quiet."""
+    gates = list(gates)
+    with tempfile.TemporaryDirectory(prefix="release-") as name, ThreadPoolExecutor(AT_A_TIME) as pool:
+        workspace = Workspace(project, release, Path(name) / release.assignment.package)
+        write_all(release.folder, workspace.package)
+        done = pool.map(lambda each: _run(each, workspace), gates)
+        progress = tqdm(done, desc="gates", leave=False, disable=quiet or None, unit="gate", total=len(gates))
+        return [result for results in progress for result in results]
+
+
+def _run(each: Gate, workspace: Workspace) -> list[GateResult]:
+    start = time.perf_counter()
+    try:
+        verdicts = each.check(workspace)
+    except ProcessError as error:
+        verdicts = [Verdict("no result", [str(error)])] * len(each.names)
+    seconds = time.perf_counter() - start
+    return [
+        GateResult(name, not verdict.faults, 0.0 if number else seconds, verdict.summary, verdict.faults)
+        for number, (name, verdict) in enumerate(zip(each.names, verdicts, strict=True))
+    ]
+
+
+def write_all(files: Mapping[str, bytes], folder: Path) -> None:
+    """Writes files by path into a folder of a gate's own."""
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
 
 
 def stands_alone(workspace: Workspace) -> Verdict:
@@ -58,7 +141,7 @@ def no_solution_survives(workspace: Workspace) -> Verdict:
         if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith(OPENED):
             contents.setdefault(content, path)
     leaks = [leak for content, path in contents.items() for leak in finder.leaks_in(path, content)]
-    return Verdict(f"{len(finder.pieces.places)} pieces looked for in {len(contents)} files", leaks)
+    return Verdict(f"{len(finder.places)} pieces looked for in {len(contents)} files", leaks)
 
 
 def names_known_tasks(workspace: Workspace) -> Verdict:
@@ -80,10 +163,10 @@ def names_known_tasks(workspace: Workspace) -> Verdict:
 
 
 def keeps_private(workspace: Workspace) -> Verdict:
-    """Nothing of `data/private/`, `reference/`, `given/extras/`, `release/` or `tests/` leaves, by path or by content.
+    """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, by path or by content.
 
-    The grading server gets the hidden references, the secret and nothing else of these; instructors get what they
-    already have.
+    Nor does what `[release] instructor_only` names. The grading server gets the hidden references, the secret and
+    nothing else of these; instructors get what they already have.
     """
     project, release = workspace.project, workspace.release
     private = {name: project.root / name for name in ("data/private", "release", "tests")}
@@ -112,11 +195,9 @@ def keeps_private(workspace: Workspace) -> Verdict:
             faults.append(f"{path}: is the same as {contents[content]}")
         if drawn in content:
             faults.append(f"{path}: holds the term's secret")
-        found = _sentences(content) & secrets
-        if found:
+        if found := _sentences(content) & secrets:
             faults.append(f"{path}: holds {len(found)} lines of data/private/, such as {min(found)[:60]!r}")
-    summary = f"{n_files} files, {len(secrets)} private lines looked for"
-    return Verdict(summary, faults)
+    return Verdict(f"{n_files} files, {len(secrets)} private lines looked for", faults)
 
 
 def _secret_sentences(root: Path) -> set[str]:

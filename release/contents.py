@@ -1,0 +1,263 @@
+"""What goes into each archive: the students', Gradescope's and the instructor's.
+
+Students unpack one folder, `assignment/`:
+
+    README.md · requirements.txt · pytest.ini · grade.py · student/ · given/ · data/corpus/ · autograder/ · foundation/
+
+Of the grader they get the tests and whatever these import; what only a grading server needs stays. Gradescope gets the
+two programs that it runs, the grader, the skeleton, the references and the secret. The instructor keeps the solutions,
+the guide and the pages of the proof, the references and the secret.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from foundation.assignment_file import Assignment
+from foundation.places import REFERENCES
+from foundation.term_secret import SECRET, term_secret
+
+from .handout import HANDOUT, named_pictures
+from .packing import HANDED_OUT, make_tar_xz, remember
+from .problems import Problem, ReleaseError
+from .regions import read_source
+from .requirements import REQUIREMENTS, Requirements, pin, requirements_file
+from .skeleton import ASSIGNMENT_FILE, read_folder
+
+ARCHIVE_FOLDER = "assignment"
+"""The one folder at the top of the students' archive, so that unpacking it spills nothing."""
+
+PROGRAMS = ("run_autograder", "setup.sh")
+PROGRAMS_FOLDER = Path(__file__).with_name("gradescope_container")
+
+GRADER_ARCHIVE = "grader.tar.xz"
+"""The grader and the skeleton; `setup.sh` unpacks it beside itself."""
+
+CORPUS = "data/corpus"
+REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
+MAKE_CORPUS = "make the corpus: python -m data generate"
+
+GRADER = "autograder"
+TESTS = f"{GRADER}/assignment/tests/"
+STAND_INS = f"{GRADER}/assignment/stand_ins/"
+PYTEST_INI = f"{TESTS}pytest.ini"
+ENTRY = f"{GRADER}/reports/gradescope.py"
+LOADED_BY_PATH = (f"{GRADER}/assignment/training_check.py", f"{GRADER}/sandbox/worker/")
+QUOTING = tuple(f"{GRADER}/assignment/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
+"""They quote the reference, so they do not travel: failures are not named there."""
+
+SCORER = "grade.py"
+GIVEN = "given"
+"""The package with training runs, translation and pictures, for any model."""
+
+PACKAGES = (
+    *("torch", "numpy", "pytest", "sacrebleu", "safetensors", "tqdm", "pydantic"),
+    *("matplotlib", "ipython", "ipywidgets"),
+)
+"""What grading imports, and what submissions may; students' notebooks need more."""
+
+KEPT = ("data/private", "docs", GIVEN)
+"""The instructor's guide with the pages of the proof, and training as the solutions need it, are in the last two."""
+
+
+def collect_kit(
+    root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], handout: bytes, requirements: Requirements
+) -> dict[str, bytes]:
+    """All files of the students' archive by path.
+
+    Args:
+        root: of the project.
+        assignment: whose students get it.
+        skeleton: the files of their package by path.
+        handout: the text that students read first.
+        requirements: what they install.
+
+    Raises:
+        ReleaseError: where a file that belongs in it is missing.
+    """
+    handed_out = [handout, *skeleton.values(), *read_given(root, assignment).values()]
+    scorer = [SCORER] if _are_needed(SCORER, assignment, handed_out) else []
+    corpus = REQUIRED_CORPUS if _are_needed(CORPUS, assignment, handed_out) else ()
+    expected = {f"{CORPUS}/{name}": MAKE_CORPUS for name in corpus}
+    expected |= {SCORER: "students need it to score their translations"} if scorer else {}
+    expected |= {PYTEST_INI: "students need it to run the tests"}
+    _expect_files(root, expected)
+    kit = read_tests(root, assignment, scorer)
+    kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
+    kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
+    kit |= read_corpus(root, assignment, handed_out)
+    kit |= named_pictures(root, handout.decode("utf-8"), HANDOUT)
+    kit |= {HANDOUT: handout, REQUIREMENTS: requirements.as_file()}
+    kit[HANDED_OUT] = remember(kit, assignment.package)
+    return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
+
+
+def collect_gradescope(
+    root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], index: str
+) -> dict[str, bytes]:
+    """All files of the archive for Gradescope by path.
+
+    Args:
+        root: of the project.
+        assignment: that is graded; without BLEU, there are no references.
+        skeleton: the files of the students' package by path: what a submission lacks is taken from there.
+        index: of CPU-only builds of PyTorch, for pip; empty: whatever pip's own settings there lead to.
+
+    Raises:
+        ReleaseError: where a file that belongs in it is missing.
+    """
+    expected = {ENTRY: "Gradescope's run_autograder calls it"}
+    expected |= {REFERENCES.as_posix(): MAKE_CORPUS} if assignment.judges_translations else {}
+    _expect_files(root, expected)
+    grader = _read_packages(root)
+    by_path = [path for path in grader if path.startswith(LOADED_BY_PATH) and path.endswith(".py")]
+    modules = needed_modules(grader, [ENTRY, *_starts_of_tests(grader), *by_path])
+    folders = {path.rpartition("/")[0] for path in modules if not path.startswith(QUOTING)}
+    beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
+    inner = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
+    inner |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
+    files = {GRADER_ARCHIVE: make_tar_xz(inner), SECRET.as_posix(): term_secret(root)}
+    files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
+    if assignment.judges_translations:
+        files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
+    files[REQUIREMENTS] = requirements_file(pin(PACKAGES), index)
+    return files
+
+
+def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str, bytes]:
+    """All files of what the instructor keeps by path.
+
+    Args:
+        root: of the project.
+        reference: the marked solution.
+        handout: what students read first.
+    """
+    folders = {"reference": reference, **{folder: root / folder for folder in KEPT}}
+    files = {
+        f"{place}/{path}": content for place, folder in folders.items() for path, content in read_folder(folder).items()
+    }
+    files |= {SECRET.as_posix(): term_secret(root), "HANDOUT.md": handout}
+    return {f"instructor/{path}": files[path] for path in sorted(files)}
+
+
+def read_given(root: Path, assignment: Assignment) -> dict[str, bytes]:
+    """The files that students get of `given/`, by path from the project's root; none where there is no such folder.
+
+    Raises:
+        ReleaseError: where `[release] instructor_only` names what is not there.
+    """
+    kept = withheld_files(root, assignment)
+    files = {f"{GIVEN}/{path}": content for path, content in read_folder(root / GIVEN).items()}
+    return {path: content for path, content in files.items() if path not in kept}
+
+
+def withheld_files(root: Path, assignment: Assignment) -> dict[str, bytes]:
+    """What `[release] instructor_only` names, by path from the project's root. Raises: ReleaseError."""
+    found: dict[str, bytes] = {}
+    for name in assignment.instructor_only:
+        path = root / name
+        files = {name: path.read_bytes()} if path.is_file() else read_folder(path)
+        if not files or not name.startswith(f"{GIVEN}/"):
+            what = f"[release] instructor_only names {name}: expected a file or folder in {GIVEN}/"
+            raise ReleaseError([Problem(ASSIGNMENT_FILE, 0, what, "correct it there")])
+        found |= files if path.is_file() else {f"{name.rstrip('/')}/{inside}": files[inside] for inside in files}
+    return found
+
+
+def read_corpus(root: Path, assignment: Assignment, handed_out: Iterable[bytes]) -> dict[str, bytes]:
+    """The files of the students' corpus, by path from the project's root; none where they do not need it."""
+    if not _are_needed(CORPUS, assignment, handed_out):
+        return {}
+    return {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
+
+
+def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -> dict[str, bytes]:
+    """The tests and what is given, with all that these import of the kit, by path from the project's root.
+
+    Args:
+        root: of the project.
+        assignment: whose students get it.
+        starts: further modules that they need.
+    """
+    given = read_given(root, assignment)
+    files = _read_packages(root) | given
+    modules = [path for path in given if path.endswith(".py")]
+    needed = needed_modules(files, [*_starts_of_tests(files), *modules, *starts])
+    others = {path for path in files if path.startswith(TESTS) and not path.endswith(".py")}
+    return {path: files[path] for path in sorted({*needed, *given, *others, ASSIGNMENT_FILE})}
+
+
+def needed_modules(files: Mapping[str, bytes], starts: Iterable[str]) -> set[str]:
+    """The paths of all modules that the starting files import, directly or not, and of these themselves.
+
+    Args:
+        files: content by path from the project's root; modules that are not among them are not followed.
+        starts: paths of the files to begin with.
+
+    Raises:
+        ReleaseError: where one of them is not valid Python.
+    """
+    needed: set[str] = set()
+    waiting = list(starts)
+    while waiting:
+        path = waiting.pop()
+        if path in needed:
+            continue
+        needed.add(path)
+        folders = path.split("/")[:-1]
+        found = ["/".join([*folders[:length], "__init__.py"]) for length in range(1, len(folders) + 1)]
+        for name in _imported(path, files[path]):
+            found += [f"{name.replace('.', '/')}/__init__.py", f"{name.replace('.', '/')}.py"]
+        waiting += [path for path in found if path in files]
+    return needed
+
+
+def _imported(path: str, content: bytes) -> Iterator[str]:
+    """Absolute names of the modules that a file may import; `from a import b` gives both `a` and `a.b`."""
+    parts = path.removesuffix(".py").split("/")
+    waiting: list[ast.AST] = [read_source(path, content).tree]
+    while waiting:
+        node = waiting.pop()
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):  # nothing runs that block
+            waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = ".".join(parts[: len(parts) - node.level]) if node.level else ""
+            module = ".".join(filter(None, (origin, node.module)))
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def _read_packages(root: Path) -> dict[str, bytes]:
+    """The files of the grader, of what it stands on, and the scorer, by path from the project's root."""
+    files = {
+        f"{package}/{path}": content
+        for package in (GRADER, "foundation")
+        for path, content in read_folder(root / package).items()
+    }
+    return files | ({SCORER: (root / SCORER).read_bytes()} if (root / SCORER).is_file() else {})
+
+
+def _starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
+    """The modules that running the tests begins with: the tests, pytest's plugins for them, and the stand-ins.
+
+    Everything else follows from their imports: the engine finds an assignment's own code by its path.
+    """
+    plugins = re.findall(r"-p (autograder\.[\w.]+)", files.get(PYTEST_INI, b"").decode())
+    paths = [f"{name.replace('.', '/')}.py" for name in plugins]
+    found = [path for path in files if path.endswith(".py") and path.startswith((TESTS, STAND_INS))]
+    return [*found, *(path for path in paths if path in files)]
+
+
+def _are_needed(what: str, assignment: Assignment, handed_out: Iterable[bytes]) -> bool:
+    """Whether students need the corpus, or the scorer: BLEU decides on points, or what they get names it."""
+    return assignment.judges_translations or any(what.encode() in content for content in handed_out)
+
+
+def _expect_files(root: Path, expected: Mapping[str, str]) -> None:
+    """Raises ReleaseError with one problem for each path where no file is; the values say what would be right."""
+    absent = [path for path in expected if not (root / path).is_file()]
+    if absent:
+        raise ReleaseError([Problem(path, 0, "does not exist", expected[path]) for path in absent])

@@ -1,0 +1,310 @@
+"""Makes nbgrader's course of prose and reference: notebooks with solutions, and what nbgrader makes of them.
+
+The prose is written once, in Markdown; the code comes from the reference with its markers, which are nbgrader's own.
+Nothing of `notebooks/source/` leaves.
+"""
+
+import logging
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from foundation.assignment_file import Assignment, Task
+from foundation.counting import as_threshold
+
+from .answers import EVERYWHERE, Definition, find_definitions, merge_imports
+from .contents import GRADER, read_corpus, read_given, read_tests
+from .handout import fill_in, named_pictures, read_text, words_of
+from .packing import NOTEBOOK_SOURCES
+from .problems import Problem, ReleaseError
+from .prose import Answer, Code, Part, Setup, TaskHead, Text, read_prose
+from .regions import find_hints, indent_of, parse_source
+from .requirements import REQUIREMENTS, Requirements
+from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement, read_folder
+
+FOLDER = "notebooks"
+PROSE = f"{FOLDER}/prose"
+HELPER = "course.py"
+CONFIG = "nbgrader_config.py"
+HANDOUT = "handout.md"
+SUPPORT = "support"  # the folder beside notebooks with what they import
+_IN_NOTEBOOK = f"{GRADER}/testing/notebook/__init__.py"
+
+STUB = "raise NotImplementedError()"
+"""What nbgrader puts in place of every solution."""
+
+HELPERS = ["from course import check, is_graded, refresh", "", EVERYWHERE]
+"""First of all: `course` makes the answers importable."""
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+@dataclass(frozen=True)
+class Course:
+    """Both versions of the assignment's folder.
+
+    Args:
+        name: nbgrader's name of the assignment.
+        source: files by path, with solutions; they stay with the instructor.
+        release: files by path, as students get them.
+        definitions: what the answer cells hold.
+    """
+
+    name: str
+    source: Mapping[str, bytes]
+    release: Mapping[str, bytes]
+    definitions: tuple[Definition, ...]
+
+    @property
+    def shipped(self) -> dict[str, bytes]:
+        """What students get, by path from the project's root."""
+        return {f"{release_folder(self.name)}/{path}": content for path, content in self.release.items()}
+
+    @property
+    def kept(self) -> dict[str, bytes]:
+        """What stays with the instructor, likewise."""
+        return {f"{NOTEBOOK_SOURCES}/{self.name}/{path}": content for path, content in self.source.items()}
+
+
+def release_folder(name: str) -> str:
+    """Where nbgrader has the students' version of the assignment of that name, from the project's root."""
+    return f"{FOLDER}/release/{name}"
+
+
+def has_notebooks(root: Path) -> bool:
+    """Whether the project has prose for notebooks at all."""
+    return (root / PROSE).is_dir()
+
+
+def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements) -> Course:
+    """Makes the whole course, in memory.
+
+    Raises:
+        ReleaseError: with the faults of the prose, or nbgrader's reason to refuse.
+    """
+    definitions = find_definitions(skeleton, assignment)
+    support = collect_support(root, assignment, skeleton, requirements)
+    source = {**make_sources(root, assignment, definitions), **support}
+    return Course(assignment.name, source, generate(root, assignment.name, source), tuple(definitions))
+
+
+def read_parts(root: Path) -> dict[str, list[Part]]:
+    """The parts of each notebook by the path of its prose; {} without notebooks."""
+    names = [f"{PROSE}/{path.name}" for path in sorted((root / PROSE).glob("*.md"))]
+    return {name: read_prose(name, read_text(root / name, name)) for name in names}
+
+
+def read_efforts(root: Path) -> dict[str, TaskHead]:
+    """Difficulty and minutes of each task by its number, as the notebooks' headings give them; {} without notebooks."""
+    return {part.number: part for parts in read_parts(root).values() for part in parts if isinstance(part, TaskHead)}
+
+
+def make_sources(root: Path, assignment: Assignment, definitions: Sequence[Definition]) -> dict[str, bytes]:
+    """The notebooks with solutions, by file name."""
+    by_task: dict[str, list[Definition]] = {}
+    for one in definitions:
+        by_task.setdefault(one.task, []).append(one)
+    prose = read_parts(root)
+    check_tasks(prose, assignment)
+    made = {Path(path).stem: make_notebook(Path(path).stem, prose[path], by_task, assignment) for path in prose}
+    for notebook in made.values():
+        nbformat.validate(notebook)
+    return {f"{name}.ipynb": f"{nbformat.writes(notebook)}\n".encode() for name, notebook in made.items()}
+
+
+def collect_support(
+    root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements
+) -> dict[str, bytes]:
+    """What notebooks need beside them: helper, tests, skeleton, corpus and pictures.
+
+    The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
+    lie beside modules.
+    """
+    support = read_tests(root, assignment, [_IN_NOTEBOOK])
+    support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
+    handed_out = [*skeleton.files.values(), *read_given(root, assignment).values()]
+    support |= read_corpus(root, assignment, handed_out)
+    found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
+    for path in sorted((root / PROSE).glob("*.md")):
+        found |= named_pictures(root, read_text(path, f"{PROSE}/{path.name}"), f"{PROSE}/{path.name}")
+    handout = f"{FOLDER}/{HANDOUT}"
+    readme = fill_in(read_text(root / handout, handout), handout, words_of(assignment, requirements.packages))
+    found |= {HELPER: (root / FOLDER / HELPER).read_bytes(), "README.md": readme.encode("utf-8")}
+    found[REQUIREMENTS] = requirements.as_file()
+    return found
+
+
+def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> None:
+    """Each task has one heading and one place for answers, in one notebook; each notebook with answers has its setup.
+
+    Raises:
+        ReleaseError: naming every place where that is not so.
+    """
+    known = [task.number for task in assignment.tasks]
+    problems = []
+    for kind, form in ((TaskHead, "{{task %s: …}}"), (Answer, "{{answer %s}}")):
+        places: dict[str, str] = {}
+        for path, part in ((path, part) for path, parts in prose.items() for part in parts if isinstance(part, kind)):
+            if part.number not in known:
+                right = f"the tasks are {', '.join(known)}"
+                problems.append(Problem(path, part.line, f"there is no task {part.number}", right))
+            elif earlier := places.get(part.number):
+                what = f"{form % part.number} is already in {earlier}"
+                problems.append(Problem(path, part.line, what, "a task has one place: remove one of them"))
+            places.setdefault(part.number, f"{path}:{part.line}")
+        for number in known:
+            if number not in places:
+                what = f"{form % number} is in none of the notebooks' prose"
+                problems.append(Problem(ASSIGNMENT_FILE, 0, what, "put it in one, or remove the task"))
+    for path, parts in prose.items():
+        setups = [part.line for part in parts if isinstance(part, Setup)]
+        answers = [part.line for part in parts if isinstance(part, Answer)]
+        if len(setups) > 1 or (answers and (not setups or setups[0] > answers[0])):
+            line = answers[0] if answers else setups[1]
+            problems.append(Problem(path, line, "{{setup}} is needed once", "above the first answer"))
+    if problems:
+        raise ReleaseError(problems)
+
+
+def make_notebook(
+    name: str, parts: Sequence[Part], definitions: Mapping[str, Sequence[Definition]], assignment: Assignment
+) -> NotebookNode:
+    """Makes the notebook of one file of prose, with solutions.
+
+    Args:
+        name: of its file, without the ending.
+        parts: of its prose.
+        definitions: by task.
+        assignment: for titles and points.
+    """
+    tasks = {task.number: task for task in assignment.tasks}
+    own = [one for part in parts if isinstance(part, Answer) for one in definitions.get(part.number, ())]
+    cells: list[NotebookNode] = []
+    section, counts = "top", Counter[str]()
+
+    def next_id(kind: str) -> str:
+        """Of a cell that nobody names: the section's heading and a count, the same in every build."""
+        name = f"{kind}-{section}"
+        counts[name] += 1
+        return name if counts[name] == 1 else f"{name}-{counts[name]}"
+
+    for part in parts:
+        match part:
+            case Text(text=text):
+                if heading := re.match(r"#{1,3} (.+)", text):
+                    section = _slug(heading[1])
+                cells.append(new_markdown_cell(text, id=next_id("text")))
+            case TaskHead(number=number):
+                text = _heading(part, tasks[number], assignment)
+                cells.append(new_markdown_cell(text, id=f"task_{_flat(number)}"))
+                section = f"task-{_flat(number)}"
+            case Code(text=text, may_fail=may_fail):
+                tags = {"tags": ["raises-exception"]} if may_fail else {}
+                cells.append(new_code_cell(text, id=next_id("code"), metadata=tags))
+            case Setup():
+                imports = merge_imports([line for one in own for line in one.imports], {one.name for one in own})
+                lines = HELPERS + [line for line in imports if line not in HELPERS]
+                cells.append(_graded(f"setup_{_slug(name)}", "\n".join(lines), locked=True))
+            case Answer(number=number):
+                for one in definitions.get(number, ()):
+                    cells.append(_graded(f"task_{_flat(number)}_{one.name}", one.solved, solution=True))
+                points = tasks[number].points
+                cells.append(_graded(f"test_{_flat(number)}", f'check("{number}")', points=points, locked=True))
+    notebook: NotebookNode = new_notebook(cells=cells, metadata=METADATA)
+    return notebook
+
+
+def _heading(part: TaskHead, task: Task, assignment: Assignment) -> str:
+    points = f"{task.points:g} points" if task.points else "an extension, no points"
+    if task.threshold is not None:
+        points += f" for BLEU of at least {as_threshold(assignment.thresholds[task.threshold])}"
+    effort = f"Difficulty {part.stars} · about {part.minutes} minutes"
+    return f"## {task.number} {task.title}\n\n*{effort} · {points}*"
+
+
+def _graded(
+    name: str, text: str, *, solution: bool = False, locked: bool = False, points: float | None = None
+) -> NotebookNode:
+    """A cell that nbgrader knows; its id is its name, so that it stays the same from release to release."""
+    marks: dict[str, object] = {
+        "schema_version": 3,
+        "grade": points is not None,
+        "solution": solution,
+        "locked": locked,
+        "grade_id": name,
+        "task": False,
+    }
+    if points is not None:
+        marks["points"] = int(points) if float(points).is_integer() else points
+    cell: NotebookNode = new_code_cell(text, id=name[:64], metadata=nbformat.from_dict({"nbgrader": marks}))
+    return cell
+
+
+def _flat(number: str) -> str:
+    return number.replace(".", "_").lower()
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "section"
+
+
+def generate(root: Path, assignment_name: str, source: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Runs `nbgrader generate_assignment` on the source, in a folder of its own and without a database."""
+    # Here: nbgrader takes a second to load, and only this needs it.
+    from nbgrader.converters import GenerateAssignment, NbGraderException
+    from nbgrader.coursedir import CourseDirectory
+    from traitlets.config.loader import PyFileConfigLoader
+
+    config = PyFileConfigLoader(CONFIG, path=str(root / FOLDER)).load_config()
+    with tempfile.TemporaryDirectory(prefix="course-") as name:
+        folder = Path(name).resolve()
+        notebooks = {path: content for path, content in source.items() if path.endswith(".ipynb")}
+        target = folder / "source" / assignment_name
+        target.mkdir(parents=True)
+        for path, content in notebooks.items():
+            (target / path).write_bytes(content)
+        config.CourseDirectory.root = str(folder)
+        config.CourseDirectory.assignment_id = assignment_name
+        config.GenerateAssignment.no_database, config.SaveCells.enabled = True, False
+        refusal = _Refusal()
+        coursedir = CourseDirectory(config=config, log=refusal.log)
+        try:
+            GenerateAssignment(coursedir=coursedir, config=config, log=refusal.log).start()
+        except (NbGraderException, SystemExit) as error:
+            raise ReleaseError(f"{FOLDER}: nbgrader refuses the assignment: {refusal.cause or error}") from None
+        released = read_folder(folder / "release" / assignment_name)
+    return {**released, **{path: content for path, content in source.items() if path not in notebooks}}
+
+
+class _Refusal(logging.Handler):
+    """Keeps the cause of nbgrader's refusal, and prints nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.cause = ""
+        self.log = logging.Logger("nbgrader")
+        self.log.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        lines = record.getMessage().strip().split("\n")
+        self.cause = lines[-1] if "Traceback" in record.getMessage() else self.cause or lines[0]
+
+
+def name_stubs(text: str) -> str:
+    """Turns nbgrader's stub below a hint into `raise NotImplementedError("TODO 1.2")`, as in the skeleton."""
+    hints, _ = find_hints(parse_source("the cell", text), ())  # which tasks there are was checked in the source
+    lines = text.split("\n")
+    for number, hint in hints.items():
+        if number < len(lines) and lines[number].strip() == STUB:
+            lines[number] = indent_of(lines[number]) + raise_statement(hint.number)
+    return "\n".join(lines)
