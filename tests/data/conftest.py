@@ -9,8 +9,6 @@ import pytest
 from data import __main__ as command_line
 from data.generator.build import Corpus, build
 from data.generator.corpus_files import read_manifest, render
-from data.generator.draw.chance import Chance
-from data.generator.draw.sentences import Sentences
 from data.generator.english.sentences import write_english
 from data.generator.french.sentences import write_french
 from data.generator.meaning.nodes import Agreement, Clause, Modifier, NounPhrase, Pronoun, Sentence
@@ -116,13 +114,6 @@ def corpus(lexicon: Lexicon, settings: Settings) -> Corpus:
 def files(corpus: Corpus) -> dict[str, bytes]:
     """Its files by name."""
     return render(corpus)
-
-
-@pytest.fixture(scope="session")
-def drawn(lexicon: Lexicon, settings: Settings) -> list:
-    """Some sentences as meanings."""
-    sentences = Sentences(lexicon, settings, Chance("tests", settings))
-    return [sentences.draw() for _ in range(1500)]
 
 
 @pytest.fixture(scope="session")

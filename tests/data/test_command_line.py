@@ -55,27 +55,6 @@ def test_generate_and_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err == f"error: {dev}: missing; 'python -m data generate' writes it\n"
 
 
-def test_place_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One clear line."""
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    assert run("generate", "--output", blocked / "below") == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ") and "is not a folder" in error and error.count("\n") == 1
-
-
-def test_no_manifest_and_a_broken_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each has its own message."""
-    assert run("check", "--output", tmp_path) == 2
-    assert "there is no manifest" in capsys.readouterr().err
-    (tmp_path / "manifest.json").write_text("{")
-    assert run("check", "--output", tmp_path) == 2
-    assert "not a manifest" in capsys.readouterr().err
-    (tmp_path / "manifest.json").write_text('{"seed": 1}')
-    assert run("check", "--output", tmp_path) == 2
-    assert "not a manifest: KeyError 'test_seed'" in capsys.readouterr().err
-
-
 def test_nothing_is_left_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failure while writing leaves the old files and no parts."""
     files.write_files(tmp_path, {"a/one": b"old", "a/two": b"old"})

@@ -10,12 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
 from data import __main__ as command_line
-from data.preparation.corpus import MOST_TOKENS_READ
 from data.preparation.encodings import learn_words
-from reference.embedding import PositionalEncoding
 
 from .conftest import run
 
@@ -148,14 +145,6 @@ def test_what_was_dropped_as_too_long(tmp_path, capsys):
     assert "next:" not in said and "reads no more" not in said
     assert run("prepare", *where, "--most-tokens", 999, "--learn-anew") == 0
     assert "note: the longest side has 601 tokens" in (said := capsys.readouterr().out) and "--most-tokens 511" in said
-
-
-def test_the_longest_that_the_reference_reads():
-    """A target of so many tokens and <bos> fill its positions."""
-    encoding = PositionalEncoding(8)
-    assert encoding(torch.zeros(1, MOST_TOKENS_READ + 1, 8)).shape[1] == MOST_TOKENS_READ + 1
-    with pytest.raises(ValueError, match=str(MOST_TOKENS_READ + 2)):
-        encoding(torch.zeros(1, MOST_TOKENS_READ + 2, 8))
 
 
 def test_columns_of_a_file(tmp_path, capsys):

@@ -176,29 +176,3 @@ def test_a_hub_that_does_not_answer(tmp_path):
     )
     assert end.children_user + end.children_system - start.children_user - start.children_system < 10
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
-@pytest.mark.parametrize("form", ["parquet", "arrow", "json", "csv"])
-def test_every_form_of_a_dataset_gives_the_same_corpus(tmp_path, capsys, monkeypatch, form):
-    """As the lines of a file of pairs do."""
-    import datasets
-
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    splits = {"train": PAIRS[:50], "validation": PAIRS[50:55], "test": PAIRS[55:]}
-    tables = datasets.DatasetDict(
-        {name: datasets.Dataset.from_list([{"de": de, "en": en} for de, en in rows]) for name, rows in splits.items()}
-    )
-    (tmp_path / "set").mkdir()
-    if form == "arrow":
-        tables.save_to_disk(tmp_path / "set")
-    else:
-        for name, table in tables.items():
-            getattr(table, f"to_{form}")(tmp_path / f"set/{name}.{form}")
-    more = ["--encoding", "words", "--languages", "de", "en"]
-    assert run("prepare", "--dataset", tmp_path / "set", *more, "--output", tmp_path / "out") == 0
-    assert "50 train, 5 dev, 5 test" in capsys.readouterr().out
-    (tmp_path / "pairs.txt").write_text("".join(f"{de}\t{en}\n" for de, en in PAIRS[:50]))
-    where = ["--pairs", tmp_path / "pairs.txt", "--dev", 0, "--test", 0, *more]
-    assert run("prepare", *where, "--output", tmp_path / "lines") == 0
-    assert (tmp_path / "out/train.words").read_bytes() == (tmp_path / "lines/train.words").read_bytes()

@@ -8,27 +8,12 @@ from torch import nn
 
 from given import command_line as device
 from given.building import build_model, embedding_tables, make_optimizer
-from given.config import PRESETS, ConfigError
+from given.config import PRESETS
 from reference.decode import greedy_decode
 from reference.masks import causal_mask, padding_mask
 from reference.model import Transformer
 
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
-
-
-def test_what_cannot_be_tied_is_said(monkeypatch):
-    class Unusual(Transformer):
-        """Keeps the output projection under another name."""
-
-        def __init__(self, *sizes):
-            super().__init__(*sizes)
-            self.to_words = self.output_projection
-            del self.output_projection
-
-    monkeypatch.setattr("reference.model.Transformer", Unusual)
-    with pytest.raises(ConfigError, match="^tie_output: needs an nn.Linear `output_projection` .*--no-tie-output$"):
-        build_model(replace(SMALL, tie_output=True), 9, 9)
-    build_model(SMALL, 9, 9)
 
 
 def test_initialisation_and_tying_need_no_layout(monkeypatch):

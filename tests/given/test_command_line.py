@@ -13,7 +13,7 @@ from given.run_folder import Checkpoint
 from reference.__main__ import main
 from reference.vocab import join_subwords
 
-from .small import DEV, PAIRS, corpus_flags, write_pairs
+from .small import DEV, PAIRS, corpus_flags
 
 SIZES = ["--preset", "tiny", "--d-model", "16", "--max-length", "9", "--batch-size", "4"]
 
@@ -225,19 +225,6 @@ def test_help_has_an_example(command, capsys):
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
     assert f"example: python -m reference {command}" in capsys.readouterr().out
-
-
-def test_text_that_the_checkpoint_does_not_know_is_noted(trained, tmp_path, capsys):
-    write_pairs(tmp_path / "src", [(["je", "dors", "."], ["."]), (["el@@", "le", "mange", "rien"], ["."])])
-    files = ["--checkpoint", str(trained / "run/best.pt"), "--output", str(tmp_path / "t.png")]
-    note = "of the tokens are not in the checkpoint's vocabulary; is the text from another corpus, or not split into"
-    assert main(["translate", *files, "--input", str(tmp_path / "src"), "--tokens"]) == 0
-    assert f"reference: note: {tmp_path / 'src'}: 43% {note}" in capsys.readouterr().err
-    assert main(["attention", *files, "--sentence", "je dors", "--target", r"$\bad$"]) == 0
-    assert f"reference: note: --target: 100% {note}" in capsys.readouterr().err
-    write_pairs(tmp_path / "src", [(["je", "dors", "bien", "."], ["."])])
-    assert main(["translate", *files, "--input", str(tmp_path / "src"), "--tokens"]) == 0
-    assert "vocabulary" not in capsys.readouterr().err
 
 
 @pytest.mark.slow

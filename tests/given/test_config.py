@@ -97,29 +97,6 @@ def test_a_run_writes_its_settings_and_another_reads_them(tmp_path):
     assert Checkpoint.load(tmp_path / "again" / "last.pt").config == expected
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_every_preset_survives_its_file(tmp_path, preset):
-    (tmp_path / "s.toml").write_text(PRESETS[preset].to_toml())
-    assert Config.from_dict(read_toml(tmp_path / "s.toml")) == PRESETS[preset]
-
-
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        ("d_modle = 8\n", "s.toml: unknown setting 'd_modle'; did you mean 'd_model'?"),
-        ("d_model = \n", "s.toml: Invalid value"),
-        ("d_model = 'eight'\n", "d_model = 'eight': expected int"),
-        (None, "s.toml: No such file or directory"),
-    ],
-)
-def test_bad_settings_files_are_one_line(tmp_path, capsys, text, message):
-    if text is not None:
-        (tmp_path / "s.toml").write_text(text)
-    assert main(["train", *corpus_flags(tmp_path), "--settings", str(tmp_path / "s.toml")]) == 2
-    printed = capsys.readouterr().err
-    assert message in printed and printed.count("\n") == 1
-
-
 def test_thresholds_are_those_of_the_assignment_where_there_is_one(tmp_path, monkeypatch):
     assert read_thresholds() == {"beginner": 0.30, "advanced": 0.45}
     monkeypatch.chdir(tmp_path)

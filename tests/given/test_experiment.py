@@ -13,9 +13,8 @@ from given.decoding import load_model
 from given.experiment import Experiment
 from given.extras.weight_average import WeightAverage
 from given.measuring import Development
-from given.run_folder import Checkpoint, CheckpointError, RunFolder, kept_name
+from given.run_folder import Checkpoint, CheckpointError, RunFolder
 from reference.data import BatchLoader, read_pairs
-from reference.train import batch_loss
 
 from .small import DEV, PAIRS, SMALL
 
@@ -95,14 +94,6 @@ def test_a_run_learns_and_writes_its_folder(undisturbed):
     assert run.history[-1]["train_loss"] < run.history[0]["train_loss"] / 1.5
 
 
-def test_dev_loss_is_the_loss_of_training_in_eval_mode():
-    run = Experiment(SMALL, PAIRS, PAIRS[:5])
-    run.run_epoch(progress=False)
-    run.model.eval()
-    losses = [batch_loss(run.model, batch, run.criterion).item() for batch in run.development.loader.epoch(0)]
-    assert run.history[0]["dev_loss"] == pytest.approx(sum(losses) / len(losses), abs=1e-4)
-
-
 def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatch):
     def unwritten(*arguments, **options):
         raise NotImplementedError("TODO E.3")
@@ -154,15 +145,6 @@ def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monke
     start(tmp_path, replace(SMALL, epochs=1))
     names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
     assert names == {"best.pt", "last.pt", "settings.toml", "history.jsonl", "curves.png", "translations.txt"}
-
-
-def test_a_lost_best_checkpoint_is_made_again(tmp_path, scores):
-    scores(0.9, 0.1, 0.05)
-    start(tmp_path, replace(SMALL, epochs=2))
-    (tmp_path / "best.pt").unlink()
-    scores(0.05)
-    resume(tmp_path, longer={"epochs": 3})
-    assert Checkpoint.load(tmp_path / "best.pt").epoch == 2, "the weights of the first epoch are gone"
 
 
 def test_a_run_that_is_stopped_between_two_files_loses_none(tmp_path, monkeypatch, scores):
@@ -249,13 +231,6 @@ def test_ctrl_c_between_the_best_report_and_its_checkpoint_leaves_no_wrong_one(t
     assert Checkpoint.load(tmp_path / "best.pt").step == 16
 
 
-def test_a_second_ctrl_c_does_not_wait(tmp_path, at_batch):
-    at_batch(lambda: (press_ctrl_c(), press_ctrl_c()), 3)
-    with pytest.raises(KeyboardInterrupt):
-        start(tmp_path)
-    assert not (tmp_path / "last.pt").exists(), "it came in the middle of a step"
-
-
 def test_steps_and_reports(tmp_path, undisturbed):
     """Reports within an epoch, or after several, change nothing but the history."""
     run = start(tmp_path / "steps", replace(SMALL, max_steps=11, report_every=4), keep_epochs=True)
@@ -270,12 +245,6 @@ def test_steps_and_reports(tmp_path, undisturbed):
             assert torch.equal(one, other)
     means = [line["train_loss"] for line in each.history]
     assert run.history[0]["train_loss"] == pytest.approx((means[0] + means[1]) / 2, abs=1e-4)
-
-
-@pytest.mark.parametrize("epoch, name", [(1, "epoch-01.pt"), (1.0, "step-002999.pt"), (0.0, "step-002999.pt")])
-def test_a_checkpoint_within_an_epoch_is_named_for_its_step(epoch, name):
-    """Where epochs are long, a part of one is rounded to a whole one."""
-    assert kept_name({"epoch": epoch, "step": 2999}) == name
 
 
 def test_a_finished_run_is_prolonged(tmp_path, undisturbed):

@@ -90,23 +90,6 @@ def test_standard_streams(raw_folder, monkeypatch, capsys):
     assert capsys.readouterr().err == "reference: standard input: it is closed\n"
 
 
-def test_translations_go_to_a_redirected_output(run_folder, tmp_path):
-    """What is in the file already stays."""
-    (tmp_path / "src").write_text("ich lese .\n")
-    files = ["--checkpoint", str(run_folder / "best.pt"), "--input", str(tmp_path / "src"), "--output", "/dev/stdout"]
-    with (tmp_path / "log").open("w") as log:
-        log.write("first\n")
-        log.flush()
-        before = os.dup(1)
-        os.dup2(log.fileno(), 1)
-        try:
-            assert main(["translate", *files]) == 0
-        finally:
-            os.dup2(before, 1)
-            os.close(before)
-    assert (tmp_path / "log").read_text() == "first\ni read .\n"
-
-
 @pytest.mark.slow
 def test_what_is_typed_is_translated_line_by_line(run_folder):
     theirs, ours = pty.openpty()

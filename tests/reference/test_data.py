@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.data import LONGEST, Batch, BatchLoader, DataError, read_lines, read_pairs, read_sources
+from reference.data import LONGEST, Batch, BatchLoader, DataError, read_pairs, read_sources
 from reference.masks import diagonal_mask
 from reference.model import Transformer
 from reference.vocab import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID, Vocabulary, join_subwords
@@ -26,11 +26,6 @@ def test_vocabulary_encodes_what_it_was_built_on(sentences):
 def test_unknown_and_rare_tokens_become_unk():
     vocab = Vocabulary.build([["a", "b", "a"]], min_count=2)
     assert vocab.encode(["a", "b", "c"]) == [len(SPECIAL_TOKENS), UNK_ID, UNK_ID]
-
-
-def test_special_tokens_in_the_text_are_unknown_ones():
-    vocab = Vocabulary.build([["<pad>", "a", "<eos>", "<unk>"]])
-    assert vocab.encode(["<pad>", "a", "<bos>"]) == [UNK_ID, len(SPECIAL_TOKENS), UNK_ID]
 
 
 def test_a_token_cannot_stand_twice():
@@ -94,11 +89,6 @@ def test_sources_are_read_from_pairs_too(tmp_path):
         read_sources(path)
 
 
-def test_missing_file(tmp_path):
-    with pytest.raises(DataError, match="No such file"):
-        read_lines(tmp_path / "none")
-
-
 def test_batch_and_its_masks():
     batch = Batch.from_ids([[5, 6, 7], [8]], [[9], [10, 11]])
     assert batch.src.tolist() == [[5, 6, 7], [8, PAD_ID, PAD_ID]]
@@ -129,14 +119,3 @@ def test_every_pair_comes_once_an_epoch_and_the_order_changes(bucketing, size):
     assert seen[0] == seen[1]
     assert seen[0] != seen[2]
     assert len(list(loader.epoch(0))) == len(loader)
-
-
-def test_bucketing_saves_padding():
-    pairs = [(["a"] * (1 + i % 13), ["a"] * (1 + i % 13)) for i in range(1000)]
-    vocab = Vocabulary.build(src for src, _ in pairs)
-
-    def padding(bucketing):
-        loader = BatchLoader(pairs, vocab, vocab, 10, bucketing=bucketing)
-        return sum(int((batch.src == PAD_ID).sum()) for batch in loader.epoch(0))
-
-    assert padding(True) < padding(False) / 5

@@ -97,25 +97,6 @@ def test_a_model_is_trained_and_measured(small, capsys):
     assert tables.Checkpoint.load(last).epoch == 2
 
 
-def test_show_trains_nothing(small, trained, capsys):
-    assert run("--tables", "1", "--show") == 0
-    assert capsys.readouterr().out.count("| not run |") == 2 and not trained
-
-
-def test_a_failed_run_is_told_and_the_others_finish(small, trained, capsys, monkeypatch):
-    ordinary = tables.make_result
-
-    def fail_once(column, *rest):
-        if column.name == "1 epoch":
-            raise tables.CommandError("out of luck")
-        ordinary(column, *rest)
-
-    monkeypatch.setattr(tables, "make_result", fail_once)
-    assert run("--tables", "1", "--seeds", "1") == 1
-    captured = capsys.readouterr()
-    assert captured.err.endswith("seed-0: out of luck\n") and captured.out.count("| not run |") == 1
-
-
 def test_mistakes_get_one_line(small, trained, capsys):
     assert run("--tables", "1", "--only", "1 epoch", "--seeds", "1") == 0
     capsys.readouterr()

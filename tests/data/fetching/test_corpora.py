@@ -11,7 +11,7 @@ import shlex
 import pytest
 
 from data.fetching import commands
-from data.fetching.folder import LOCK, PublicCorpus, RemoteFile, read_table
+from data.fetching.folder import LOCK, PublicCorpus, read_table
 from given.extras.arrow_corpus import ArrowPairs
 from reference.data import read_pairs
 from reference.vocab import join_subwords
@@ -117,13 +117,3 @@ def test_wrong_names_and_addresses(tmp_path, capsys, name, url, message):
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_a_corpus_without_an_address(small, tmp_path, monkeypatch, capsys):
-    unknown = dataclasses.replace(small, files=(RemoteFile("text", "", ""),), dataset="--dataset there")
-    monkeypatch.setattr(commands, "read_table", lambda: {small.name: unknown})
-    assert fetch(tmp_path) == 2
-    assert capsys.readouterr().err == (
-        "error: text: no stable address is known; give one with --url, or: python -m data prepare --dataset there\n"
-    )
-    assert fetch(tmp_path, "--url", small.files[0].url) == 0

@@ -35,13 +35,6 @@ def test_two_versions_are_never_joined(server, small, tmp_path, tag):
     assert (tmp_path / "text").read_bytes() == server.files["text"]
 
 
-def test_a_server_that_ignores_ranges(server, small, tmp_path):
-    server.ranges = False
-    server.faults = ["break"]
-    assert fetch(tmp_path) == 0
-    assert len(server.requests) == 2 and (tmp_path / "text").read_bytes() == server.files["text"]
-
-
 def test_a_range_that_was_not_asked_for(server, small, tmp_path):
     server.faults = ["break", "elsewhere"]
     assert fetch(tmp_path) == 0
