@@ -14,14 +14,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from given.config import LANGUAGES
-
 from ..arguments import Commands, output_folder, whole_number
 from ..files import CorpusError
 from .choices import PRESETS, SPLITS, Choices
-from .corpus import MOST_TOKENS_READ, Encodings, prepare, split_name
-from .encodings import PRE_TOKENIZERS, read_encoding
-from .folder import PreparedFolder
+from .corpus import MOST_TOKENS_READ, prepare, read_summary, replace_corpus, split_name, workspace
+from .encodings import PRE_TOKENIZERS, Encodings, read_encoding
 from .reading import TextPair, read_columns, read_dataset, read_files
 
 DEFAULTS = Choices()
@@ -143,15 +140,15 @@ def number_or_share(text: str) -> int | str:
 def run_prepare(options: argparse.Namespace) -> int:
     """Writes the corpus and prints a summary."""
     choices = choose(options)
-    folder = PreparedFolder(options.output, {*choices.tokenizer_names, LANGUAGES})  # now, not after an hour of work
-    known = None if options.learn_anew else find_encodings(folder, choices)
+    earlier = read_summary(options.output)  # now, not after an hour of work
+    known = None if options.learn_anew else find_encodings(options.output, earlier, choices)
     with (
         tqdm(desc="pairs", unit="pair", delay=2, leave=False, disable=None) as bar,
-        folder.workspace() as workspace,
+        workspace(options.output) as made,
     ):
-        summary = prepare(read_text(options, choices), choices, workspace, known, bar.update)
+        summary = prepare(read_text(options, choices), choices, made, known, bar.update)
         summary["preset"], summary["tokenizers"] = options.preset, "used again" if known else "learnt"
-        removed = folder.replace(workspace, summary)
+        removed = replace_corpus(options.output, made, summary, earlier.get("files", ()))
     if options.json:
         print(json.dumps({**summary, "removed": removed}))
     else:
@@ -198,13 +195,11 @@ def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterab
     return splits
 
 
-def find_encodings(folder: PreparedFolder, choices: Choices) -> Encodings | None:
+def find_encodings(folder: Path, earlier: dict[str, Any], choices: Choices) -> Encodings | None:
     """Returns the encodings that the folder has, if they were learnt with the same choices."""
-    if any(folder.summary.get(name) != value for name, value in choices.of_encodings.items()):
+    if any(earlier.get(name) != value for name, value in choices.of_encodings.items()):
         return None
-    if not set(choices.tokenizer_names) <= set(folder.present):
-        return None
-    source, target = (read_encoding(folder.path / name) for name in choices.tokenizer_names)
+    source, target = (read_encoding(folder / name) for name in choices.tokenizer_names)
     return source, target
 
 

@@ -13,9 +13,12 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
+import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -26,13 +29,14 @@ from given.config import LANGUAGES
 
 from ..files import SEPARATOR, CorpusError
 from .choices import SPLITS, Choices, count_of
-from .encodings import Encoding, empty_tokenizer, learn_bpe, learn_words
+from .encodings import Encoding, Encodings, empty_tokenizer, learn
 from .reading import TextPair
 
 MOST_TOKENS_READ = 511  # the most tokens that reference/ reads: it has 512 positions, and a target begins with <bos>
+SUMMARY = "summary.json"  # names each file of the corpus, with its sha256
+OURS = re.compile(r"summary\.json|(train|dev|test)\.(bpe|words|arrow)|languages\.json|tokenizer(_[\w-]+)?\.json")
 MOST_CHARACTERS = 10_000  # longer lines are not sentences
 
-Encodings = tuple[Encoding, Encoding]
 Chosen = np.ndarray[tuple[int], np.dtype[np.bool_]]
 """Whether a pair is chosen, for each pair."""
 
@@ -191,24 +195,6 @@ def draw(pairs: SentencePairs, missing: list[str], choices: Choices) -> dict[str
     return {"train": pairs.choose(rest), **found}
 
 
-def learn(pairs: SentencePairs, choices: Choices) -> Encodings:
-    """Learns the encodings of both sides."""
-
-    def of(*sides: int) -> Encoding:
-        def lines() -> Iterator[str]:
-            return (pair[side] for side in sides for pair in pairs)
-
-        rules = (choices.pre_tokenizer, choices.lowercase)
-        if choices.encoding == "bpe":
-            return learn_bpe(lines, choices.vocabulary, *rules)
-        return learn_words(lines, choices.vocabulary, choices.min_count, *rules)
-
-    if choices.joint:
-        joint = of(0, 1)
-        return joint, joint
-    return of(0), of(1)
-
-
 def write_split(
     split: str, pairs: SentencePairs, encodings: Encodings, choices: Choices, path: Path
 ) -> tuple[int, list[int]]:
@@ -232,6 +218,56 @@ def write_split(
     if not count:
         path.unlink()
     return count, longest
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """Reads what an earlier `prepare` recorded in a folder; nothing where there is none.
+
+    Raises:
+        CorpusError: if files of a corpus are there and `prepare` did not write them: they may be somebody's work.
+    """
+    path = folder / SUMMARY
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        summary = json.loads(path.read_bytes())
+        if isinstance(summary["files"], dict):
+            return dict(summary)
+    theirs = [file for file in folder.iterdir() if OURS.fullmatch(file.name)] if folder.is_dir() else []
+    if theirs:
+        why = "not written by an earlier 'prepare'; move it away, or choose another --output"
+        raise CorpusError(f"{min(theirs)}: {why}")
+    return {}
+
+
+@contextmanager
+def workspace(folder: Path) -> Iterator[Path]:
+    """Makes a folder to write to within `folder`; it is gone when the block ends. Raises: CorpusError."""
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".prepare-", dir=folder) as name:
+            yield Path(name)
+    except OSError as problem:
+        raise CorpusError(f"{problem.filename or folder}: cannot write: {problem.strerror or problem}") from None
+    finally:
+        if is_new:
+            with suppress(OSError):  # it has the corpus, or was never made
+                folder.rmdir()
+
+
+def replace_corpus(folder: Path, made: Path, summary: dict[str, Any], earlier: Iterable[str]) -> list[str]:
+    """Moves the files of a workspace to a folder, with their summary; returns the earlier ones that are removed."""
+    names = sorted(file.name for file in made.iterdir())
+    summary["files"] = {}
+    for name in names:
+        with (made / name).open("rb") as file:
+            summary["files"][name] = hashlib.file_digest(file, "sha256").hexdigest()
+    (made / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    removed = sorted(name for name in earlier if name not in names and (folder / name).is_file())
+    for name in removed:
+        (folder / name).unlink()
+    for name in [*names, SUMMARY]:
+        (made / name).replace(folder / name)
+    return removed
 
 
 def _describe_languages(choices: Choices) -> str:

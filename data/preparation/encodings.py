@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from reference.vocab import CONTINUES  # noqa: E402
 
 from ..bpe import Lines, train_bpe  # noqa: E402
 from ..files import SEPARATOR, CorpusError  # noqa: E402
+from .choices import Choices  # noqa: E402
 
 SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
 UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
@@ -93,6 +95,10 @@ class Encoding:
         return self._tokenizer.to_str(pretty=True)
 
 
+Encodings = tuple[Encoding, Encoding]
+"""Of source and target."""
+
+
 def learn_bpe(lines: Lines, size: int, pre_tokenizer: str = "signs", lowercase: bool = False) -> Encoding:
     """Learns byte pairs (Sennrich et al. 2016); the same sentences in any order give the same encoding.
 
@@ -122,6 +128,24 @@ def learn_words(
     frequent = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
     numbers = {word: number for number, word in enumerate([*SPECIAL, *frequent[:size]])}
     return Encoding(_finished(empty_tokenizer(pre_tokenizer, lowercase, WordLevel(numbers, UNKNOWN))))
+
+
+def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Encodings:
+    """Learns the encodings of both sides from pairs that can be read again and again."""
+
+    def of(*sides: int) -> Encoding:
+        def lines() -> Iterator[str]:
+            return (pair[side] for side in sides for pair in pairs)
+
+        rules = (choices.pre_tokenizer, choices.lowercase)
+        if choices.encoding == "bpe":
+            return learn_bpe(lines, choices.vocabulary, *rules)
+        return learn_words(lines, choices.vocabulary, choices.min_count, *rules)
+
+    if choices.joint:
+        joint = of(0, 1)
+        return joint, joint
+    return of(0), of(1)
 
 
 def _finished(tokenizer: Tokenizer) -> Tokenizer:
