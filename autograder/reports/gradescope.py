@@ -14,7 +14,7 @@ import json
 import re
 import sys
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -72,14 +72,14 @@ def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
     limits = replace(limits, memory_mb=min(limits.memory_mb, limits.gradescope_memory_mb))
     assignment = replace(assignment, limits=limits)
     skeleton = ROOT / assignment.package
-    metadata, notes = None, []
+    handed_in, notes = None, []
     try:
-        metadata = read_metadata(root / "submission_metadata.json")
+        handed_in = read_metadata(root / "submission_metadata.json")
     except MetadataError as error:
         notes.append(f"late days and earlier attempts are unknown: {error}")
 
     def store(record: Record) -> None:
-        write_json(target, in_full(record, metadata, notes))
+        write_json(target, in_full(record, handed_in, notes))
 
     recorder = Recorder("submission", assignment, grader_version(assignment, skeleton, TEST_REFERENCES))
     try:
@@ -89,78 +89,38 @@ def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
     else:
         with open_grader(assignment, TEST_REFERENCES, level) as grader:
             record = recorder.add_all(events_of(intake, seeds_of_term(ROOT), grader), store)
-    return in_full(record, metadata, notes)
+    return in_full(record, handed_in, notes)
 
 
 class MetadataError(ValueError):
     """The metadata cannot be used; the message says where and why."""
 
 
-@dataclass(frozen=True)
-class SubmissionMetadata:
-    """When and how a submission was handed in: passed on, since the course decides what that costs.
+def read_metadata(path: Path) -> dict[str, Any]:
+    """When and how a submission was handed in, without names and addresses, for `extra_data`.
 
-    Attributes:
-        identity: Gradescope's number of the submission.
-        method: "upload", "GitHub", …
-        created: when.
-        due: the latest due date of the group; None = none is set.
-        late_due: the end of the late period, likewise.
-        earlier_scores: of earlier attempts, oldest first; None where the grader failed.
+    It is passed on, since the course decides what lateness costs. In a group, the longest extension counts.
+
+    Raises:
+        MetadataError: where the file is missing or not of that shape.
     """
-
-    identity: str
-    method: str
-    created: datetime
-    due: datetime | None
-    late_due: datetime | None
-    earlier_scores: tuple[float | None, ...]
-
-    @property
-    def late_seconds(self) -> float:
-        """Seconds after the due date; 0 = in time."""
-        return max(0.0, (self.created - self.due).total_seconds()) if self.due else 0.0
-
-    def notes(self, tells_scores: bool = True) -> list[str]:
-        """What the student reads; earlier points include those of hidden parts, so they may have to be left out."""
-        notes = []
-        if self.late_seconds:
-            ended = self.late_due is not None and self.created > self.late_due
-            after = ", and after the late period" if ended else ""
-            notes.append(f"handed in {_duration(self.late_seconds)} after the due date{after}")
-        if self.earlier_scores:
-            shown = ", ".join("not graded" if score is None else f"{score:g}" for score in self.earlier_scores[-5:])
-            before = f"; points before: {shown}" if tells_scores else ""
-            notes.append(f"attempt {len(self.earlier_scores) + 1}{before}")
-        return notes
-
-    def as_dict(self) -> dict[str, object]:
-        """For `extra_data`."""
-        return {
-            "submission_id": self.identity,
-            "method": self.method,
-            "at": self.created.isoformat(),
-            "due": self.due and self.due.isoformat(),
-            "late_due": self.late_due and self.late_due.isoformat(),
-            "late_seconds": round(self.late_seconds),
-            "attempt": len(self.earlier_scores) + 1,
-            "earlier_scores": list(self.earlier_scores),
-        }
-
-
-def read_metadata(path: Path) -> SubmissionMetadata:
-    """Reads the file, but no name or address. Raises: MetadataError where it is missing or not of that shape."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         assignments = [content["assignment"], *(user.get("assignment") or {} for user in content.get("users") or ())]
-        return SubmissionMetadata(
-            identity=str(content.get("id", "")),
-            method=str(content.get("submission_method", "")),
-            created=_time(content["created_at"]),
-            due=_latest(assignments, "due_date"),
-            late_due=_latest(assignments, "late_due_date"),
-            earlier_scores=tuple(_score(earlier) for earlier in content.get("previous_submissions") or ()),
-        )
+        created = _time(content["created_at"])
+        due, late_due = (_latest(assignments, key) for key in ("due_date", "late_due_date"))
+        earlier = [_score(one) for one in content.get("previous_submissions") or ()]
+        return {
+            "submission_id": str(content.get("id", "")),
+            "method": str(content.get("submission_method", "")),
+            "at": created.isoformat(),
+            "due": due and due.isoformat(),
+            "late_due": late_due and late_due.isoformat(),
+            "late_seconds": round(max(0.0, (created - due).total_seconds())) if due else 0,
+            "after_late_period": late_due is not None and created > late_due,
+            "attempt": len(earlier) + 1,
+            "earlier_scores": earlier,
+        }
     except OSError as error:
         raise MetadataError(f"{path.name}: {error.strerror or error}") from None
     except KeyError as error:
@@ -177,7 +137,6 @@ def _time(text: str) -> datetime:
 
 
 def _latest(assignments: list[dict[str, Any]], key: str) -> datetime | None:
-    """In a group, the longest extension counts."""
     times = [_time(assignment[key]) for assignment in assignments if assignment.get(key)]
     return max(times, default=None)
 
@@ -185,6 +144,18 @@ def _latest(assignments: list[dict[str, Any]], key: str) -> datetime | None:
 def _score(earlier: dict[str, Any]) -> float | None:
     score = earlier.get("score")
     return None if score is None or earlier.get("autograder_error") else float(score)
+
+
+def notes_on(handed_in: dict[str, Any], tells_scores: bool) -> list[str]:
+    """What the student reads; earlier points include those of hidden parts, so they may have to be left out."""
+    notes = []
+    if handed_in["late_seconds"]:
+        after = ", and after the late period" if handed_in["after_late_period"] else ""
+        notes.append(f"handed in {_duration(handed_in['late_seconds'])} after the due date{after}")
+    if scores := handed_in["earlier_scores"]:
+        shown = ", ".join("not graded" if score is None else f"{score:g}" for score in scores[-5:])
+        notes.append(f"attempt {len(scores) + 1}" + (f"; points before: {shown}" if tells_scores else ""))
+    return notes
 
 
 def _duration(seconds: float) -> str:
@@ -245,7 +216,7 @@ def as_test(part: Part) -> dict[str, Any]:
     }
 
 
-def in_full(record: Record, metadata: SubmissionMetadata | None, notes: list[str]) -> dict[str, Any]:
+def in_full(record: Record, handed_in: dict[str, Any] | None, notes: list[str]) -> dict[str, Any]:
     """The results with what only Gradescope uses: visibility, Markdown, the leaderboard, the metadata."""
     results, parts = as_results(record), record.judgement.parts
     for entry, part in zip(results["tests"], parts, strict=True):
@@ -256,10 +227,10 @@ def in_full(record: Record, metadata: SubmissionMetadata | None, notes: list[str
     if any(part.visibility != "visible" for part in parts if not part.components):
         results["leaderboard"] = []  # BLEU tells what the hidden parts have earned
     shows_all = all(part.visibility == "visible" for part in parts)
-    said = [results["output"], *(metadata.notes(tells_scores=shows_all) if metadata else ()), *notes]
+    said = [results["output"], *(notes_on(handed_in, shows_all) if handed_in else ()), *notes]
     results["output"] = "\n".join(filter(None, said))
-    if metadata:
-        results["extra_data"]["handed_in"] = metadata.as_dict()
+    if handed_in:
+        results["extra_data"]["handed_in"] = handed_in
     return results
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,11 +16,11 @@ from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.gradescope import (
     MetadataError,
-    SubmissionMetadata,
     as_markdown,
     as_results,
     in_full,
     main,
+    notes_on,
     read_metadata,
 )
 from autograder.scoring import score
@@ -60,22 +59,22 @@ def read(tmp_path: Path):
     ],
 )
 def test_lateness_is_said(read, due: str, late_due: str | None, note: str) -> None:
-    (said,) = read({"due_date": due, "late_due_date": late_due}).notes()
+    (said,) = notes_on(read({"due_date": due, "late_due_date": late_due}), tells_scores=True)
     assert said.startswith(note)
 
 
 def test_who_is_in_time_is_told_nothing_and_the_longest_extension_of_a_group_counts(read) -> None:
     for due in (None, "2026-11-21T10:30:00+01:00", "2026-11-21T09:30:01Z"):
-        assert (read({"due_date": due}).notes(), read({"due_date": due}).late_seconds) == ([], 0)
+        assert notes_on(read({"due_date": due}), tells_scores=True) == []
     users = [{"assignment": {"due_date": f"2026-11-{day}T00:00:00Z"}} for day in (19, 22, 20)]
-    assert read(users=users).late_seconds == 0
+    assert read(users=users)["late_seconds"] == 0
 
 
 def test_earlier_attempts_are_passed_on(read) -> None:
     earlier = [{"score": 40.5}, {"score": None}, {"score": 3.0, "autograder_error": True}, {"score": "71.0"}]
     handing = read({"due_date": None}, previous_submissions=earlier)
-    assert handing.as_dict()["earlier_scores"] == [40.5, None, None, 71.0]
-    assert handing.notes() == ["attempt 5; points before: 40.5, not graded, not graded, 71"]
+    assert handing["earlier_scores"] == [40.5, None, None, 71.0]
+    assert notes_on(handing, tells_scores=True) == ["attempt 5; points before: 40.5, not graded, not graded, 71"]
 
 
 @pytest.mark.parametrize(
@@ -150,14 +149,13 @@ LINES = ["the cat sleeps on the mat ."]
 
 
 @pytest.mark.parametrize("hidden, tells_bleu", [("1.4", True), ("4.1", False), ("", True)])
-def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None:
+def test_nothing_tells_what_hidden_parts_have_earned(read, hidden, tells_bleu) -> None:
     """Where parts are hidden on Gradescope, nothing else that a student sees tells it either."""
     assignment = read_assignment()
     tasks = [replace(task, visibility="hidden" if task.number == hidden else "visible") for task in assignment.tasks]
     results = tuple(TaskResult(task, State.PASSED, task.points, "") for task in tasks)
     recorder = Recorder("anna", assignment, "0" * 16)
     record = recorder.add_all([TakenIn({}), TranslationsScored(score(LINES, LINES)), TasksJudged(results), Finished()])
-    metadata = SubmissionMetadata("1", "upload", datetime.now(UTC), None, None, (40.5, 61.0))
-    told = in_full(record, metadata, [])
+    told = in_full(record, read({"due_date": None}, previous_submissions=[{"score": 40.5}, {"score": 61}]), [])
     assert bool(told["leaderboard"]) == tells_bleu
     assert told["output"] == ("attempt 3" if hidden else "attempt 3; points before: 40.5, 61")
