@@ -77,6 +77,11 @@ def words(page):
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", plain)).split())
 
 
+def section(page, name):
+    """The text of one section."""
+    return words(re.search(rf'<section aria-labelledby="{name}">.*?</section>', page, re.DOTALL)[0])
+
+
 class Balanced(HTMLParser):
     """Notes every tag, and elements that are not closed."""
 
@@ -105,26 +110,23 @@ class Balanced(HTMLParser):
 
 
 def test_a_class_has_a_page_and_one_for_each_student(pages):
-    found = pages(graded("anna", "Anna Smith"), graded("b-1", "Bob"))
-    assert set(found) == {"class.html", "students/anna.html", "students/b-1.html"}
+    found = pages(graded("anna", "Anna Smith"), graded("b-1", "Bob"), graded("c", state=State.FAILED))
+    assert set(found) == {"class.html", "students/anna.html", "students/b-1.html", "students/c.html"}
     for page in found.values():
         parsed = Balanced(page)
         assert not parsed.open and len(set(parsed.ids)) == len(parsed.ids)
-    links = Balanced(found["class.html"]).links
-    assert {link for link in links if link.endswith(".html")} == {"students/anna.html", "students/b-1.html"}
+    links = {link for link in Balanced(found["class.html"]).links if link.endswith(".html")}
+    assert links == found.keys() - {"class.html"}
+    assert "3 submissions 66.67 mean, of 100 100 median" in words(found["class.html"])
     of_anna = words(found["students/anna.html"])
     assert "Anna Smith" in of_anna and "100 of 100 points" in of_anna
+    assert "Diagonal mask: passed" in of_anna and "0 of 0" not in of_anna, "a task without points has a state alone"
 
 
 def test_the_class_links_to_similar_submissions_where_they_were_looked_for(pages, tmp_path):
     assert "similar.html" not in Balanced(pages(graded("a"))["class.html"]).links
     (tmp_path / "similar.html").write_text("<!DOCTYPE html>")
     assert "similar.html" in Balanced(pages(graded("a"))["class.html"]).links
-
-
-def test_figures_of_the_class(pages):
-    text = words(pages(graded("a"), graded("b"), graded("c", state=State.FAILED))["class.html"])
-    assert "3 submissions 66.67 mean, of 100 100 median" in text
 
 
 def test_markup_of_submissions_stays_text(pages):
@@ -143,7 +145,7 @@ def test_who_is_to_be_looked_at_first(pages):
         graded("near", bleu=(0.43, 0.44, 0.47)),
         graded("broken", state=State.GRADER_ERROR),
     )["class.html"]
-    first = words(re.search(r'<section aria-labelledby="first">.*?</section>', found, re.DOTALL)[0])
+    first = section(found, "first")
     order = [first.find(word) for word in ("grader error", "timeout", "a layer of the sandbox", "1 more with a BLEU")]
     assert order == sorted(order) and -1 not in order and "fine" not in first
     assert "BLEU 0.440 is close to advanced, 0.45: the interval is 0.430 to 0.470" in first
@@ -153,7 +155,7 @@ def test_misconceptions_are_ranked_and_counted_once_a_student(pages):
     often, seldom = "layer-norm-over-batch", "attention-not-scaled"
     assert {often, seldom} <= CATALOGUE.keys()
     found = pages(graded("a", fault=often), graded("b", fault=often), graded("c", fault=seldom))["class.html"]
-    text = words(re.search(r'<section aria-labelledby="misconceptions">.*?</section>', found, re.DOTALL)[0])
+    text = section(found, "misconceptions")
     assert f"2 × 1.4 Layer normalisation: code that {CATALOGUE[often].when}" in text
     assert text.index("2 × 1.4") < text.index("1 × 1.2 Scaled dot-product attention")
     assert CATALOGUE[seldom].hint in text
@@ -182,14 +184,9 @@ def test_the_items_that_were_lost_most_often_come_first(pages):
         with_rubric("c", item("first", 1), item("second", 0, requires="first")),
         with_rubric("d", item("first", 0), item("second", 1)),
     )["class.html"]
-    text = words(re.search(r'<section aria-labelledby="items">.*?</section>', page, re.DOTALL)[0])
+    text = section(page, "items")
     assert text.endswith("Layer normalisation second 3 of 4 1.4 Layer normalisation first 1 of 4")
     assert 'aria-label="50% own tests fail, 25% another item is missing"' in page
-
-
-def test_a_task_without_points_has_a_state_alone(pages):
-    text = words(pages(graded("a"))["students/a.html"])
-    assert "Diagonal mask: passed" in text and "0 of 0" not in text
 
 
 def test_who_is_late_and_what_a_person_has_to_decide(pages):
@@ -201,7 +198,7 @@ def test_who_is_late_and_what_a_person_has_to_decide(pages):
     late = shown(graded("bob").record, "bob", "Bob", is_late=True)
     found = pages(graded("anna"), late, left_out=left_out, more=(undecided,))
     text = words(found["class.html"])
-    first = words(re.search(r'<section aria-labelledby="first">.*?</section>', found["class.html"], re.DOTALL)[0])
+    first = section(found["class.html"], "first")
     assert "2 to look at first" in text and "1 late" in text and "Taken in from Canvas" in text
     assert "Eve several submissions, and nothing tells which one counts: eve.zip, eve" in first
     assert f"{MARKUP} no student in the roster" in first and "grades.csv not named as Canvas" in text

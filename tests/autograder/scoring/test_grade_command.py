@@ -61,14 +61,6 @@ def test_json(grade, files, tokenize):
     assert "thresholds are for" not in grade(*files, "--tokenize", tokenize, "--threshold", "mine=0.2").out
 
 
-def test_thresholds_from_a_file(grade, files, write):
-    settings = write("mine.toml", "[thresholds]\nsome = 0.01\nall = 1.0\n")
-    assert grade(*files, "--thresholds", settings).returncode == 1
-    done = grade(*files, "--thresholds", settings, "--threshold", "all=0.02")
-    assert done.returncode == 0
-    assert "\nall            0.02  passed\n" in done.out
-
-
 def test_course_format_on_both_sides(grade, write):
     lines = ["le ch@@ at|||the ca@@ t sleeps well .", "un chien|||a do@@ g sleeps b@@ ad@@ ly ."]
     path = write("t", lines)
@@ -115,6 +107,7 @@ def test_bad_files(grade, files, write, tmp_path, side, content, reason):
     ],
 )
 def test_wrong_command_lines(grade, files, arguments, reason):
+    assert refused(grade(), "the following arguments are required: --translations, --references")
     assert refused(grade(*files, *arguments), reason)
 
 
