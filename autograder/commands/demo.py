@@ -47,8 +47,8 @@ def add_commands(commands: Commands) -> None:
         run,
         "grade a sample class of twelve, to see what you get",
         "Make a class of twelve in the layout of Canvas's download: right, faulty, unfinished, a notebook, late, "
-        "damaged, hostile, a copy in disguise. Grade it, and compare the submissions. Everything goes into one folder, which is "
-        "made anew; the commands are shown as you would type them.",
+        "damaged, hostile, a copy in disguise. Grade it, and compare the submissions. Everything goes into one folder, "
+        "which is made anew; the commands are shown as you would type them.",
         "--output build/demo",
     )
     parser.add_argument("--output", type=Path, default=Path("demo"), help="default: demo")

@@ -27,7 +27,6 @@ from .pages.writing import STUDENTS
 from .spreadsheets import as_csv, as_score
 
 MOST_CHARACTERS = 2_000
-LEAST_DIFFERENCE = 0.005  # of points
 MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
 
 
@@ -101,10 +100,10 @@ class About:
         """What the platform says that the assignment is worth, where that is something else."""
         for text in said:
             try:
-                difference = abs(float(text.replace(",", ".")) - self.max_score)
+                is_other = round(float(text.replace(",", ".")) - self.max_score, 2) != 0
             except ValueError:
                 continue
-            if difference > LEAST_DIFFERENCE:
+            if is_other:
                 there = f"its assignment is worth {printable(text, 20)} points"
                 return f"{there}, these marks are out of {self.max_score:g}; change that first"
         return ""
@@ -157,7 +156,6 @@ def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[
 CANVAS_STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 CANVAS_IDS = {"ID": "canvas", "SIS User ID": "number", "SIS Login ID": "login"}
 ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
-MOST_HEADINGS = 5
 
 
 def canvas_table(marks: Sequence[Mark], about: About) -> Table:
@@ -187,7 +185,7 @@ def column_in(marks: Sequence[Mark], title: str) -> tuple[str, str]:
     if len(same) == 1 or not titles:
         return (*same, title)[0], ""
     likely = same or sorted(titles, key=lambda heading: title.casefold() not in heading.casefold())
-    shown = first_of([repr(printable(heading, 60)) for heading in likely], MOST_HEADINGS)
+    shown = first_of([repr(printable(heading, 60)) for heading in likely], 5)
     which = f"{'more than one column' if same else 'no column'} of the gradebook is {title!r} and its number"
     return title, f"{which}: name the one that is meant with --column: {shown}"
 
@@ -250,8 +248,6 @@ def moodle_feedback(mark: Mark) -> str | None:
 # elsewhere hands on what Gradescope would have handed out under Download Grades.
 
 STATUS = {Status.GRADED: "Graded", Status.NEEDS_REVIEW: "Ungraded", Status.MISSING: "Missing"}
-FOLDER = "submission_"
-"""Before the submission's number, in Gradescope's own download."""
 
 
 def gradescope_table(marks: Sequence[Mark], about: About) -> Table:
@@ -270,7 +266,7 @@ def gradescope_table(marks: Sequence[Mark], about: About) -> Table:
                 "Total Score": as_score(mark.result.score),
                 "Max Points": as_score(about.max_score),
                 "Status": STATUS[mark.result.status],
-                "Submission ID": member.entry.removeprefix(FOLDER) if member.entry.startswith(FOLDER) else "",
+                "Submission ID": member.entry.partition("submission_")[2],  # as in Gradescope's own download
                 "Submission Time": f"{member.submitted:%Y-%m-%d %H:%M:%S %z}" if member.submitted else "",
                 "Lateness (H:M:S)": "",
             }
@@ -312,14 +308,7 @@ FEEDBACK_FILES = {"canvas": canvas_feedback, "moodle": moodle_feedback}
 
 @dataclass(frozen=True)
 class Export:
-    """What was written for a platform.
-
-    Attributes:
-        table: that its file has.
-        marks: the file.
-        feedback: the archive.
-        without_feedback: students with a score of whom no page could be put into the archive.
-    """
+    """The table that the file `marks` has, and the archive `feedback`, with no page of some students with a score."""
 
     table: Table
     marks: Path
@@ -328,14 +317,7 @@ class Export:
 
 
 def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> Export:
-    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`.
-
-    Args:
-        platform: one of PLATFORMS.
-        marks: of all students.
-        about: what they are for.
-        source: the folder of marks, with the students' pages.
-        output: where to write.
+    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`; `source` is the folder of marks, with the students' pages.
 
     Raises:
         NotWrittenError: where that fails.
