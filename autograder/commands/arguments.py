@@ -77,11 +77,7 @@ def add_parser(
 
 
 def open_store(store: str | None, folder: Path, assignment: Assignment) -> Database:
-    """The database of a class that has been graded.
-
-    Raises:
-        StoreError: where there is none.
-    """
+    """The database of a class that has been graded. Raises: StoreError where there is none."""
     if store is None and not (folder / FILE).is_file():
         what = "no such file; expected the folder that `grade-class --output` has written"
         raise StoreError(f"{printable(str(folder / FILE))}: {what}")
@@ -89,15 +85,9 @@ def open_store(store: str | None, folder: Path, assignment: Assignment) -> Datab
 
 
 def check_mode(options: argparse.Namespace, of_class: Iterable[str], of_one: Iterable[str]) -> None:
-    """Refuses options that have no say, since they are about a class and only one submission is meant, or vice versa.
+    """Refuses options that have no say: they are about a class and only one submission is meant, or vice versa.
 
-    Args:
-        options: with `is_class`; those that were not given are None.
-        of_class: names of options that only a class has.
-        of_one: likewise of one submission.
-
-    Raises:
-        UserError: naming the first of them.
+    Options that were not given are None. Raises: UserError naming the first that was.
     """
     for name in of_one if options.is_class else of_class:
         if getattr(options, name) is not None:
@@ -106,11 +96,7 @@ def check_mode(options: argparse.Namespace, of_class: Iterable[str], of_one: Ite
 
 
 def check_references(references: Path) -> None:
-    """Finds references that cannot be read. Only the default ones may be missing: the tasks that need them say so.
-
-    Raises:
-        ScoringError: where they cannot be read.
-    """
+    """Finds references that cannot be read. Only the default ones may be missing: the tasks that need them say so."""
     if references != TEST_REFERENCES or references.exists():
         read_references(references)
 

@@ -83,11 +83,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def sheet_of_one(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> Sheet:
-    """The sheet of one submission.
-
-    Raises:
-        IntakeError: where it cannot be read.
-    """
+    """The sheet of one submission."""
     try:
         intake = take_in(options.submission, options.release, assignment)
     except IntakeRefusedError as error:

@@ -150,11 +150,7 @@ def waive(options: argparse.Namespace) -> int:
 
 @contextmanager
 def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[ByHand, str, str]]:
-    """The decisions of a class, the student that this one is about, and who enters it.
-
-    Raises:
-        StoreError: also where this machine does not know its user.
-    """
+    """The decisions of a class, the student that this one is about, and who enters it."""
     with open_store(options.store, options.output, assignment) as database:
         by_hand = ByHand(database)
         student = by_hand.find_student(options.student)
@@ -166,11 +162,7 @@ def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tu
 
 
 def task_of(number: str, assignment: Assignment) -> Task:
-    """The task with a number.
-
-    Raises:
-        StoreError: where there is none.
-    """
+    """The task with a number. Raises: StoreError where there is none."""
     tasks = {task.number: task for task in assignment.tasks}
     if number not in tasks:
         near = difflib.get_close_matches(number, tasks, n=1, cutoff=0.0)[0]
@@ -180,11 +172,7 @@ def task_of(number: str, assignment: Assignment) -> Task:
 
 
 def check_days(days: int | None) -> int | None:
-    """A number of days.
-
-    Raises:
-        StoreError: where it is negative, or more than any term has.
-    """
+    """A number of days. Raises: StoreError where it is negative, or more than any term has."""
     if days is not None and not 0 <= days <= MOST_DAYS:
         raise StoreError(f"--days {days}: expected 0 to {MOST_DAYS}")
     return days

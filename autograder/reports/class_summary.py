@@ -26,15 +26,8 @@ MOST_NAMES = 8
 class TaskSummary:
     """How the class did in one task, as graded.
 
-    Attributes:
-        number: of the task.
-        title: likewise.
-        points: what it is worth.
-        extension: whether that is a bonus.
-        mean: of the points, over the submissions that have a mark there; None where none has.
-        full: share of these submissions with all points, in percent.
-        partial: with some, likewise.
-        states: how many submissions are in which state.
+    The mean of the points, and the shares in percent of those with all and with some of them, are over submissions that
+    have a mark there; the mean is None where none has. `states` counts submissions.
     """
 
     number: str
@@ -78,13 +71,7 @@ def records_of(results: Iterable[Result]) -> dict[str, Record]:
 
 
 def write_summary(roll: Roll, results: Sequence[Result], output: Path) -> None:
-    """Writes summary.csv and summary.json, each in one piece.
-
-    Args:
-        roll: of the class.
-        results: of its students; at least one has been graded.
-        output: an existing folder.
-    """
+    """Writes summary.csv and summary.json, each in one piece; at least one student has been graded."""
     rows = rows_of(results)
     about = {
         "layout": roll.layout,

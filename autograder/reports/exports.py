@@ -32,13 +32,7 @@ MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
 
 @dataclass(frozen=True)
 class Mark:
-    """A student's mark.
-
-    Attributes:
-        result: of the student.
-        ids: kind -> value, as in `Person`; those of the roster come first.
-        row: the student's line in the roster, by heading; empty where there is none.
-    """
+    """A student's mark; ids by kind, as in `Person`, the roster's first; the student's line there, by heading."""
 
     result: Result
     ids: Mapping[str, str]
@@ -84,11 +78,8 @@ def _told(one: PartMark) -> str:
 class About:
     """What the marks are for.
 
-    Attributes:
-        title: of the assignment.
-        max_score: without bonus points.
-        column: its heading on the platform; "" = found in the roster, or else the title.
-        points: what the platform's assignments are worth, by column, where the roster tells.
+    The column is its heading on the platform, "" = found in the roster, or else the title; `points` says what the
+    platform's assignments are worth, by column, where the roster tells.
     """
 
     title: str
@@ -111,14 +102,10 @@ class About:
 
 @dataclass(frozen=True)
 class Table:
-    """A file to import.
+    """A file to import: its columns, and rows by column.
 
-    Attributes:
-        heading: the columns, in order.
-        rows: by column.
-        unknown: names and ids of students with a score whom the platform could not find.
-        note: what a person should see to before the import, or "".
-        doubt: why the platform would put these marks into another place than the one that is meant, or "".
+    Students with a score whom the platform could not find are unknown to it. The note says what to see to before the
+    import, the doubt why marks would come into another place than the one that is meant.
     """
 
     heading: Sequence[str]
@@ -129,12 +116,7 @@ class Table:
 
 
 def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Mark]:
-    """The marks of all students, with what a roster of the platform tells about them.
-
-    Args:
-        results: of the class.
-        roster: may come from another platform than the submissions; ids decide, or else names.
-    """
+    """The marks of all students, with what a roster tells, perhaps another platform's; ids decide, or else names."""
     index = Index(roster)
     found = index.students_of([[Person(result.member.name, result.member.ids)] for result in results])
     marks = []
@@ -317,11 +299,7 @@ class Export:
 
 
 def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> Export:
-    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`; `source` is the folder of marks, with the students' pages.
-
-    Raises:
-        NotWrittenError: where that fails.
-    """
+    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`; `source` is the folder of marks, with the students' pages."""
     table = PLATFORMS[platform](marks, about)
     path = output / f"{platform}.csv"
     write_result(path, as_csv(table.heading, table.rows))

@@ -74,11 +74,7 @@ class Gradebook:
     """nbgrader's gradebook, for one student's submission of the assignment."""
 
     def __init__(self, target: Target, student: str, assignment: Assignment) -> None:
-        """Reads the notebooks and compares their points with the assignment's; opens nothing yet.
-
-        Raises:
-            UserError: where the points differ.
-        """
+        """Reads the notebooks, whose points have to be the assignment's; opens nothing yet."""
         self.target, self.student = target, student
         self.name, self.notebooks = read_notebooks()
         self.cells = graded_cells(self.notebooks)
@@ -91,11 +87,7 @@ class Gradebook:
 
     @classmethod
     def open(cls, text: str, student: str, assignment: Assignment) -> "Gradebook":
-        """The gradebook for the command line's arguments.
-
-        Raises:
-            UserError: for a course, a student's id or notebooks that cannot be used.
-        """
+        """The gradebook that the command line's arguments name. Raises: UserError where it cannot be used."""
         if not STUDENT.fullmatch(student):
             expected = "expected letters, digits and . _ @ -, beginning with a letter or digit"
             raise UserError(f"--student {student!r}: {expected}")
@@ -105,19 +97,10 @@ class Gradebook:
     def open_all(
         cls, text: str, students: dict[str, str], assignment: Assignment, note: Callable[[str], None]
     ) -> dict[str, "Gradebook"]:
-        """The gradebooks for a class, by the submissions' file names.
+        """The gradebooks for a class, by the submissions' file names, of students by file name.
 
-        Submissions whose student is in doubt have none: several of one student, of which only one can count, and those
-        whose name is no id.
-
-        Args:
-            text: the course's folder or the database's URL.
-            students: file name -> nbgrader's id of the student.
-            assignment: whose marks are written.
-            note: called with a line for each student in doubt.
-
-        Raises:
-            UserError: for a course or notebooks that cannot be used.
+        Submissions whose student is in doubt have none, but a note: several of one student, of which only one can
+        count, and those whose name is no id.
         """
         target = find_target(text)
         files: dict[str, list[str]] = {}
@@ -150,11 +133,8 @@ class Gradebook:
         """Writes the marks of a record, all of them or none.
 
         A part that the grader could not judge gets no mark and waits for a person. Marks given by hand in nbgrader
-        stay, as nbgrader does it, and are flagged for review.
-
-        Args:
-            record: of the student's submission.
-            scores: by the task's number, with points that a person gave; None = the record's.
+        stay, as nbgrader does it, and are flagged for review. Scores by the task's number, with points that a person
+        gave, take the place of the record's.
         """
         if scores is None:
             scores = {part.number: part.score for part in record.judgement.parts}
@@ -169,12 +149,7 @@ class Gradebook:
             book.db.commit()
 
     def write_feedback(self, record: Record, intake: Intake | None) -> None:
-        """Writes notebooks with answers and messages to the place that nbgrader makes feedback from, if there is one.
-
-        Args:
-            record: of the submission.
-            intake: the submission; None where it was refused.
-        """
+        """Writes notebooks with answers and messages where nbgrader makes feedback from, if it has a folder."""
         if not (folder := self._feedback):
             return
         parts = {test_cell(part.number): part for part in record.judgement.parts}
@@ -243,11 +218,7 @@ class Gradebook:
 
 
 def find_target(text: str) -> Target:
-    """The target that a course's folder or a database's URL names.
-
-    Raises:
-        UserError: for text that is neither; the message has no password.
-    """
+    """The target that a course's folder or a database's URL names; messages have no password."""
     expected = "expected a folder such as notebooks, or a URL like postgresql://…"
     if "://" in text:
         try:
@@ -262,11 +233,7 @@ def find_target(text: str) -> Target:
 
 
 def read_notebooks() -> tuple[str, dict[str, Json]]:
-    """The assignment's name in nbgrader, and the notebooks that were handed out, by name.
-
-    Raises:
-        UserError: where there are none.
-    """
+    """The assignment's name in nbgrader, and the notebooks that were handed out, by name."""
     name = read_assignment().name
     paths = sorted((HANDED_OUT / name).glob("*.ipynb"))
     if not paths:

@@ -100,9 +100,6 @@ def read_metadata(path: Path) -> dict[str, Any]:
     """When and how a submission was handed in, without names and addresses, for `extra_data`.
 
     It is passed on, since the course decides what lateness costs. In a group, the longest extension counts.
-
-    Raises:
-        MetadataError: where the file is missing or not of that shape.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -20,10 +20,7 @@ MOST_CHARACTERS = 150
 def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja2.Environment:
     """The templates of a folder, in which all text is escaped and a missing name is an error; they extend `base.html`.
 
-    Args:
-        templates: with `style.css`, which a page's content security policy names by `style_hash`, and perhaps
-            `table.js`, likewise by `script_hash`.
-        filters: for the templates, by name.
+    A page's content security policy names the folder's `style.css` by `style_hash`, and `table.js` by `script_hash`.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([templates, BASE]),
@@ -42,13 +39,7 @@ def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja
 
 @dataclass(frozen=True)
 class CodeLine:
-    """A line of an excerpt.
-
-    Attributes:
-        number: as the student's editor shows it; "" for what is left out.
-        text: of the line.
-        is_marked: whether the excerpt is shown for its sake.
-    """
+    """A line with its number in the student's editor, "" for what is left out; marked if it is why it is shown."""
 
     number: str
     text: str

@@ -41,11 +41,7 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
 
 
 def write_regrade(held: Sequence[Held], names: Mapping[str, str], output: Path) -> None:
-    """Writes regrade.json, or removes an earlier one where nothing changes.
-
-    Raises:
-        NotWrittenError: where that fails.
-    """
+    """Writes regrade.json, or removes an earlier one where nothing changes."""
     if not held:
         (output / REGRADE).unlink(missing_ok=True)
         return

@@ -15,13 +15,9 @@ FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff
 
 
 def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
-    """A table as CSV, quoted where needed.
+    """A table as CSV, quoted where needed; what a row lacks is empty, and other keys are left out.
 
     It begins with a byte-order mark: without one, spreadsheets take UTF-8 for an older encoding and spoil names.
-
-    Args:
-        heading: the columns.
-        rows: by column; what is missing is empty, and other keys are left out.
     """
     text = io.StringIO()
     text.write(BYTE_ORDER_MARK)

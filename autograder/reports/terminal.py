@@ -13,12 +13,7 @@ from ..grading.states import State
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of the text.
-
-    Attributes:
-        text: of one or more lines.
-        is_prose: sentences, as opposed to lines with numbers and code.
-    """
+    """A piece of the text: sentences, or lines with numbers and code."""
 
     text: str
     is_prose: bool = False

@@ -140,11 +140,7 @@ def score(
 
 
 def make_metric(tokenize: str) -> BLEU:
-    """Creates sacreBLEU's metric with one of its tokenizations.
-
-    Raises:
-        ScoringError: if sacreBLEU does not know the name, or lacks a package or a model for it.
-    """
+    """Creates sacreBLEU's metric with one of its tokenizations. Raises: ScoringError where it cannot be used."""
     if tokenize not in TOKENIZATIONS:
         raise ScoringError(f'tokenize "{printable(tokenize, 40)}": unknown; sacreBLEU has {", ".join(TOKENIZATIONS)}')
     logging.getLogger("sacrebleu").setLevel(logging.CRITICAL)  # its remarks on the way would be more lines on stderr
@@ -157,11 +153,7 @@ def make_metric(tokenize: str) -> BLEU:
 
 
 def count(metric: BLEU, hypotheses: Sequence[str], references: Sequence[str]) -> Array:
-    """What BLEU follows from, of each sentence: words, words of the reference, matches and n-grams per order.
-
-    Returns:
-        (sentences, 10), int64.
-    """
+    """What BLEU follows from: (sentences, 10) with words, words of the reference, matches and n-grams per order."""
     sentences = [metric.corpus_score([h], [[r]]) for h, r in zip(hypotheses, references, strict=True)]
     return np.array([[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in sentences], dtype=np.int64)
 

@@ -82,15 +82,7 @@ def parse_translations(
 
 
 def read_references(path: str | os.PathLike[str], *, name: str | None = None) -> list[str]:
-    """Reads one reference per line, either plain or as `src|||tgt`, with byte-pair marks.
-
-    Args:
-        path: a text file in UTF-8.
-        name: of the file in messages; by default its path.
-
-    Raises:
-        ScoringError: where the file cannot be read as that, or a reference is empty.
-    """
+    """Reads one reference per line, either plain or as `src|||tgt`, with byte-pair marks. Raises: ScoringError."""
     name = printable(name or os.fspath(path))
     references = _target_sides(_without_blank_end(_split(read_bounded_text(path, name), name), 1), name)
     for number, line in enumerate(references, start=1):

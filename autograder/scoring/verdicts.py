@@ -54,14 +54,9 @@ def judge(score: Measured, thresholds: Mapping[str, float]) -> list[Verdict]:
 
 
 def choose_thresholds(file: str | os.PathLike[str] | None, arguments: Sequence[str]) -> dict[str, float]:
-    """The thresholds that a command line asks for.
+    """The thresholds that a command line asks for, by a file, `NAME=VALUE` strings, or both; or else the assignment's.
 
-    Args:
-        file: a TOML file to use instead of the assignment's, or None.
-        arguments: `NAME=VALUE` strings. Alone, they are the thresholds; with a file, they change some of its own.
-
-    Raises:
-        ScoringError: where one is wrong or unknown.
+    Alone, the strings are the thresholds; with a file, they change some of its own. Raises: ScoringError.
     """
     changes = parse_thresholds(arguments)
     if file is None:
@@ -75,11 +70,7 @@ def choose_thresholds(file: str | os.PathLike[str] | None, arguments: Sequence[s
 
 
 def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT_FILE) -> dict[str, float]:
-    """The `[thresholds]` table of a TOML file, by default the assignment's; other tables are ignored.
-
-    Raises:
-        ScoringError: where there is no such file or table, or a threshold in it is wrong.
-    """
+    """The `[thresholds]` table of a TOML file, by default the assignment's. Raises: ScoringError."""
     where = printable(os.fspath(path))
     try:
         table = tomllib.loads(read_bounded_text(path, where)).get("thresholds")
@@ -93,11 +84,7 @@ def read_thresholds(path: str | os.PathLike[str] = ASSIGNMENT_FILE) -> dict[str,
 
 
 def parse_thresholds(arguments: Iterable[str]) -> dict[str, float]:
-    """Thresholds written as `NAME=VALUE`, in the order given.
-
-    Raises:
-        ScoringError: where one is malformed, given twice or out of range.
-    """
+    """Thresholds written as `NAME=VALUE`, in the order given. Raises: ScoringError."""
     thresholds: dict[str, float] = {}
     for argument in arguments:
         where = f"--threshold {printable(argument, 60)}"

@@ -127,14 +127,7 @@ def class_view(
     assignment: Assignment,
     catalogue: Mapping[str, Fault],
 ) -> dict[str, object]:
-    """What the template `class.html` shows.
-
-    Args:
-        records: by key; at least one.
-        results: of the students, by the key of their submission.
-        assignment: its title and thresholds.
-        catalogue: misconceptions by id.
-    """
+    """What the template `class.html` shows of at least one record, by key, and of the students who share each."""
     judgements = [record.judgement for record in records.values()]
     marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
     scores = scores_of(one for same in results.values() for one in same)

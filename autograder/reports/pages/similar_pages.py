@@ -28,15 +28,7 @@ MOST_SHOWN = 40
 def write_similar_page(
     findings: Findings, roll: Roll, written: Mapping[str, Written], assignment: Assignment, output: Path
 ) -> None:
-    """Writes `similar.html`.
-
-    Args:
-        findings: of the class.
-        roll: its students.
-        written: what they wrote, by the submission's key.
-        assignment: its title.
-        output: an existing folder.
-    """
+    """Writes `similar.html`."""
     names = roll.names()
     view = {
         "title": assignment.title,
@@ -153,13 +145,7 @@ def similar_json(findings: Findings, roll: Roll, written: Mapping[str, Written])
 
 
 def write_translated_page(found: CheckedClass, assignment: Assignment, output: Path) -> Path:
-    """Writes `translated-again.html`; its path.
-
-    Args:
-        found: what translating again has shown.
-        assignment: its title.
-        output: an existing folder.
-    """
+    """Writes `translated-again.html`; its path."""
     by_outcome = {
         name: sorted((one for one in found.submissions if one.outcome == name), key=lambda one: (one.same, one.name))
         for name in ("differs", "not translated", "agrees", "nothing to check")

@@ -37,13 +37,7 @@ class Task:
 
 
 def student_view(record: Record, assignment: Assignment, results: Sequence[Result]) -> dict[str, object]:
-    """What the template `student.html` shows.
-
-    Args:
-        record: as graded.
-        assignment: its title and thresholds.
-        results: of the students who share it.
-    """
+    """What the template `student.html` shows of a record, and of the students who share it."""
     judgement = record.judgement
     return {
         "title": assignment.title,

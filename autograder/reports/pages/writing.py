@@ -26,15 +26,7 @@ STUDENTS, CLASS, SIMILAR, TRANSLATED = "students", "class.html", "similar.html",
 def write_pages(
     roll: Roll, results: Sequence[Result], assignment: Assignment, catalogue: Mapping[str, Fault], output: Path
 ) -> None:
-    """Writes `class.html`, and `students/KEY.html` for each submission.
-
-    Args:
-        roll: of the class.
-        results: of its students; at least one has been graded.
-        assignment: its title and thresholds.
-        catalogue: misconceptions by id.
-        output: an existing folder.
-    """
+    """Writes `class.html`, and `students/KEY.html` for each submission; at least one has been graded."""
     records = {result.member.key: result.record for result in results if result.record}
     shared = {key: results_for(key, results) for key in records}
     names = roll.names()
