@@ -16,7 +16,6 @@ from release.notebooks import (
     generate,
     make_notebook,
     make_sources,
-    name_stubs,
 )
 from release.problems import ReleaseError
 from release.prose import read_prose
@@ -36,13 +35,6 @@ def test_what_only_a_solution_imports_is_imported_in_the_solution(course) -> Non
     assert "import math" not in solved["scaled_dot_product_attention"].imports
     assert "from student.decode import cut_sentence" in solved["beam_decode"].imports
     assert not any("islice" in line for one in course.definitions for line in (*one.imports, one.open))
-
-
-def test_notebooks_import_what_they_do_not_define(course, cells_of) -> None:
-    setup = cells_of(course.release, "2_layers_and_model.ipynb")["setup_2-layers-and-model"]["source"].split("\n")
-    assert setup[0] == "from course import check, is_graded, refresh"
-    assert "from student.attention import MultiHeadedAttention" in setup
-    assert "from student.layers import FeedForward, LayerNorm" in setup  # EncoderLayer is defined there
 
 
 def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
@@ -121,12 +113,6 @@ def test_markers_in_the_prose_stop_the_release(course, tmp_path) -> None:
     source = make_sources(tmp_path, read_assignment(), list(course.definitions))
     with pytest.raises(ReleaseError, match="nbgrader refuses the assignment: RuntimeError: Solution region detected"):
         generate(ROOT, course.name, source)
-
-
-def test_stubs_without_a_hint_stay() -> None:
-    stub, named = "raise NotImplementedError()", 'raise NotImplementedError("TODO 1.2")'
-    text = f"def f():\n    # TODO 1.2: one\n    # and two\n    {stub}\n\ndef g():\n    {stub}"
-    assert name_stubs(text) == text.replace(stub, named, 1)
 
 
 def test_grading_finds_every_answer_in_the_notebooks(course, tmp_path) -> None:

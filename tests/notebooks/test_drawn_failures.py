@@ -35,13 +35,6 @@ def test_cross_attention_has_the_first_mask_and_self_attention_the_last():
     assert cut("self_weights", got, expected, [source, target]).forbidden.any()
 
 
-def test_other_values_stand_by_position_and_feature():
-    pair = cut("the output, called with x (2, 3, 4)", *wrong_at(1, 2, 0, shape=(2, 3, 4)), [torch.ones(3, 4).bool()])
-    assert (pair.what, pair.axes, pair.forbidden) == ("the output (sentence 1)", ("position", "feature"), None)
-    assert cut("the mean", *wrong_at(3, shape=(5,))).worst == (0, 3)
-    assert cut("the loss", torch.ones(()), torch.zeros(())) is None
-
-
 def test_the_picture_outlines_the_place_that_the_message_names():
     got, expected = torch.zeros(2, 3), torch.tensor([[0.5, 0, 0], [0, 0, 90.0]])
     got[1, 2] = 80.0  # differs by 10, a tenth of 90; the other by 0.5, a third of 1 + 0.5
@@ -62,7 +55,3 @@ def test_the_picture_has_no_ground_of_its_own(scale):
     picture = Image.open(io.BytesIO(draw_failure(CheckFailed("the output", (got * scale, expected)))))
     assert picture.mode == "RGBA" and picture.getpixel((0, 0))[3] == 0
     assert max(picture.size) < 2000
-
-
-def test_what_compares_no_tensors_is_not_drawn():
-    assert draw_failure(CheckFailed("a shape")) is None

@@ -10,7 +10,7 @@ import pytest
 from autograder.testing.errors import UnreadableNotebookError
 from autograder.testing.notebook import Course as Notebooks
 from autograder.testing.notebook import course as course_module
-from autograder.testing.notebook.course import AnswerPackage, assemble
+from autograder.testing.notebook.course import AnswerPackage
 from foundation.places import ROOT
 
 
@@ -101,15 +101,6 @@ def test_a_short_cut_earns_nothing_here_either(notebooks, history, course, capsy
     assert "uses torch.nn.LayerNorm" in said and "this notebook, cell 3, line" in said and borrowed.strip() in said
 
 
-@pytest.mark.slow
-def test_what_was_run_last_counts_also_where_it_is_worse(notebooks, history, course) -> None:
-    text = solved(course, "InputEmbedding")
-    history += ["import math\nfrom torch import nn", text, text.replace(" * math.sqrt(self.d_model)", "")]
-    assert notebooks.check("1.1") == 0
-    history += [text]
-    assert notebooks.check("1.1") == 4
-
-
 def test_answers_that_were_saved_elsewhere_are_imported_and_refreshed(notebooks, folder, history, course) -> None:
     norm = solved(course, "LayerNorm").replace("### BEGIN SOLUTION", "import torch")
     save(folder, "1_building_blocks.ipynb", "task_1_4_LayerNorm", norm)
@@ -123,23 +114,6 @@ def test_answers_that_were_saved_elsewhere_are_imported_and_refreshed(notebooks,
     assert importlib.import_module("student.model").__name__ == "student.model"
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("student.nothing")
-
-
-def test_one_import_assembles_the_answers_once(notebooks, history, monkeypatch) -> None:
-    calls = []
-    monkeypatch.setattr(course_module, "assemble", lambda *a: calls.append(a) or assemble(*a))
-    data = importlib.import_module("student.data")
-    assert "student.masks" in sys.modules and len(calls) == 1
-    assert data.__file__ == "data.py"
-    history += ["class LayerNorm:\n    is_new = True\n"]
-    notebooks.refresh()
-    assert importlib.import_module("student.layers").LayerNorm.is_new and len(calls) == 2
-
-
-def test_tracebacks_of_the_package_show_lines(notebooks, folder) -> None:
-    save(folder, "1_building_blocks.ipynb", "task_1_4_LayerNorm", "class LayerNorm:\n    def f(self): 1 / 0\n")
-    layers = importlib.import_module("student.layers")
-    assert "def f(self): 1 / 0" in layers.__loader__.get_source("student.layers")
 
 
 def test_translations_are_read_as_in_grading(notebooks, folder, capsys) -> None:

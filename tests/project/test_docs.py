@@ -136,3 +136,13 @@ def test_the_figures_stand_in_one_place():
     ]
     head = {" what ", "---"}
     assert not (set(rows[0]) & set(rows[1])) - head
+
+
+def test_the_hours_are_those_of_the_notebooks():
+    """*Adopt it this term* adds up what the tasks' headings say."""
+    prose = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "notebooks/prose").glob("*.md"))
+    minutes = {number: int(time) for number, time in re.findall(r"\{\{task (\S+): difficulty \d, (\d+) min", prose)}
+    page = text_of("docs/how-to/adopt.md")
+    for parts in ("1", "2", "34", "1234", "E"):
+        total = sum(time for number, time in minutes.items() if number.startswith(tuple(parts)))
+        assert f"{total // 60} h {total % 60:02d}" in page, parts

@@ -25,8 +25,7 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@pytest.mark.parametrize("python", ["3.11.2", "3.12.0", "3.13.0"])
-@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+@pytest.mark.parametrize(("python", "platform"), [("3.11.2", "linux"), ("3.12.0", "darwin"), ("3.13.0", "win32")])
 def test_each_requirement_has_one_pin_that_it_allows(python, platform):
     machine = {
         "python_version": python.rpartition(".")[0],

@@ -1,7 +1,6 @@
 """The committed pictures are what their code draws, and name what exists."""
 
 import ast
-import re
 import runpy
 import xml.etree.ElementTree as ElementTree
 
@@ -56,24 +55,6 @@ def test_every_component_of_the_model_is_drawn():
     components = {key for key in ARCHITECTURE["tasks"]() if not key.startswith(("train", "decode"))}
     drawn = {f"{file} {name.split('.')[0]}" for file, name in NAMED}
     assert components <= drawn
-
-
-def test_every_task_is_named():
-    drawn = text_of("architecture.svg")
-    numbers = set(re.findall(r"task ([E\d]\.\d)", drawn))
-    assert numbers == {"1.1", "1.2", "1.3", "1.4", "1.5", "2.1", "2.2", "2.3", "2.4", "3.1", "E.1", "E.2", "E.3"}
-
-
-@pytest.mark.parametrize("part", ARCHITECTURE["PARTS"], ids=lambda part: f"{part.name}-{part.y}")
-def test_boxes_lie_inside_and_do_not_overlap(part):
-    assert part.x >= 0 and part.x + part.width <= ARCHITECTURE["WIDTH"]
-    assert part.y >= 0 and part.y + part.height <= ARCHITECTURE["HEIGHT"]
-    for other in ARCHITECTURE["PARTS"]:
-        if other is part or part.is_frame or other.is_frame:
-            continue
-        beside = other.x >= part.x + part.width or part.x >= other.x + other.width
-        above = other.y >= part.y + part.height or part.y >= other.y + other.height
-        assert beside or above, (part, other)
 
 
 def words_in(svg: str) -> list[str]:

@@ -104,13 +104,6 @@ def test_another_output_folder_and_json_for_programs(run, project: Project, tmp_
     assert contents(project.root) == before
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["build", "--help"], ["check", "--help"], ["update", "--help"]])
-def test_help_has_an_example(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        cli.main(arguments)
-    assert "example: python -m release" in capsys.readouterr().out
-
-
 def test_files_are_written_whole_and_only_where_they_changed(tmp_path: Path, monkeypatch) -> None:
     assert write_files({"a/b.txt": b"1", "c": b"2"}, tmp_path) == ["a/b.txt", "c"]
     before = (tmp_path / "c").stat()

@@ -8,8 +8,7 @@ import pytest
 from release.__main__ import main
 from release.build import Project, make_release
 from release.gates import Verdict, gate
-from release.handout import fill_in, named_pictures, read_text
-from release.inputs import MOST
+from release.handout import fill_in, named_pictures
 from release.problems import ReleaseError
 
 TRAIN, DEV, SOURCES = (f"data/corpus/fren.{name}" for name in ("train.bpe", "dev.bpe", "test.src.bpe"))
@@ -52,11 +51,6 @@ def test_a_line_that_is_no_pair(path, line, project, problems) -> None:
     if path == REFERENCES:
         append(project, SOURCES, f"{line.partition('|||')[0]}\n".encode())
     assert problems() == [f"{path}:2: is no pair; expected `source|||target`"]
-
-
-def test_many_lines_that_are_no_pairs_are_counted(project, problems) -> None:
-    (project.root / TRAIN).write_text("no pair\n" * (MOST + 8))
-    assert problems()[-1] == f"{TRAIN}:{MOST + 1}: is no pair, nor are 7 lines below; make the file anew"
 
 
 @pytest.mark.parametrize(
@@ -157,11 +151,6 @@ def test_words_take_the_place_of_their_names() -> None:
         "a.md:2: a $ stands alone; write $$ for a dollar sign, or one of $due, $title",
         "a.md:3: $nothing stands for nothing; write $$ for a dollar sign, or one of $due, $title",
     ]
-
-
-def test_a_text_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ReleaseError, match="b.md: cannot be read .No such file"):
-        read_text(tmp_path / "b.md", "b.md")
 
 
 def test_a_picture_is_taken_by_its_name_and_put_where_the_text_looks(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from release.leaks import LeakFinder, lex
+from release.leaks import LeakFinder
 
 SOLUTION = """\
 def f(self, tokens):
@@ -100,13 +100,3 @@ def test_no_false_alarm_on_other_text(finder, text: str) -> None:
 def test_what_is_not_text_is_a_fault(finder, content: bytes) -> None:
     (leak,) = finder.leaks_in("a.pyc", content)
     assert leak == "a.pyc: is not text, so its content cannot be checked; remove it"
-
-
-def test_lex_forgets_layout_only() -> None:
-    def tokens(text: str) -> list[str]:
-        return [token for token, _ in lex(text)]
-
-    assert tokens("a = f(x.size( 0 ), 'b',)  ;") == ["a", "=", "f", "x", ".size", "0", ",", "b"]
-    assert tokens("x . y") == ["x", ".y"] == tokens("x\\\n.y")
-    assert tokens("1e-6 + 0.5") == ["1e-6", "+", "0.5"]
-    assert tokens("a-b") != tokens("a+b")

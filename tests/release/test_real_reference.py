@@ -1,18 +1,14 @@
 """The passes and the search for leaks on the kit's own reference."""
 
 import ast
-import re
 import textwrap
-from dataclasses import replace
 
 import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.contents import collect_kit, read_given
-from release.handout import make_handout
 from release.leaks import LeakFinder
-from release.notebooks import read_efforts
 from release.problems import ReleaseError
 from release.regions import Region, find_regions, parse_source
 from release.requirements import read_requirements
@@ -103,16 +99,6 @@ def test_spoilt_markers_stop_with_file_and_line(real: Skeleton, kind: str) -> No
             with pytest.raises(ReleaseError) as caught:
                 find_regions(parse_source(path, text), numbers)
             assert all(problem.line for problem in caught.value.problems), f"{path}:{region.begin} {kind}"
-
-
-def test_the_real_handout_says_how_long_each_part_takes(real: Skeleton) -> None:
-    assignment = replace(read_assignment(), due="18 December, 23:59", contact="the forum")
-    handout = make_handout(assignment, real, read_efforts(ROOT), read_requirements(ROOT)).decode()
-    for task in assignment.tasks:
-        (line,) = [line for line in handout.splitlines() if task.title.lower() in line.lower() and task.number in line]
-        assert re.search(r"\| [●○]{5} \| \d+ \|", line) or task.extension
-    assert "Hand in by **18 December, 23:59**." in handout and "ask (the forum)" in handout
-    assert re.search(r"About \d hours in all", handout)
 
 
 STAFF_ONLY = ("pydantic", "safetensors", "sqlalchemy", "nbgrader")

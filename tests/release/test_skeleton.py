@@ -3,7 +3,7 @@
 import pytest
 
 from release.problems import ReleaseError
-from release.regions import find_regions, read_source
+from release.regions import find_regions
 from release.skeleton import drop_unused_imports, make_skeleton, read_folder, strip_regions
 
 
@@ -70,26 +70,6 @@ def test_a_task_without_a_region_is_a_problem(reference_files, assignment) -> No
 def test_translations_of_the_instructor_are_not_shipped(reference_files, assignment, skeleton) -> None:
     more = {**reference_files, "translations.txt": b"the cat\n"}
     assert make_skeleton(more, assignment, "reference").files == skeleton.files
-
-
-def test_stripping_the_skeleton_stops(skeleton, assignment) -> None:
-    """Its hints have no solutions below them: a skeleton is never mistaken for a reference."""
-    with pytest.raises(ReleaseError, match="without a solution below it"):
-        make_skeleton(skeleton.files, assignment, "student")
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"\xff", "a.py: is not UTF-8"),
-        (b"\nx = (\n", "a.py:2: is not valid Python"),
-        (b"x = 1\x00\n", "not valid Python"),
-        (b"def f():\n    x = 1\n    BEGIN SOLUTION\n", "a.py:3: is not valid Python"),
-    ],
-)
-def test_files_that_cannot_be_read(content: bytes, says: str) -> None:
-    with pytest.raises(ReleaseError, match=says):
-        read_source("a.py", content)
 
 
 def test_caches_and_hidden_files_are_no_part_of_a_folder(tmp_path) -> None:
