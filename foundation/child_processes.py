@@ -203,11 +203,7 @@ def usable_cores() -> int:
 
 
 def end_with_parent(parent: int) -> None:
-    """Lets the system kill this process as soon as its parent ends; exits where that has happened already.
-
-    Args:
-        parent: its process id.
-    """
+    """Lets the system kill this process as soon as its parent ends; exits where that has happened already."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:

@@ -60,11 +60,8 @@ def print_anywhere() -> None:
 def with_output(command: Callable[[], int]) -> int:
     """Runs a command and writes out what it has printed, here, where it can still be said that this fails.
 
-    Returns:
-        The command's exit status; 0 where its reader goes away before it has one, as `| head` does: it has seen enough.
-
-    Raises:
-        OSError: where the command, or what it has printed, meets one.
+    The exit status is the command's; 0 where its reader goes away before it has one, as `| head` does: it has seen
+    enough.
     """
     status = 0
     try:

@@ -20,13 +20,8 @@ _JOINER = re.compile(rf"(?<=[\u0600-\U0010ffff])[{_JOINERS}](?=[\u0600-\U0010fff
 def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
     r"""One line in which every unprintable character is escaped: `\x1b`, `\n`, `\u202e`.
 
-    Args:
-        text: any string, lone surrogates included.
-        limit: the most characters of the line.
-
-    Returns:
-        One line that holds nothing but printable characters, and joiners between letters that need them; made
-        printable once more, it stays as it is.
+    It holds nothing but printable characters, and joiners between letters that need them, at most `limit` in all; made
+    printable once more, it stays as it is.
     """
     text = text[: limit + 1]
     kept = _joiners(text)
@@ -39,11 +34,8 @@ def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
 def clean(text: str, limit: int) -> str:
     """Text of several lines in which control, format, private and unassigned characters are U+FFFD.
 
-    Newlines and tabs stay; a carriage return (of a progress bar) becomes a newline.
-
-    Args:
-        text: any string, lone surrogates included.
-        limit: the most characters of it that are kept; a note at the end says that some were cut.
+    Newlines and tabs stay; a carriage return (of a progress bar) becomes a newline. Beyond the limit text is cut, with
+    a note at the end that says so.
     """
     text = text[: 2 * (limit + 1)].replace("\r\n", "\n").replace("\r", "\n")  # of two characters at least one stays
     kept = _joiners(text)

@@ -13,15 +13,7 @@ Locate = Callable[[str, int], str]
 
 
 def file_of(module: str, path: str = "") -> str:
-    """The file of a module within its package.
-
-    Args:
-        module: its name, such as "layers", or "tools.soft" for one in a folder beside the modules.
-        path: where it was read from; it ends in "/__init__.py" for a folder's own module.
-
-    Returns:
-        A relative path, such as "tools/soft.py".
-    """
+    """The file of a module within its package, "tools/soft.py"; `path` tells whether it is a folder's own module."""
     return module.replace(".", "/") + ("/__init__.py" if path.endswith("/__init__.py") else ".py")
 
 

@@ -68,11 +68,7 @@ def in_one_piece(path: Path) -> Iterator[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Creates a folder, with those above it, unless it exists; checks that files can be created in it.
-
-    Raises:
-        OSError: if it cannot be created, is a file, or does not accept files.
-    """
+    """Creates a folder, with those above it, unless it exists; checks that files can be created in it."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
@@ -95,11 +91,7 @@ def is_stream(path: Path) -> bool:
 
 
 def check_file(path: Path) -> None:
-    """Checks that a file of that name can be written.
-
-    Raises:
-        OutputError: where it cannot.
-    """
+    """Checks that a file of that name can be written. Raises: OutputError where it cannot."""
     if path.is_dir():
         raise OutputError(f"{printable(str(path))}: is a folder; expected the name of a file")
     if not is_stream(path):
@@ -109,11 +101,7 @@ def check_file(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Checks that files can be written to a folder of that name, which may not exist yet.
-
-    Raises:
-        OutputError: where they cannot.
-    """
+    """Checks that files can be written to a folder of that name, which may not exist yet. Raises: OutputError."""
     _check_above(path, path)
 
 

@@ -60,8 +60,7 @@ def add_commands(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Writes the sheets; the exit status."""
     check_mode(options, of_class=("roster", "layout", "jobs"), of_one=("student",))
-    if options.jobs is None:
-        options.jobs = usable_cores()
+    options.jobs = options.jobs or usable_cores()
     check_folder(options.output)
     assignment = read_assignment(options.assignment)
     seeds = seeds_of_term(ROOT, options.seed)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from foundation.counting import counted
 from foundation.printable_text import printable
 
@@ -11,20 +9,14 @@ from ..grading.record import MAX_TEXT, Part, Record, Run, Training
 from ..grading.states import State
 
 
-@dataclass(frozen=True)
-class Passage:
-    """A piece of the text: sentences, or lines with numbers and code."""
-
-    text: str
-    is_prose: bool = False
+def text_of(part: Part) -> str:
+    """A named misconception first, then the rest, as one text."""
+    return "\n".join(filter(None, [part.diagnosis.text if part.diagnosis else "", *details_of(part)]))
 
 
-def passages_of(part: Part) -> list[Passage]:
-    """A named misconception first, then the rubric, the numbers, and lines of code."""
-    said = [Passage(rubric_of(part)), Passage(part.message), Passage(part.traceback)]
-    if part.diagnosis:
-        said.insert(0, Passage(part.diagnosis.text, is_prose=True))
-    return [passage for passage in said if passage.text]
+def details_of(part: Part) -> list[str]:
+    """The rubric, the numbers, and lines of code, where there are any."""
+    return [text for text in (rubric_of(part), part.message, part.traceback) if text]
 
 
 def rubric_of(part: Part) -> str:
@@ -38,11 +30,6 @@ def rubric_of(part: Part) -> str:
         why = f", worth nothing without “{item.requires}”" if item.requires and not item.missed else ""
         lines.append(f"{'✓' if is_earned else '✗'} {item.name}{points}{why}")
     return "\n".join(lines)
-
-
-def text_of(part: Part) -> str:
-    """All of it as one text."""
-    return "\n".join(passage.text for passage in passages_of(part))
 
 
 MARKS = {

@@ -11,27 +11,22 @@ from foundation.counting import counted
 from ...classroom.results import Result
 from ...grading.record import Part, Record
 from ...grading.states import State
-from ..terminal import Passage, passages_of
+from ..terminal import details_of
 from .pictures import bleu_picture, pictures_of
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task as the page shows it.
+    """A task as the page shows it, with the texts of the grader, and what people have decided and said.
 
-    Attributes:
-        part: of the record.
-        is_open: what was lost is shown at once, what passed only on a click.
-        n_passed: tests that pass.
-        passages: what is said about it.
-        said: what people have decided and said about it, a line each.
-        score: points; None where there are none yet, or partners have different ones, which are in `said`.
+    What was lost is open, what passed only after a click. There is no score where there is none yet, or where partners
+    have different ones, which are in `said`.
     """
 
     part: Part
     is_open: bool
     n_passed: int
-    passages: list[Passage]
+    details: list[str]
     said: tuple[str, ...] = ()
     score: float | None = None
 
@@ -65,7 +60,7 @@ def task_of(part: Part, results: Sequence[Result], is_refused: bool) -> Task:
             said.append(f"{name}{one.comment.text}")
     scores = {one.score for _, one in marks}
     is_open = bool(said) or (part.state is not State.PASSED and not part.extension and not is_refused)
-    return Task(part, is_open, n_passed, passages_of(part), tuple(said), scores.pop() if len(scores) == 1 else None)
+    return Task(part, is_open, n_passed, details_of(part), tuple(said), scores.pop() if len(scores) == 1 else None)
 
 
 def scores_of(results: Sequence[Result]) -> list[tuple[str, float | None]]:

@@ -58,13 +58,9 @@ class Recorder:
 
 @dataclass(frozen=True)
 class Checked:
-    """A task after a check.
+    """A task after a check: its result, what the answers printed, and the seed of the inputs.
 
-    Attributes:
-        result: state, points and messages.
-        printed: the output of the answers.
-        seed: of the inputs.
-        picture: a PNG of what was returned beside what was expected, of the first test that tells.
+    The picture is a PNG of what was returned beside what was expected, of the first test that tells.
     """
 
     result: TaskResult
@@ -74,15 +70,7 @@ class Checked:
 
 
 def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate) -> Checked:
-    """Judges one task.
-
-    Args:
-        task: judged by tests.
-        sources: all modules, with the answers.
-        seed: for the random inputs.
-        assignment: that the task is part of.
-        locate: where the student finds a line; "" for lines that are not the student's.
-    """
+    """Judges one task by its tests; `locate` says where the student finds a line, "" for lines of others."""
     recorder = Recorder(sources, assignment, seed, locate)
     printed = io.StringIO()
     # Without pytest's own report, and with no other plugin or configuration than ours.

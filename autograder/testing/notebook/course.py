@@ -34,12 +34,9 @@ class Course:
     """The assignment as seen from a notebook."""
 
     def __init__(self, folder: Path, support: Path, history: Callable[[], Sequence[str]] = lambda: ()) -> None:
-        """Makes the package importable.
+        """Makes the package importable, from the notebooks in `folder`, the skeleton and the corpus in `support`.
 
-        Args:
-            folder: with the notebooks.
-            support: with the skeleton, in `skeleton/`, and the corpus, in `data/corpus/`.
-            history: returns the cells that were run in this kernel so far, oldest first.
+        `history` returns the cells that were run in this kernel so far, oldest first.
         """
         self.folder, self.support, self.history = folder, support, history
         self.assignment = read_assignment()
@@ -63,15 +60,8 @@ class Course:
     def check(self, number: str, seed: int | None = None) -> float:
         """Tests one task, prints the result, and draws a wrong one beside what was expected.
 
-        Args:
-            number: of the task, such as "1.2".
-            seed: for the tests' random inputs; None = new ones.
-
-        Returns:
-            The points that it earns; nbgrader reads them below the cell.
-
-        Raises:
-            ValueError: for a number that no task has.
+        Returns the points that it earns; nbgrader reads them below the cell. The same seed gives the same random
+        inputs; None gives new ones.
         """
         task = next((task for task in self.assignment.tasks if task.number == number), None)
         if task is None:
@@ -128,11 +118,7 @@ def assemble(
 ) -> tuple[Sources, dict[str, list[str]], list[str]]:
     """All modules of the package, answers in place of the skeleton's TODOs.
 
-    Args:
-        folder: with the notebooks as they were saved.
-        history: cells that were run in this kernel, in order; they take precedence over saved ones.
-        skeleton: the modules that were handed out.
-        assignment: its contract, and the name that the package is imported by.
+    Cells that were run in this kernel, the `history`, take precedence over saved ones.
 
     Returns:
         The modules; for each module with answers the cell and line that each of its lines comes from; and a note for

@@ -67,11 +67,7 @@ def draw_failure(error: CheckFailed) -> bytes | None:
 def cut(what: str, got: Tensor, expected: Tensor, masks: Sequence[Tensor] = ()) -> Pair | None:
     """The matrix of the last two axes in which the greatest difference is; None for less than two numbers.
 
-    Args:
-        what: the tensors are, in words.
-        got: what was returned.
-        expected: of the same shape.
-        masks: of the call, those of cross-attention first.
+    Of the call's masks, those of cross-attention come first.
     """
     if got.numel() < 2:
         return None
