@@ -95,7 +95,7 @@ class FetchFolder:
         self.present = {name for name in (*known, *corpus.texts) if os.path.lexists(path / name)}
         for name in sorted(self.present):
             expected = self._locked(name) or known.get(name)
-            if not expected or not _matches(path / name, expected):
+            if not expected or digest(path / name, expected) != expected:
                 why = "not as 'fetch' wrote it" if expected else "not written by an earlier 'fetch'"
                 raise CorpusError(f"{path / name}: {why}; {ELSEWHERE}")
 
@@ -115,9 +115,7 @@ class FetchFolder:
             self._locked(file.name): f"{self.path / LOCK}; if the corpus was renewed, choose another --output",
         }
         for expected, origin in origins.items():
-            if expected and not _matches(part, expected):
-                kind = expected.partition(":")[0]
-                found = f"{kind}:{_digest(part, kind)}"
+            if expected and (found := digest(part, expected)) != expected:
                 discard(part)
                 raise ChecksumError(f"{url}: its checksum is {found}, not {expected} as in {origin}")
         if not looks_like_its_name(part, file.name):
@@ -143,13 +141,11 @@ class FetchFolder:
 
     def _keep(self, name: str, part: Path, **more: str) -> None:
         """Records a file and moves it to its place."""
-        self.records[name] = {**more, "bytes": part.stat().st_size, "sha256": _digest(part, "sha256")}
+        sha256 = digest(part, "sha256:").partition(":")[2]
+        self.records[name] = {**more, "bytes": part.stat().st_size, "sha256": sha256}
         lock = {"corpus": self.corpus.name, "files": self.records}
         write_files(self.path, {LOCK: (json.dumps(lock, indent=2) + "\n").encode()})
-        try:
-            part.replace(self.path / name)
-        except OSError as problem:
-            raise CorpusError(f"{self.path / name}: cannot write: {problem.strerror or problem}") from None
+        part.replace(self.path / name)
 
 
 def _read_lock(path: Path, corpus: str) -> dict[str, dict[str, Any]]:
@@ -157,28 +153,23 @@ def _read_lock(path: Path, corpus: str) -> dict[str, dict[str, Any]]:
         return {}
     try:
         lock = json.loads(path.read_bytes())
-        files = lock["files"]
-        if not all(isinstance(record["sha256"], str) for record in files.values()):
-            raise TypeError
-        belongs = str(lock["corpus"])
+        files: dict[str, dict[str, Any]] = {name: {**record} for name, record in lock["files"].items()}
+        belongs = lock["corpus"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise CorpusError(f"{path}: not written by 'fetch'; {ELSEWHERE}") from None
     if belongs != corpus:
         raise CorpusError(f"{path}: it belongs to {belongs}, not {corpus}; choose another --output")
-    return dict(files)
+    return files
 
 
-def _digest(path: Path, kind: str) -> str:
+def digest(path: Path, like: str) -> str:
+    """Returns the checksum of a file, `sha256:…` or `md5:…` as `like` is."""
+    kind = like.partition(":")[0]
     try:
         with path.open("rb") as file:
-            return hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
+            return f"{kind}:{hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()}"
     except OSError as problem:
         raise CorpusError(f"{path}: {problem.strerror or problem}") from None
-
-
-def _matches(path: Path, expected: str) -> bool:
-    kind, _, digest = expected.partition(":")
-    return _digest(path, kind) == digest
 
 
 def looks_like_its_name(path: Path, name: str) -> bool:
