@@ -23,7 +23,7 @@ from foundation.contract import Contract
 from foundation.places import REFERENCE, SKELETON
 from foundation.sources import Sources
 from reference.data import DataError
-from validity.proof.reading_variants import splice
+from validity.proof.reading_variants import Cell, read_cells, splice
 
 from .disguises import KINDS, Habits, disguised
 from .processes import print_table, run
@@ -38,8 +38,8 @@ NEEDS = {
 }
 """Variants that look into a certain way to write another component; None = the reference's."""
 
-Pool = Mapping[str, Mapping[str, Path]]
-"""By component, "layers.LayerNorm": the files of its variants by name, "layers/norm_flat"."""
+Pool = Mapping[str, Mapping[str, Cell]]
+"""By component, "layers.LayerNorm": its variants by name, "layers/norm_flat"."""
 ALL = "all four"
 WAYS = tuple(way for kind in KINDS for way in ((kind,), KINDS))
 """Disguises in turn: half of the copies have all."""
@@ -125,12 +125,11 @@ def write_class(folder: Path, count: int, copies: int, seed: int) -> list[Plante
 
 def read_pool(folder: Path, contract: Contract) -> Pool:
     """All variants of each component that students write."""
-    pool: dict[str, dict[str, Path]] = {}
-    for path in sorted(folder.glob("*/*.py")):
-        module = path.parent.name
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in contract.modules[module]:
-                pool.setdefault(f"{module}.{node.name}", {})[f"{module}/{path.stem}"] = path
+    pool: dict[str, dict[str, Cell]] = {}
+    for cell in (cell for path in sorted(folder.glob("*.py")) for cell in read_cells(path)):
+        for node in ast.parse(cell.text).body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in contract.modules[cell.module]:
+                pool.setdefault(f"{cell.module}.{node.name}", {})[f"{cell.module}/{cell.name}"] = cell
     return pool
 
 
@@ -157,8 +156,8 @@ def draw(pool: Pool, reference: Sources, signatures: Mapping[str, Sequence[str]]
     texts = {module: reference[module][1] for module in dict.fromkeys(one.partition(".")[0] for one in pool)}
     for component, name in names.items():
         if name is not None:
-            module, path = component.partition(".")[0], pool[component][name]
-            texts[module], _ = splice(texts[module], path.read_text(encoding="utf-8"), path)
+            cell = pool[component][name]
+            texts[cell.module], _ = splice(texts[cell.module], cell.text, cell.path)
     habits, found = Habits(rng, signatures), {}
     for module, text in texts.items():
         tree = ast.parse(f"import torch\n{text}")  # habits need it

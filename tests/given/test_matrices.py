@@ -1,6 +1,5 @@
 """Q, K, V, scores, weights and context in colour, caught from any code for attention."""
 
-import re
 import shutil
 import sys
 
@@ -13,6 +12,7 @@ from given.matrices import catch, catching, join_heads, plot_matrices
 from reference import attention
 from reference.attention import MultiHeadedAttention, scaled_dot_product_attention
 from reference.masks import causal_mask
+from validity.proof.reading_variants import read_cells
 
 
 def draw(shape=(1, 2, 3, 4)):
@@ -66,7 +66,11 @@ def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
     assert len(figure.axes[4].texts) == 9
 
 
-VARIANTS = sorted((ROOT / "autograder/assignment/proof/variants/attention").glob("*.py"))
+VARIANTS = [
+    cell
+    for path in sorted((ROOT / "autograder/assignment/proof/variants").glob("attention_*.py"))
+    for cell in read_cells(path)
+]
 WITHOUT_THE_FUNCTION = {"folded_heads", "inline"}
 
 
@@ -79,20 +83,19 @@ def place(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")  # of a checkpoint without gradients
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda cell: cell.name)
 def test_the_matrices_of_correct_variants_are_caught(variant, place, monkeypatch):
-    name = f"with_{variant.stem}"
+    name = f"with_{variant.name}"
     shutil.copytree(ROOT / "reference", place / name, ignore=shutil.ignore_patterns("__pycache__"))
-    own = re.sub(r"^from \.attention .*$", "", variant.read_text(encoding="utf-8"), flags=re.MULTILINE)
     with (place / name / "attention.py").open("a", encoding="utf-8") as file:
-        file.write(f"\n\n{own}")
+        file.write(f"\n\n{variant.text}")
     monkeypatch.setattr(package, "_names", [name])
     model = package.model.Transformer(9, 9, 8, 2, 8, n_layers=1).eval()
     with torch.no_grad(), catching() as caught:
         memory, encoder = model.encode(torch.tensor([[3, 4, 5]]), None)
         _, decoder, cross = model.decode(torch.tensor([[1, 2]]), memory, None, causal_mask(2))
     joined = join_heads(caught, 3)
-    if variant.stem in WITHOUT_THE_FUNCTION:
+    if variant.name in WITHOUT_THE_FUNCTION:
         assert joined == []
         return
     for matrices, weights in zip(joined, [*encoder, *decoder, *cross], strict=True):

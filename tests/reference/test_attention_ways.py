@@ -1,6 +1,5 @@
 """Multi-head attention in four layouts: equal output for equal weights, and one source with the proof's variants."""
 
-import importlib.util
 import re
 
 import pytest
@@ -8,10 +7,12 @@ import torch
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT, REFERENCE, ROOT
+from reference import attention
 from reference.attention import MultiHeadedAttention
-from validity.proof.reading_variants import read_variants
+from validity.proof.reading_variants import read_cells, read_variants
 
 VARIANTS = ASSIGNMENT / "proof" / "variants"
+CELLS = {cell.name: cell for path in VARIANTS.glob("attention_*.py") for cell in read_cells(path)}
 ROLES, PARTS = ("query", "key", "value"), ("weight", "bias")
 
 
@@ -49,11 +50,10 @@ WAYS = {"head_modules_with_bias": as_head_modules, "fused": as_fused, "einsum_wi
 
 
 def load(name):
-    """The class; as in a submission, its relative imports lead to the package's `attention.py`."""
-    spec = importlib.util.spec_from_file_location(f"reference.{name}", VARIANTS / "attention" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.MultiHeadedAttention
+    """The class, among the names of the package's `attention.py`."""
+    names = dict(vars(attention))
+    exec(CELLS[name].text, names)
+    return names["MultiHeadedAttention"]
 
 
 def masks(b, h, q, k):
@@ -96,8 +96,8 @@ def test_each_way_is_judged_in_the_proof_and_shown_on_the_page(reference):
     variants = {variant.name for variant in read_variants(VARIANTS, reference, read_assignment().contract)}
     page = (ROOT / "docs/explanation/four-attentions.md").read_text(encoding="utf-8")
     for name in WAYS:
-        path = VARIANTS / "attention" / f"{name}.py"
-        assert f'\n--8<-- "{path.relative_to(ROOT).as_posix()}"\n' in page and name in variants
+        path = CELLS[name].path.relative_to(ROOT).as_posix()
+        assert f'\n--8<-- "{path}:{name}"\n' in page and name in variants
     shown = int(re.search(r'^--8<-- "reference/attention.py:(\d+)"$', page, re.MULTILINE)[1])  # to the end of the file
     text = (REFERENCE / "attention.py").read_text(encoding="utf-8")
     assert text.splitlines()[shown - 1].startswith("class MultiHeadedAttention")

@@ -36,7 +36,9 @@ FAULTS = {
     "probe-harmless": {**NORM, "find": "x - x.mean(dim=-1", "replace": "x - x.mean(dim=x.dim() - 1"},
     "probe-elsewhere": {**NORM, "find": "self.contract(", "replace": "-self.contract(", "within": "layers.FeedForward"},
 }
-NO_RELU = """'''Without the nonlinearity.'''
+NO_RELU = """
+# %% probe_no_relu
+# Without the nonlinearity.
 class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -49,11 +51,11 @@ class FeedForward(nn.Module):
 
 @pytest.mark.slow
 def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
-    for kind in ("catalogue", "variants/layers"):
-        (tmp_path / kind).mkdir(parents=True)
+    for kind in ("catalogue", "variants"):
+        (tmp_path / kind).mkdir()
     for name, fault in FAULTS.items():
         (tmp_path / "catalogue" / f"{name}.toml").write_text(CATALOGUE.format(id=name, **fault))
-    (tmp_path / "variants" / "layers" / "probe_no_relu.py").write_text(NO_RELU)
+    (tmp_path / "variants" / "layers.py").write_text(NO_RELU)
     arguments = ["--catalogue", str(tmp_path / "catalogue"), "--variants", str(tmp_path / "variants")]
     pages = tmp_path / "pages"
     assert main(["prove", *arguments, "--fault", "probe", "--json", "--output", str(pages)]) == 1
@@ -210,14 +212,13 @@ def test_a_variant_may_assign_a_component_and_import_from_the_future(tmp_path):
 @pytest.mark.parametrize(
     "path, text, message",
     [
-        ("layer/a.py", "x = 1", "layer is not a module of the contract"),
-        ("layers/a.py", "x = 1", "defines none of the contract's components"),
-        ("layers/a.py", "def x(:", "a.py:1: "),
+        ("layer.py", "x = 1", "layer is not a module of the contract"),
+        ("layers.py", "x = 1", "defines none of the contract's components"),
+        ("layers_norm.py", "def x(:", "layers_norm.py:3: "),
     ],
 )
 def test_a_variant_that_is_none_is_an_error(tmp_path, reference, assignment, path, text, message):
-    (tmp_path / path).parent.mkdir()
-    (tmp_path / path).write_text(text)
+    (tmp_path / path).write_text(f"# %% a\n# What it is.\n{text}\n")
     with pytest.raises(VariantError) as error:
         read_variants(tmp_path, reference, assignment.contract)
     assert message in str(error.value)

@@ -1,11 +1,14 @@
 """Correct implementations that look different: the tests must pass them with every seed.
 
-A variant consists of one or more files `FOLDER/module/name.py`. Its definitions replace those of the same name in the
-reference's module, so that a file holds only the differences. Some variants are made by rewriting the reference's text.
+The files `FOLDER/MODULE.py` and `FOLDER/MODULE_TOPIC.py` hold them in cells, each below a line `# %% NAME` and a
+comment that says what it is. Its definitions replace those of the same name in the reference's module, so that a cell
+holds only the differences; imports stand at the top of the file. Cells of one name in files of several modules make
+one variant. Some variants are made by rewriting the reference's text.
 """
 
 import ast
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,8 +27,8 @@ class Variant:
     """A correct implementation.
 
     Attributes:
-        name: the name of its files.
-        what: the first line of their docstring.
+        name: of its cells.
+        what: the comment below the first.
         sources: the whole submission.
         components: the components that differ from the reference.
         is_same_code: to Python it is the reference, or the reference with prints; more seeds would show nothing new.
@@ -89,24 +92,43 @@ def read_variants(folder: Path, reference: Sources, contract: Contract) -> list[
             for module, (path, text) in reference.items()
         }
         variants.append(Variant(name, what, sources, contract.components, is_same_code=True))
-    files: dict[str, list[Path]] = {}
-    for path in sorted(folder.glob("*/*.py")):
-        if path.parent.name not in contract.modules:
-            raise VariantError(f"{path}: {path.parent.name} is not a module of the contract")
-        files.setdefault(path.stem, []).append(path)
-    for name, paths in files.items():
-        sources, components, what = dict(reference), [], ""
-        for path in paths:
-            module = path.parent.name
-            text = path.read_text(encoding="utf-8")
-            spliced, defined = splice(reference[module][1], text, path)
-            sources[module] = (str(path), spliced)
-            components += [f"{module}.{known}" for known in contract.modules[module] if known in defined]
-            what = what or (ast.get_docstring(ast.parse(text)) or "").split("\n")[0]
+    cells: dict[str, list[Cell]] = {}
+    for path in sorted(folder.glob("*.py")):
+        for cell in read_cells(path):
+            if cell.module not in contract.modules:
+                raise VariantError(f"{path}: {cell.module} is not a module of the contract")
+            cells.setdefault(cell.name, []).append(cell)
+    for name, parts in cells.items():
+        sources, components = dict(reference), []
+        for part in parts:
+            spliced, defined = splice(reference[part.module][1], part.text, part.path)
+            sources[part.module] = (str(part.path), spliced)
+            components += [f"{part.module}.{known}" for known in contract.modules[part.module] if known in defined]
         if not components:
-            raise VariantError(f"{paths[0]}: it defines none of the contract's components")
-        variants.append(Variant(name, what, sources, tuple(components)))
+            raise VariantError(f"{parts[0].path}: {name} defines none of the contract's components")
+        variants.append(Variant(name, parts[0].what, sources, tuple(components)))
     return sorted(variants, key=lambda variant: variant.name)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A variant's part of one module, with what it imports."""
+
+    name: str
+    what: str
+    module: str
+    text: str
+    path: Path
+
+
+def read_cells(path: Path) -> Iterator[Cell]:
+    """The variants in a file. An import from the module itself is left out: a cell becomes a part of it."""
+    module = path.stem.partition("_")[0]
+    head, *cells = re.split(r"^# %% ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    imports = re.sub(rf"^from \.{module} import .*\n", "", head, flags=re.MULTILINE)
+    for cell in cells:
+        name, comment, _ = cell.split("\n", 2)
+        yield Cell(name, comment.removeprefix("# "), module, f"{imports}# {cell}", path)
 
 
 def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:

@@ -70,6 +70,8 @@ def readings(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> Iterat
             cuts = [_cut(p, axis, count, nesting, d_model, n_heads) for p, axis, count in ways]
             if all(cuts):
                 blocks = [_block(piece, d_model, n_heads) for pieces in cuts for piece in pieces]
+                if not all(block.into_heads for block in blocks):
+                    continue
                 found = [*_biases(biases, nesting, d_model, n_heads), weights[0].new_zeros(d_model)]
                 if any(count == 1 and p.dim() > 2 for p, _, count in ways):
                     found += _sums(biases, d_model, n_heads)

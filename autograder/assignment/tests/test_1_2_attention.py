@@ -132,11 +132,12 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
 
 @pytest.mark.item("numerically safe")
 @each_dtype
-@pytest.mark.parametrize("scale", [20.0, 1e-4])
+@pytest.mark.parametrize("scale", [30.0, 1e-4])
 def test_large_and_small_scores(subject: Subject, case: Case, scale: float, dtype: torch.dtype) -> None:
-    inputs = draw(case, (2, 2, 4, 5, 6), dtype)
-    inputs |= {name: scale * case.normal(2, 2, n, 6, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}
-    inputs["value"] = 5000 * case.normal(2, 2, 5, 6, dtype=dtype)
+    # Scores that are exact in float32, too, where an exponential magnifies rounding: sums of squares over sqrt(16).
+    inputs = draw(case, (2, 2, 4, 5, 16), dtype)
+    inputs |= {name: scale * case.normal(2, 2, n, 16, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}
+    inputs["value"] = 5000 * case.normal(2, 2, 5, 16, dtype=dtype)
     look_at = "use a softmax that does not overflow: torch.softmax"
     expect_computes(subject, [attention], inputs, PARTS, look_at)
 

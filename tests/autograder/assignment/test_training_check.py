@@ -26,7 +26,7 @@ FATAL = (
     "training-no-step",
     "decoder-plain-list",
 )
-VARIANTS = ("fused", "head_modules", "raw_left", "all_inline", "feed_forward_left", "tied", "norm_moments", "clones")
+VARIANTS = ("fused", "head_modules_with_bias", "raw_left", "all_inline", "feed_forward_left", "tied", "clones")
 
 
 def train(sources: dict, seed: int = 0, norm_first: bool = False) -> Trainability:

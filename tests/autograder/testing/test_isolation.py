@@ -6,8 +6,8 @@ import pytest
 
 from autograder.grading.marks import tests_of as results_of
 from foundation.assignment_file import read_assignment
-from foundation.places import ASSIGNMENT, REFERENCE
-from validity.proof.reading_variants import splice
+from foundation.places import ASSIGNMENT
+from validity.proof.reading_variants import read_variants
 from validity.run_tests import Version, run_versions
 
 pytestmark = pytest.mark.slow
@@ -91,10 +91,10 @@ def test_a_part_that_cannot_be_built_or_called_costs_its_own_tasks(judge, refere
         assert all("KeyError: 'oops'" in result.message for result in results.values())
 
 
-def test_a_part_that_is_bound_as_a_default_or_attribute_costs_its_own_task(judge, reference):
-    variant = (ASSIGNMENT / "proof" / "variants" / "layers" / "norm_as_default.py").read_text()
-    text, _ = splice(reference["layers"][1], variant, REFERENCE)
-    text = text.replace("torch.sqrt(variance + self.epsilon)", "(variance + self.epsilon)")
+def test_a_part_that_is_bound_as_a_default_or_attribute_costs_its_own_task(judge, assignment, reference):
+    variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
+    [variant] = (one for one in variants if one.name == "norm_as_default")
+    text = variant.sources["layers"][1].replace("torch.sqrt(variance + self.epsilon)", "(variance + self.epsilon)")
     [results] = judge({"faulty norm": {"layers": text}}).values()
     assert set(results) == {"1.4"}
 

@@ -1,0 +1,308 @@
+"""Encoder and decoder layers made of other blocks."""
+
+import copy
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from .attention import MultiHeadedAttention
+from .layers import EncoderLayer, FeedForward, LayerNorm
+
+# %% decoder_from_encoder
+# The decoder layer inherits from the encoder layer and adds cross-attention; a dropout for each sublayer.
+
+
+class DecoderLayer(EncoderLayer):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__(d_model, n_heads, d_ff, dropout, norm_first)
+        self.cross_attention = MultiHeadedAttention(d_model, n_heads)
+        self.cross_norm = LayerNorm(d_model)
+        self.drops = nn.ModuleList([nn.Dropout(dropout) for _ in range(3)])
+
+    def forward(self, x, memory, src_mask, tgt_mask):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            y, own = self.attention(y, y, y, tgt_mask)
+            x = x + self.drops[0](y)
+            y, cross = self.cross_attention(self.cross_norm(x), memory, memory, src_mask)
+            x = x + self.drops[1](y)
+            return x + self.drops[2](self.feed_forward(self.feed_forward_norm(x))), own, cross
+        y, own = self.attention(x, x, x, tgt_mask)
+        x = self.attention_norm(x + self.drops[0](y))
+        y, cross = self.cross_attention(x, memory, memory, src_mask)
+        x = self.cross_norm(x + self.drops[1](y))
+        return self.feed_forward_norm(x + self.drops[2](self.feed_forward(x))), own, cross
+
+
+# %% extra_dropout
+# The layers pass their dropout rate to attention and feed-forward network, which take it as an extra argument.
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff, dropout=0.0):
+        super().__init__()
+        self.a, self.b = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.b(self.dropout(nn.functional.relu(self.a(x))))
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.mha = MultiHeadedAttention(d_model, n_heads, dropout)
+        self.ff = FeedForward(d_model, d_ff, dropout=dropout)
+        self.ln1, self.ln2 = LayerNorm(d_model), LayerNorm(d_model)
+        self.do1, self.do2 = nn.Dropout(dropout), nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, mask):
+        if self.norm_first:
+            n = self.ln1(x)
+            a, w = self.mha(n, n, n, mask)
+            x = x + self.do1(a)
+            return x + self.do2(self.ff(self.ln2(x))), w
+        a, w = self.mha(x, x, x, mask)
+        x = self.ln1(x + self.do1(a))
+        return self.ln2(x + self.do2(self.ff(x))), w
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.mha1 = MultiHeadedAttention(d_model, n_heads, dropout=dropout)
+        self.mha2 = MultiHeadedAttention(d_model, n_heads, dropout=dropout)
+        self.ff = FeedForward(d_model, d_ff, dropout)
+        self.ln1, self.ln2, self.ln3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.do = nn.ModuleList([nn.Dropout(dropout)] * 3)
+        self.norm_first = norm_first
+
+    def forward(self, x, memory, src_mask, tgt_mask):
+        if self.norm_first:
+            n = self.ln1(x)
+            a, w1 = self.mha1(n, n, n, tgt_mask)
+            x = x + self.do[0](a)
+            a, w2 = self.mha2(self.ln2(x), memory, memory, src_mask)
+            x = x + self.do[1](a)
+            return x + self.do[2](self.ff(self.ln3(x))), w1, w2
+        a, w1 = self.mha1(x, x, x, tgt_mask)
+        x = self.ln1(x + self.do[0](a))
+        a, w2 = self.mha2(x, memory, memory, src_mask)
+        x = self.ln2(x + self.do[1](a))
+        return self.ln3(x + self.do[2](self.ff(x))), w1, w2
+
+
+# %% handwritten_dropout
+# Dropout is written by hand, as a module; the norms are deep copies of one; another order of construction.
+
+
+class OwnDropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x):
+        if not self.training or self.p == 0:
+            return x
+        keep = (torch.rand_like(x) >= self.p).to(x.dtype)
+        return x * keep / (1 - self.p)
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        norm = LayerNorm(d_model)
+        self.norms = nn.ModuleList([copy.deepcopy(norm) for _ in range(2)])
+        self.drop = OwnDropout(dropout)
+        self.ffn = FeedForward(d_model, d_ff)
+        self.mha = MultiHeadedAttention(d_model, n_heads)
+        self.pre = norm_first
+
+    def forward(self, x, mask):
+        residual = x
+        y = self.norms[0](x) if self.pre else x
+        y, weights = self.mha(y, y, y, mask)
+        x = residual + self.drop(y)
+        if not self.pre:
+            x = self.norms[0](x)
+        residual = x
+        y = self.norms[1](x) if self.pre else x
+        x = residual + self.drop(self.ffn(y))
+        if not self.pre:
+            x = self.norms[1](x)
+        return [x, weights]
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.attentions = nn.ModuleDict()
+        for name in ("cross", "self"):
+            self.attentions[name] = MultiHeadedAttention(d_model, n_heads)
+        self.norms = nn.ModuleList(LayerNorm(d_model) for _ in range(3))
+        self.ffn = FeedForward(d_model, d_ff)
+        self.drop = OwnDropout(dropout)
+        self.pre = norm_first
+
+    def step(self, i, x, sublayer):
+        y, *weights = sublayer(self.norms[i](x) if self.pre else x)
+        x = x + self.drop(y)
+        return (x if self.pre else self.norms[i](x)), weights
+
+    def forward(self, x, memory, src_mask, tgt_mask):
+        x, [w1] = self.step(0, x, lambda y: self.attentions["self"](y, y, y, tgt_mask))
+        x, [w2] = self.step(1, x, lambda y: self.attentions["cross"](y, memory, memory, src_mask))
+        x, _ = self.step(2, x, lambda y: (self.ffn(y),))
+        return x, w1, w2
+
+
+# %% hooks
+# A forward hook checks what goes in and comes out; parts stand in an nn.ModuleDict.
+
+
+def check_shape(module, inputs, output):
+    if output[0].shape != inputs[0].shape:
+        raise RuntimeError("the layer has changed the shape")
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.parts = nn.ModuleDict(
+            {"attention": MultiHeadedAttention(d_model, n_heads), "network": FeedForward(d_model, d_ff)}
+        )
+        self.norms = nn.ModuleDict({name: LayerNorm(d_model) for name in self.parts})
+        self.dropouts = nn.ModuleDict({name: nn.Dropout(dropout) for name in self.parts})
+        self.register_forward_hook(check_shape)
+
+    def forward(self, x, mask):
+        weights = None
+        for name, part in self.parts.items():
+            given = self.norms[name](x) if self.norm_first else x
+            if name == "attention":
+                changed, weights = part(given, given, given, mask)
+            else:
+                changed = part(given)
+            x = x + self.dropouts[name](changed)
+            x = x if self.norm_first else self.norms[name](x)
+        return x, weights
+
+
+# %% residual_blocks
+# Blocks own sublayer, norm and dropout; keyword arguments everywhere; functional dropout.
+
+
+class Block(nn.Module):
+    def __init__(self, layer, d_model, p, norm_first):
+        super().__init__()
+        self.p, self.norm_first = p, norm_first
+        self.layer = layer
+        self.ln = LayerNorm(d_model=d_model)
+
+    def drop(self, y):
+        return F.dropout(y, p=self.p, training=self.training)
+
+
+class AttentionBlock(Block):
+    def forward(self, x, mask, memory=None):
+        q = self.ln(x) if self.norm_first else x
+        kv = q if memory is None else memory
+        out, weights = self.layer(query=q, key=kv, value=kv, mask=mask)
+        x = self.drop(out) + x
+        return (x if self.norm_first else self.ln(x)), weights
+
+
+class FeedForwardBlock(Block):
+    def forward(self, x):
+        y = self.drop(self.layer(self.ln(x) if self.norm_first else x)) + x
+        return y if self.norm_first else self.ln(y)
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.ff = FeedForwardBlock(FeedForward(d_model=d_model, d_ff=d_ff), d_model, dropout, norm_first)
+        attention = MultiHeadedAttention(d_model=d_model, n_heads=n_heads)
+        self.attention = AttentionBlock(attention, d_model, dropout, norm_first)
+
+    def forward(self, x, mask):
+        x, weights = self.attention(x, mask)
+        return self.ff(x), weights
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.cross = AttentionBlock(MultiHeadedAttention(d_model, n_heads), d_model, dropout, norm_first)
+        self.attention = AttentionBlock(MultiHeadedAttention(d_model, n_heads), d_model, dropout, norm_first)
+        self.ff = FeedForwardBlock(FeedForward(d_model, d_ff), d_model, dropout, norm_first)
+
+    def forward(self, x, memory, src_mask, tgt_mask):
+        x, first = self.attention(x, tgt_mask)
+        x, second = self.cross(x, src_mask, memory)
+        return self.ff(x), first, second
+
+
+# %% sublayer_connection
+# A helper class owns norm and dropout of each sublayer and takes the sublayer as a function.
+
+
+class SublayerConnection(nn.Module):
+    def __init__(self, size, dropout, norm_first):
+        super().__init__()
+        self.norm = LayerNorm(size)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, sublayer):
+        if self.norm_first:
+            return x + self.dropout(sublayer(self.norm(x)))
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.self_attn = MultiHeadedAttention(d_model, n_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.sublayer = nn.ModuleList([SublayerConnection(d_model, dropout, norm_first) for _ in range(2)])
+
+    def forward(self, x, mask):
+        kept = {}
+
+        def attend(y):
+            out, kept["weights"] = self.self_attn(y, y, y, mask)
+            return out
+
+        x = self.sublayer[0](x, attend)
+        return self.sublayer[1](x, self.feed_forward), kept["weights"]
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.sublayer = nn.ModuleList([SublayerConnection(d_model, dropout, norm_first) for _ in range(3)])
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.src_attn = MultiHeadedAttention(d_model, n_heads)
+        self.self_attn = MultiHeadedAttention(d_model, n_heads)
+
+    def forward(self, x, memory, src_mask, tgt_mask):
+        weights = []
+
+        def first(y):
+            out, w = self.self_attn(y, y, y, tgt_mask)
+            weights.append(w)
+            return out
+
+        def second(y):
+            out, w = self.src_attn(y, memory, memory, src_mask)
+            weights.append(w)
+            return out
+
+        x = self.sublayer[0](x, first)
+        x = self.sublayer[1](x, second)
+        x = self.sublayer[2](x, lambda y: self.feed_forward(y))
+        return x, weights[0], weights[1]
