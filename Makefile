@@ -25,7 +25,8 @@ RESULTS ?= results.json
 SUBMISSIONS ?= submissions
 MARKS ?= marks
 ROSTER ?=
-EVERY ?= 10
+EVERY ?= 1
+START ?= 0
 JOBS ?= 2
 TESTS ?=
 WHOLE ?=
@@ -100,11 +101,11 @@ calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=
 
 ##@ Prove that the marks are right
 
-prove: $(READY)  ## every known fault is found, every variant accepted: make prove SEEDS=2
-	$(PY) -m validity prove --jobs $(JOBS) $(if $(SEEDS),--seeds $(SEEDS))
+prove: $(READY)  ## known faults are found, variants accepted: all, or a sample: make prove EVERY=6 START=2
+	$(PY) -m validity prove --jobs $(JOBS) --every $(EVERY) --start $(START) $(if $(SEEDS),--seeds $(SEEDS))
 
-mutate: $(READY)  ## mutants of the solutions are found: a tenth, or all: make mutate EVERY=1
-	$(PY) -m validity mutate --jobs $(JOBS) --every $(EVERY)
+mutate: $(READY)  ## mutants of the solutions are found: all, or a sample: make mutate EVERY=30
+	$(PY) -m validity mutate --jobs $(JOBS) --every $(EVERY) --start $(START)
 
 proof: $(READY)  ## write docs/proof/ anew: more seeds, all mutants (three quarters of an hour)
 	$(PY) -m validity prove --jobs $(JOBS) --tests all --seeds 5 --variant-seeds 200 --output docs/proof

@@ -9,9 +9,7 @@ from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhe
 from foundation.whole_files import check_file, check_folder
 
 from .calibration import add_calibrate
-from .diagnosis.command import add_prove_diagnosis
-from .mutation.command import add_mutate
-from .proof.command import add_prove
+from .commands import add_mutate, add_prove, add_prove_diagnosis
 
 
 def main(arguments: list[str] | None = None) -> int:

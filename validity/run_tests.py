@@ -15,7 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Never, cast
+from typing import Never
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -29,7 +29,6 @@ from autograder.testing.errors import CollectionError
 from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.running.collection import Collection
 from autograder.testing.running.outcomes import classify
-from autograder.testing.running.sandboxed_outcomes import classify_sandboxed
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, run_forked
@@ -92,11 +91,11 @@ class Run:
 
 
 class Recorder(Collection):
-    """The tests as they run on trusted code in this process, or on a sandboxed submission."""
+    """The tests as they run on trusted code in this process."""
 
-    def __init__(self, assignment: Assignment, is_sandboxed: bool) -> None:
+    def __init__(self, assignment: Assignment) -> None:
         """Collects all tests of the assignment."""
-        self.assignment, self._is_sandboxed = assignment, is_sandboxed
+        self.assignment = assignment
         self._paths: set[str] = set()
         self._current = ""
         self._observations: list[Observation] = []
@@ -104,8 +103,6 @@ class Recorder(Collection):
 
     def classify(self, error: BaseException | None) -> tuple[State, str]:
         """State and message of a test."""
-        if self._is_sandboxed:
-            return classify_sandboxed(error)
         return classify(error, lambda other: classify_in_process(other, self._paths))
 
     @pytest.hookimpl(wrapper=True)
@@ -176,6 +173,11 @@ def markers_of(item: pytest.Item) -> list[str]:
     return [mark.name for mark in item.iter_markers() if mark.name.startswith("task_") or mark.name == "given"]
 
 
+def markers_of_tasks(assignment: Assignment, components: Iterable[str]) -> tuple[str, ...]:
+    """The markers of the tasks that judge components."""
+    return tuple(task.marker for task in assignment.tasks if set(task.components) & set(components))
+
+
 def finds_fault(outcomes: Iterable[Outcome]) -> bool:
     """Whether a test found something wrong; one that broke, or that leaves it to a reader, has found nothing."""
     nothing = (State.PASSED, State.NEEDS_READER, State.GRADER_ERROR)
@@ -208,7 +210,6 @@ def run_versions(
     assignment: Assignment,
     on_run: Callable[[Run], None],
     jobs: int = 1,
-    sandboxed: bool = False,
 ) -> None:
     """Runs the tests on every version, once for each of its seeds.
 
@@ -218,18 +219,14 @@ def run_versions(
         assignment: whose tests they are.
         on_run: called with each result, in the order in which they come.
         jobs: children at a time.
-        sandboxed: through the grading sandbox, one version after the other, and not in forks of this process.
 
     Raises:
         CollectionError: where the tests cannot be collected, or a version would pass because no test runs on it.
     """
-    recorder = Recorder(assignment, sandboxed)
+    recorder = Recorder(assignment)
     for version in versions:
         if not recorder.chosen(version):
             raise CollectionError(f"no test is marked {' or '.join(version.markers) or 'with a task'}")
-    if sandboxed:
-        _run_in_sandbox(recorder, versions, on_run)
-        return
     recorder.warm_up(warm_up, versions)
     most_seeds = max((len(version.seeds) for version in versions), default=0)
     work = partial(_run_here, recorder)
@@ -258,19 +255,6 @@ def broken_off(version: Version, markers: Iterable[str], end: Ended) -> Run:
     state = State.GRADER_ERROR if end.raised else State.ERROR
     outcome = Outcome("all tests", state, f"the tests' process was lost: {end.reason}")
     return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers}, [], 0.0)
-
-
-def _run_in_sandbox(recorder: Recorder, versions: Sequence[Version], on_run: Callable[[Run], None]) -> None:
-    from autograder.sandbox.containment.zygote import Zygote
-    from autograder.sandbox.proxy.submission import Sandbox
-
-    with Zygote(recorder.assignment) as zygote:
-        for version in versions:
-            with Sandbox(
-                dict(version.sources), recorder.assignment, limits=unhurried(recorder.assignment), zygote=zygote
-            ) as submission:
-                for run in recorder.run(version, cast(SubmissionUnderTest, submission)):
-                    on_run(run)
 
 
 def progress_bar(total: int, what: str) -> "tqdm[Never]":

@@ -6,6 +6,7 @@
     symptoms.py  a misconception of the catalogue in your code: what do you see?
     trials.py    changes of a component, each run against its tests
     slips.py     one-line changes of code
+    operators.py the mutation operators behind them
     own_code.py  the statements that the student has written
     bench.py     runs the submission, and changed versions of it, in the sandbox
     question.py  questions, options, excerpts

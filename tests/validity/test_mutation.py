@@ -4,12 +4,12 @@ import ast
 
 import pytest
 
+from autograder.understanding import operators
+from autograder.understanding.operators import Names
 from foundation.places import ASSIGNMENT
 from validity.__main__ import main
-from validity.mutation import operators
 from validity.mutation.equivalents import read_equivalents
 from validity.mutation.mutants import MutationError, make_mutants
-from validity.mutation.operators import Names
 
 NAMES = Names(frozenset({"a", "b"}), frozenset({"p", "q"}))
 

@@ -2,10 +2,8 @@
 
 A mutant that passes must be listed as equivalent, with the reason.
 
-    command.py       `python -m validity mutate`
     survivors.py     runs the tests on mutants: which of them pass?
     mutants.py       the reference with one small change each
-    operators.py     the changes
     equivalents.py   mutants that are known to be right, with the reason
     report.py        the result in the terminal, as JSON, and as a page
 """

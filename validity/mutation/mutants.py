@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from autograder.understanding.operators import OPERATORS, Names, own_attribute
 from foundation.assignment_file import Assignment
 from foundation.sources import Sources
 from release.problems import ReleaseError
 from release.regions import Region, Source, find_regions, parse_source
-
-from .operators import OPERATORS, Names, own_attribute
 
 COMPOUND = (ast.For, ast.If, ast.While)
 

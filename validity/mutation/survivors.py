@@ -8,7 +8,7 @@ from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.sources import Sources
 
-from ..run_tests import Run, Version, finds_fault, progress_bar, run_versions
+from ..run_tests import Run, Version, finds_fault, markers_of_tasks, progress_bar, run_versions
 from .equivalents import Equivalent, read_equivalents, without_mutant
 from .mutants import Mutant, MutationError, make_mutants
 
@@ -98,24 +98,19 @@ def choose(mutants: list[Mutant], options: argparse.Namespace) -> list[Mutant]:
     ]
     if not chosen:
         raise MutationError("no mutant matches --task, --operator and --text")
-    return chosen[:: options.every]
+    return chosen[options.start % options.every :: options.every]
 
 
 def run_mutants(
     mutants: list[Mutant], reference: Sources, assignment: Assignment, options: argparse.Namespace
 ) -> Mutation:
     """Runs the tests of each mutant's task, and of others that judge the same component, until one fails."""
-
-    def markers(mutant: Mutant) -> tuple[str, ...]:
-        own, component = mutant.task, mutant.component
-        return tuple(task.marker for task in assignment.tasks if task.number == own or component in task.components)
-
     versions = [
         Version(
             mutant.name,
             {**reference, mutant.module: (reference[mutant.module][0], mutant.text)},
             [options.seed],
-            markers(mutant),
+            markers_of_tasks(assignment, [mutant.component]),
             until_failure=True,
         )
         for mutant in mutants

@@ -2,7 +2,6 @@
 
 Runs trusted code only (the reference with patches, and variants of our own), so in this process and its forks.
 
-    command.py           `python -m validity prove`
     prove.py             runs the tests on all faults and variants
     reading_variants.py  correct implementations that look different
     verdicts.py          is a fault found, which tasks pay for it, how far is it from each tolerance?

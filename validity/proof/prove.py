@@ -1,8 +1,7 @@
 """Runs the component tests on all faults and variants.
 
-With the first seed, every fault gets the tests of its own task, and one in ten gets all tests: enough to see that each
-is found, and a sample of who is blamed. With `--tests all` every fault gets all. Variants get all tests. With further
-seeds, both get the tests of their own tasks.
+Each gets the tests of the tasks that judge its components, with every seed. `--tests all` gives it all tests with the
+first seed, so that wrong blame shows anywhere.
 """
 
 import argparse
@@ -14,14 +13,12 @@ from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.sources import Sources
 
-from ..run_tests import Run, Version, progress_bar, run_versions
+from ..run_tests import Run, Version, markers_of_tasks, progress_bar, run_versions
 from .reading_variants import Variant, read_variants
 from .verdicts import APART, Margin, Verdict, add_to_margins, is_clear, verdict_of
 
 ENOUGH = 0.85
 """Of the faults that show only under a condition, so many must be found; of all others, all."""
-WHOLE_EVERY = {"own": 10, "all": 1}
-"""One fault in so many gets all tests."""
 CONDITIONAL = "proof/conditional_faults"
 """The assignment's folder of faults that show only under a condition, in the form of its misconceptions."""
 
@@ -39,7 +36,7 @@ class Proof:
         close: faults that were found only narrowly.
         seeds, variant_seeds: with how many seeds each fault and each variant was tried.
         cpu_seconds, wall_seconds: the time that all runs took.
-        tests: that every fault was given: its own task's ("own", and all on one in ten) or "all".
+        tests: that each was given with the first seed: of the tasks of its components ("own") or "all".
     """
 
     assignment: Assignment
@@ -52,7 +49,7 @@ class Proof:
     variant_seeds: int
     cpu_seconds: float
     wall_seconds: float
-    tests: str = "all"
+    tests: str = "own"
 
     @property
     def bad(self) -> list[Verdict]:
@@ -91,15 +88,15 @@ def run_proof(options: argparse.Namespace) -> Proof:
     if not faults and not variants:
         raise CatalogueError("nothing matches --component and --fault")
     variant_seeds = options.variant_seeds or options.seeds
-    seeds, further = (range(options.first_seed, options.first_seed + n) for n in (options.seeds, variant_seeds))
-    markers = {task.number: (task.marker,) for task in assignment.tasks}
+    seeds, further = range(options.seeds), range(variant_seeds)
     versions = [Version("reference", reference, further)]
-    for number, fault in enumerate(faults):
-        tests = options.tests if number % WHOLE_EVERY[options.tests] else "all"
-        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), seeds, markers[fault.task], tests)
+    for fault in faults:
+        own = markers_of_tasks(assignment, [fault.component])
+        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), seeds, own, options.tests)
     for variant in variants:
         only = seeds[:1] if variant.is_same_code else further
-        versions += with_seeds(f"variant {variant.name}", variant.sources, only, variant.markers(assignment), "all")
+        own = markers_of_tasks(assignment, variant.components)
+        versions += with_seeds(f"variant {variant.name}", variant.sources, only, own, options.tests)
     runs: dict[str, list[Run]] = {version.name: [] for version in versions}
     margins: dict[str, Margin] = {}
     wrong: dict[str, list[str]] = {}
@@ -118,7 +115,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
             run.observations.clear()  # those of many seeds fill the memory
             bar.update()
 
-        run_versions(versions, reference, assignment, keep, options.jobs, options.sandboxed)
+        run_versions(versions, reference, assignment, keep, options.jobs)
     return Proof(
         assignment,
         verdicts=[verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults],
@@ -134,11 +131,11 @@ def run_proof(options: argparse.Namespace) -> Proof:
     )
 
 
-def with_seeds(name: str, sources: Sources, seeds: range, markers: tuple[str, ...], tests: str) -> list[Version]:
-    """These tests with the first seed, as `--tests` says; those of its own tasks with the others."""
+def with_seeds(name: str, sources: Sources, seeds: range, own: tuple[str, ...], tests: str) -> list[Version]:
+    """A version with its own tests; with all of them for the first seed, if these tests are wanted."""
     if tests == "own":
-        return [Version(name, sources, seeds, markers)]
-    further = [Version(name, sources, seeds[1:], markers)] if len(seeds) > 1 else []
+        return [Version(name, sources, seeds, own)]
+    further = [Version(name, sources, seeds[1:], own)] if len(seeds) > 1 else []
     return [Version(name, sources, seeds[:1]), *further]
 
 
@@ -150,7 +147,8 @@ def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[F
     wanted = options.component
     if wanted:
         faults = [f for f in faults if wanted in (f.component, f.component.split(".")[1], f.task)]
-    return [fault for fault in faults if not options.fault or options.fault in fault.id]
+    faults = [fault for fault in faults if not options.fault or options.fault in fault.id]
+    return faults[options.start % options.every :: options.every]
 
 
 def choose_variants(options: argparse.Namespace, reference: Sources, assignment: Assignment) -> list[Variant]:
@@ -161,7 +159,8 @@ def choose_variants(options: argparse.Namespace, reference: Sources, assignment:
     if options.component:
         name = options.component.split(".")[-1]
         variants = [v for v in variants if any(component.split(".")[1] == name for component in v.components)]
-    return [variant for variant in variants if not options.fault or options.fault in variant.name]
+    variants = [variant for variant in variants if not options.fault or options.fault in variant.name]
+    return variants[options.start % options.every :: options.every]
 
 
 def rejections(run: Run) -> list[str]:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 from foundation.contract import Contract
 from foundation.sources import Sources
@@ -39,10 +38,6 @@ class Variant:
     sources: Sources
     components: tuple[str, ...]
     is_same_code: bool = False
-
-    def markers(self, assignment: Assignment) -> tuple[str, ...]:
-        """The markers of the tasks that judge its components."""
-        return tuple(task.marker for task in assignment.tasks if set(task.components) & set(self.components))
 
     @property
     def where(self) -> str:

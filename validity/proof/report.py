@@ -16,11 +16,7 @@ from .prove import Proof
 from .verdicts import APART, Verdict
 
 Table = tuple[Sequence[str], list[Sequence[object]]]
-TESTS = {
-    "own": "the tests of the component's tasks (all tests on one fault in ten)",
-    "all": "all tests",
-}
-"""Which tests a fault gets with the first seed."""
+TESTS = {"own": "the tests of their own components", "all": "all tests with the first seed"}
 
 
 def blame_table(verdicts: Sequence[Verdict], assignment: Assignment) -> Table:
@@ -157,10 +153,9 @@ def proof_page(proof: Proof) -> str:
             "## Faults",
             f"{len(proof.verdicts)} known faults ([list](faults.md)), each put into the reference on its own, with "
             f"{in_seeds(proof.seeds)}: {n_killed(proof)} are found with every seed, and {right} cost points only in "
-            f"tasks of the faulty component. The first seed runs {TESTS[proof.tests]}, the others only those of the "
-            "component's tasks. The table shows what share of a component's faults costs each task points. A fault in "
-            "a part that post-norm and pre-norm (E.2) share costs points in both; a fault of pre-norm alone only in "
-            "E.2.",
+            f"tasks of the faulty component. Versions get {TESTS[proof.tests]}. The table shows what share of a "
+            "component's faults costs each task points. A fault in a part that post-norm and pre-norm (E.2) share "
+            "costs points in both; a fault of pre-norm alone only in E.2.",
             table(*blame_table(proof.verdicts, proof.assignment)),
         ]
     if proof.variants:

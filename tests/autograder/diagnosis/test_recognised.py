@@ -5,10 +5,11 @@ import pytest
 from autograder.diagnosis.catalogue import read_catalogue
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
-from validity.diagnosis.recognition import recognise, share, share_alone
+from validity.diagnosis import recognise, share, share_alone
 
 SAMPLE = {  # each names itself alone
     "layer-norm-over-positions": "fused",
+    "multi-head-merge-without-transpose": "per-head",
     "decoder-layer-memory-as-value-only": "renamed",
     "embedding-table-buffer": "fused",
     "feed-forward-three-maps": "per-head",
@@ -32,5 +33,5 @@ def test_every_sixteenth_fault_in_all_layouts(zygote):
     recognise(read_catalogue()[::16], layouts, read_assignment(), REFERENCE, rows.append, zygote, seed=5)
     assert len(rows) > 95
     missed = [(row.fault, row.layout, row.named) for row in rows if not row.is_right]
-    assert share(rows) >= 0.9, missed
-    assert share_alone(rows) >= 0.85, [(row.fault, row.layout) for row in rows if row.group > 1]
+    assert share(rows) >= 0.95, missed
+    assert share_alone(rows) >= 0.92, [(row.fault, row.layout) for row in rows if row.group > 1]

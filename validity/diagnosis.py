@@ -1,4 +1,8 @@
-"""Faults in other layouts, graded as submissions are, and what the diagnosis makes of them."""
+"""Is a misconception recognised in code that is laid out differently?
+
+Faults are put into other layouts of the reference and graded in the sandbox, as submissions are: the diagnosis works on
+what the sandbox records.
+"""
 
 import argparse
 import time
@@ -22,14 +26,11 @@ from autograder.testing.running.collected_tests import CollectedTests
 from foundation.assignment_file import Assignment, Task
 from foundation.sources import Sources
 
-from ..run_tests import unhurried
+from .markdown import table
+from .run_tests import unhurried
 
 ENOUGH = 0.9
 """The share of the faults that must be recognised."""
-
-
-Case = tuple[Fault, str, Sources]
-"""A fault, the name of a layout, and the reference with both."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[F
         CatalogueError: where there are none.
     """
     faults = [f for f in read_catalogue(assignment=assignment) if options.fault in f.id]
-    faults = [f for f in faults if not options.task or f.task in options.task][:: options.every]
+    faults = [f for f in faults if not options.task or f.task in options.task][
+        options.start % options.every :: options.every
+    ]
     if not faults:
         raise CatalogueError("nothing matches --task and --fault")
     return faults
@@ -100,8 +103,10 @@ def recognise(
     with closing(make_diagnostician(reference, assignment)) as diagnostician:
         for number, group in groupby(faults, key=lambda fault: fault.task):
             grader = Grader(tasks[number], assignment, zygote, diagnostician, seed)
-            cases = [(fault, layout, rewrite[layout](apply(fault, sources))) for fault in group for layout in layouts]
-            grader.grade_all(cases, on_row, CollectedTests(assignment, [tasks[number]]))
+            tests = CollectedTests(assignment, [tasks[number]])
+            for fault in group:
+                for layout in layouts:
+                    on_row(grader.grade(tests, fault, layout, rewrite[layout](apply(fault, sources))))
 
 
 @dataclass(frozen=True)
@@ -113,11 +118,6 @@ class Grader:
     zygote: Zygote
     diagnostician: Diagnostician
     seed: int
-
-    def grade_all(self, cases: Sequence[Case], on_row: Callable[[Row], None], tests: CollectedTests) -> None:
-        """Calls `on_row` for each fault in its layout."""
-        for fault, layout, sources in cases:
-            on_row(self.grade(tests, fault, layout, sources))
 
     def grade(self, tests: CollectedTests, fault: Fault, layout: str, sources: Sources) -> Row:
         """Grades one fault, and has it diagnosed."""
@@ -148,3 +148,34 @@ def share(rows: Sequence[Row]) -> float:
 def share_alone(rows: Sequence[Row]) -> float:
     """The share of the faults that were recognised, and named with no other in their group."""
     return sum(row.is_right and row.group == 1 for row in rows) / len(rows)
+
+
+def as_text(rows: Sequence[Row]) -> str:
+    """The faults that were missed, and the shares by layout."""
+    lines = [
+        f"{row.layout:<9} {row.fault}: {row.named or ('nothing was named' if row.is_found else 'no test failed')}"
+        for row in rows
+        if not row.is_right
+    ]
+    for layout in dict.fromkeys(row.layout for row in rows):
+        own = [row for row in rows if row.layout == layout]
+        lines.append(f"{layout:<9} {sum(row.is_right for row in own)} of {len(own)} recognised ({share(own):.1%})")
+    lines += [f"{row.layout:<9} {row.fault}: {problem}" for row in rows for problem in row.problems]
+    seconds = sorted(row.cpu_seconds for row in rows)
+    lines.append(f"all       {share(rows):.1%}, {share_alone(rows):.1%} with nothing else in the group")
+    lines.append(f"CPU of a diagnosis: median {seconds[len(seconds) // 2]:.2f} s, most {seconds[-1]:.2f} s")
+    return "\n".join(lines)
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    """A table by component and layout, and the faults that were missed."""
+    layouts = list(dict.fromkeys(row.layout for row in rows))
+    lines: list[tuple[object, ...]] = []
+    for component in dict.fromkeys(row.component for row in rows):
+        own = [row for row in rows if row.component == component]
+        cells = [sum(r.is_right for r in own if r.layout == layout) for layout in layouts]
+        lines.append((f"`{component}`", len(own) // len(layouts), *cells))
+    totals = [f"{share([r for r in rows if r.layout == layout]):.1%}" for layout in layouts]
+    lines.append(("all", len(rows) // len(layouts), *totals))
+    missed = [f"- `{r.fault}` ({r.layout}): {r.named or 'nothing named'}" for r in rows if not r.is_right]
+    return "\n".join([table(("component", "faults", *layouts), lines), "", "Not recognised:", "", *missed]) + "\n"

@@ -1,6 +1,7 @@
 """Mutation operators: small changes of a syntax tree that a programmer might make by mistake.
 
-They know nothing of Transformers, so they find faults that the authors of the catalogue did not think of.
+They know nothing of Transformers, so they find faults that the authors of the catalogue did not think of. Questions
+about a student's code and the proof by mutants use the same ones.
 """
 
 import ast
