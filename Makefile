@@ -101,7 +101,7 @@ calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=
 
 ##@ Prove that the marks are right
 
-prove: $(READY)  ## known faults are found, variants accepted: all, or a sample: make prove EVERY=6 START=2
+prove: $(READY)  ## known faults are found, variants accepted: all, or a sample: make prove EVERY=3 START=1
 	$(PY) -m validity prove --jobs $(JOBS) --every $(EVERY) --start $(START) $(if $(SEEDS),--seeds $(SEEDS))
 
 mutate: $(READY)  ## mutants of the solutions are found: all, or a sample: make mutate EVERY=30

@@ -135,4 +135,7 @@ def makes(node: ast.Call) -> bool:
 
 def is_tensor(node: ast.expr) -> bool:
     """Whether an expression is what a step of a computation begins with, as far as one can tell."""
-    return not isinstance(node, (ast.Constant, ast.Starred, ast.Attribute, ast.UnaryOp)) and getattr(node, "id", "") not in LIBRARIES
+    return (
+        not isinstance(node, (ast.Constant, ast.Starred, ast.Attribute, ast.UnaryOp))
+        and getattr(node, "id", "") not in LIBRARIES
+    )
