@@ -51,9 +51,9 @@ def mutation_page(mutation: Mutation) -> str:
         "# Mutation testing of the solutions",
         "Written by `make proof`. Each mutant is the reference with one small change in a solution, made by the "
         "operators in `autograder/understanding/operators.py`, which know nothing of Transformers. It must fail a test "
-        "of the task whose solution it changes (or, in a part that pre-norm shares, a test of E.2). A mutant that passes "
-        "must be listed in `autograder/assignment/proof/equivalents.toml`, with the reason why it is right or cannot be "
-        "told from correct code.",
+        "of the task whose solution it changes (or, in a part that pre-norm shares, a test of E.2). A mutant that "
+        "passes must be listed in `autograder/assignment/proof/equivalents.toml`, with the reason why it is right or "
+        "cannot be told from correct code.",
         "{} mutants: {} killed, {} equivalent, {} survivors.".format(*counts),
         table(("task", *head), rows),
         table(("operator", *head), operators),

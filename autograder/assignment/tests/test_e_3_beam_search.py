@@ -196,7 +196,10 @@ SETTINGS: dict[
     "a wide beam": ([3, 2, 6, 7], 20, 0.6, 7, 3, {}),
     "a beam of one": ([2, 1, 4], 1, 0.6, 12, 3, {"is_training": False, "is_mixed": True}),
     "one token": ([0, 2, 1], 3, 0.6, 1, 3, {}),
-    "ids as small as an index": ([4, 1, 0], 3, 0.0, 12, 3, {}),
+    "ids as small as an index": ([4, 1, 0], 3, 0.0, 13, 3, {}),
+    "ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, 3, {}),
+    "other ids as small as an index": ([4, 1, 0], 3, 0.0, 13, 3, {"special": "other", "encoder_mask": "(s, s)"}),
+    "other ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, 3, {"special": "other"}),
     "ids as large as max_length": ([0, 5, 4], 3, 0.6, 11, 3, {}),
     "a long translation": ([0, 4, 2], 3, 0.6, 62, 3, {}),
 }
