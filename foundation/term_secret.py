@@ -19,10 +19,6 @@ SHORTEST = 16
 """Characters of a secret that somebody has written: fewer could be found by trying."""
 
 
-class SecretError(UserError):
-    """There is no secret that can be used; the message says why."""
-
-
 def term_secret(root: Path) -> bytes:
     """What the term's file holds: 64 hexadecimal digits and a newline, or what the instructor has written into it.
 
@@ -31,7 +27,7 @@ def term_secret(root: Path) -> bytes:
 
     Raises:
         OSError: where the disk is full.
-        SecretError: where it can be neither read nor kept, or could be guessed.
+        UserError: where it can be neither read nor kept, or could be guessed.
     """
     path = root / SECRET
     name = printable(str(path))
@@ -43,9 +39,9 @@ def term_secret(root: Path) -> bytes:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise OSError(error.errno, error.strerror, str(path)) from None
-        raise SecretError(f"{name}: the term's secret cannot be kept there: {error.strerror or error}") from None
+        raise UserError(f"{name}: the term's secret cannot be kept there: {error.strerror or error}") from None
     if len(content.strip()) < SHORTEST:
-        raise SecretError(
+        raise UserError(
             f"{name}: shorter than {SHORTEST} characters, which could be guessed; remove it, and a secret is drawn"
         )
     return content

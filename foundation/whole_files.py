@@ -17,10 +17,6 @@ from .printable_text import printable
 MAX_LINKS = 40  # as in the kernel
 
 
-class OutputError(UserError):
-    """A destination that cannot be written; the message says why."""
-
-
 @contextmanager
 def in_one_piece(path: Path) -> Iterator[Path]:
     """Yields a path to write to; the file takes the place of `path` once the block has ended without an error.
@@ -91,17 +87,17 @@ def is_stream(path: Path) -> bool:
 
 
 def check_file(path: Path) -> None:
-    """Checks that a file of that name can be written. Raises: OutputError where it cannot."""
+    """Checks that a file of that name can be written. Raises: UserError where it cannot."""
     if path.is_dir():
-        raise OutputError(f"{printable(str(path))}: is a folder; expected the name of a file")
+        raise UserError(f"{printable(str(path))}: is a folder; expected the name of a file")
     if not is_stream(path):
         _check_above(path, path.parent)
     elif not os.access(path, os.W_OK):
-        raise OutputError(f"{printable(str(path))}: cannot be written to")
+        raise UserError(f"{printable(str(path))}: cannot be written to")
 
 
 def check_folder(path: Path) -> None:
-    """Checks that files can be written to a folder of that name, which may not exist yet. Raises: OutputError."""
+    """Checks that files can be written to a folder of that name, which may not exist yet. Raises: UserError."""
     _check_above(path, path)
 
 
@@ -110,9 +106,9 @@ def _check_above(path: Path, folder: Path) -> None:
         folder = folder.parent
     if not folder.is_dir():
         what = "" if folder == path else f"{printable(str(folder))} "
-        raise OutputError(f"{printable(str(path))}: {what}is not a folder")
+        raise UserError(f"{printable(str(path))}: {what}is not a folder")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise OutputError(f"{printable(str(path))}: {printable(str(folder))}/ cannot be written to")
+        raise UserError(f"{printable(str(path))}: {printable(str(folder))}/ cannot be written to")
 
 
 def _descriptor_path(path: Path) -> Path | None:

@@ -44,7 +44,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def check_output(options: argparse.Namespace) -> None:
-    """Finds a wrong output path before the work begins. Raises: OutputError."""
+    """Finds a wrong output path before the work begins. Raises: UserError."""
     output = getattr(options, "output", None)
     if output is not None:
         (check_file if "output" in getattr(options, "files", ()) else check_folder)(output)

@@ -12,7 +12,6 @@ from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 from foundation.counting import first_of
 from foundation.printable_text import printable
-from foundation.whole_files import OutputError
 
 from ..intake import LooseFiles, name_of
 from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
@@ -61,7 +60,7 @@ def take_class(
     Raises:
         UserError: where no submission is anybody's.
         UserError: where there is no submission, or the roster cannot be read.
-        OutputError: where the records would lie among the submissions, or the submissions among the records.
+        UserError: where the records would lie among the submissions, or the submissions among the records.
     """
     keep_apart(folder, output)
     download = read_download(folder, assignment, layout)
@@ -152,11 +151,11 @@ def keep_apart(folder: Path, output: Path) -> None:
     """Refuses records among the submissions: an entry called `marks` could bring forged ones.
 
     Raises:
-        OutputError: which says where to put them instead.
+        UserError: which says where to put them instead.
     """
     above, below = (Path(os.path.realpath(path)) for path in (folder, output))
     if below.is_relative_to(above):
         what = "lies in the folder of submissions, where one of them could bring forged records"
-        raise OutputError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
+        raise UserError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
     if above.is_relative_to(below / RECORDS):
-        raise OutputError(f"{printable(str(folder))}: holds the records of --output {printable(str(output))}")
+        raise UserError(f"{printable(str(folder))}: holds the records of --output {printable(str(output))}")

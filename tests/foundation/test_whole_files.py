@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from foundation.command_line import UserError
 from foundation.whole_files import (
-    OutputError,
     check_file,
     check_folder,
     in_one_piece,
@@ -114,13 +114,13 @@ def test_places_are_told_apart(tmp_path):
         check_folder(tmp_path / good)
     wrong = ((check_file, "."), (check_file, "file/new"), (check_folder, "file"), (check_folder, "nowhere/a"))
     for check, bad in wrong:
-        with pytest.raises(OutputError, match="folder"):
+        with pytest.raises(UserError, match="folder"):
             check(tmp_path / bad)
 
 
 def test_a_folder_that_is_not_ours_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *arguments: False)  # root may write anywhere
-    with pytest.raises(OutputError, match="cannot be written to"):
+    with pytest.raises(UserError, match="cannot be written to"):
         check_file(tmp_path / "new")
 
 

@@ -10,7 +10,7 @@ from autograder.classroom.entries import take_class
 from autograder.classroom.records import file_name
 from autograder.classroom.roll import Member, Roll
 from autograder.grading.seeds import Seeds
-from foundation.whole_files import OutputError
+from foundation.command_line import UserError
 
 from .conftest import ASSIGNMENT, SEEDS, kept, put, run
 
@@ -27,7 +27,7 @@ def test_records_among_the_submissions_are_refused(folder, log, place, capsys):
 
 def test_submissions_among_the_records_are_refused(folder, output, log):
     run(folder, output)
-    with pytest.raises(OutputError, match="holds the records"):
+    with pytest.raises(UserError, match="holds the records"):
         take_class(output / "records", output, ASSIGNMENT)
 
 

@@ -14,8 +14,9 @@ from autograder.grading.launcher import open_grader
 from autograder.grading.record import read_record, write_record
 from autograder.grading.seeds import Seeds, content_hash
 from autograder.grading.states import State
+from foundation.command_line import UserError
 from foundation.places import REFERENCES
-from foundation.term_secret import SECRET, SecretError, term_secret
+from foundation.term_secret import SECRET, term_secret
 
 from .conftest import SEEDS
 
@@ -64,11 +65,11 @@ def test_a_secret_that_cannot_be_used_is_one_line(tmp_path):
     for written in (b"", b"\n", b"a short one\n"):
         (tmp_path / SECRET).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / SECRET).write_bytes(written)
-        with pytest.raises(SecretError, match="shorter than 16 characters"):
+        with pytest.raises(UserError, match="shorter than 16 characters"):
             term_secret(tmp_path)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "data").write_text("a file")
-    with pytest.raises(SecretError, match="secret cannot be kept"):
+    with pytest.raises(UserError, match="secret cannot be kept"):
         term_secret(tmp_path / "other")
 
 
