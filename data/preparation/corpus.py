@@ -271,7 +271,7 @@ def replace_corpus(folder: Path, made: Path, summary: dict[str, Any], earlier: I
 
 
 def _describe_languages(choices: Choices) -> str:
-    """The file that tells how raw text becomes tokens and back; see `given/raw_text.py`."""
+    """The file that tells how raw text becomes tokens and back; see `given/extras/raw_text.py`."""
     sides = zip(("source", "target"), choices.languages, choices.tokenizer_names, strict=True)
     described = {side: {"language": language, "tokenizer": name} for side, language, name in sides}
     return json.dumps({"encoding": choices.encoding, **described}, indent=2) + "\n"

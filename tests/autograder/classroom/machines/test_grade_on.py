@@ -24,7 +24,7 @@ from foundation.places import SKELETON
 
 from ..conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader
 
-OPENER = "benchmarks.stub_class:open_stub"
+OPENER = "tests.autograder.classroom.conftest:open_stub"
 
 
 @pytest.fixture

@@ -1,0 +1,317 @@
+"""Public corpora: the table, `prepare` after `fetch`, downloads that break off, checksums, nobody's files lost."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import hashlib
+import io
+import json
+import re
+import shlex
+import tarfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from data.fetching import commands, download
+from data.fetching.folder import LOCK, PublicCorpus, RemoteFile, read_table
+from given.extras.arrow_corpus import ArrowPairs
+from reference.data import read_pairs
+from reference.vocab import join_subwords
+
+from .conftest import run
+
+ENGLISH = [f"Cat {n} sleeps .\n" for n in range(60)]
+FRENCH = [f"Le chat {n} dort .\n" for n in range(60)]
+
+
+class Server(ThreadingHTTPServer):
+    """Serves `files`; `faults` says what goes wrong, one entry per request, and then nothing."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files: dict[str, bytes] = {}
+        self.faults: list[str] = []
+        self.requests: list[dict[str, str]] = []
+        self.tag: str | None = '"1"'
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:  # noqa: N802
+        self.server.requests.append(dict(self.headers))
+        fault = self.server.faults.pop(0) if self.server.faults else ""
+        content = self.server.files.get(self.path.lstrip("/"))
+        if fault.isdecimal() or content is None:
+            self.send_response(int(fault or 404))
+            self.end_headers()
+            return
+        asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        same = self.headers.get("If-Range") in (None, self.server.tag)
+        start = int(asked[1]) if asked and same else 0
+        if start >= len(content) and start:
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{len(content)}")
+            self.end_headers()
+            return
+        self.send_response(206 if start else 200)
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        if self.server.tag:
+            self.send_header("ETag", self.server.tag)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        self.wfile.write(content[start : (start + len(content)) // 2] if fault == "break" else content[start:])
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that would have been waited."""
+    waited: list[float] = []
+    monkeypatch.setattr(download, "pause", waited.append)
+    return waited
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch, server: Server) -> PublicCorpus:
+    """The table's only entry: one file of incompressible length, without a checksum."""
+    server.files["text"] = b"".join(b"%d\n" % n for n in range(50_000))
+    corpus = dataclasses.replace(
+        read_table()["tatoeba-fr-en"], files=(RemoteFile("text", server.url + "text", ""),), texts={}
+    )
+    monkeypatch.setattr(commands, "read_table", lambda: {"tatoeba-fr-en": corpus})
+    return corpus
+
+
+def fetch(folder: Path, *more: object, name: str = "tatoeba-fr-en") -> int:
+    return run("fetch", name, "--output", folder, *more)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def archive(name: str, members: dict[str, bytes]) -> bytes:
+    """A zip or tgz file."""
+    content = io.BytesIO()
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(content, "w") as opened:
+            for member, text in members.items():
+                opened.writestr(member, text)
+    else:
+        with tarfile.open(fileobj=content, mode="w:gz") as opened_tar:
+            for member, text in members.items():
+                info = tarfile.TarInfo(member)
+                info.size = len(text)
+                opened_tar.addfile(info, io.BytesIO(text))
+    return content.getvalue()
+
+
+def imitation(corpus: PublicCorpus) -> dict[str, bytes]:
+    """Small files with the names and members of a corpus."""
+    members: dict[str, dict[str, bytes]] = {file.name: {} for file in corpus.files}
+    kinds = [member for parts in corpus.texts.values() for member in parts] or [f"{name}:" for name in members]
+    files: dict[str, bytes] = {}
+    for position, reference in enumerate(kinds):
+        name, _, member = reference.partition(":")
+        lines = ENGLISH if ".en" in (member or name).removesuffix(".sgm")[-6:] else FRENCH
+        lines = [f"{(position // 2) % 9} {line}" if corpus.name == "wmt14-de-en" else line for line in lines]
+        if member.endswith(".txt"):
+            lines = [f"{en.strip()}\t{fr.strip()}\tCC-BY 2.0\n" for en, fr in zip(ENGLISH, FRENCH, strict=True)]
+        if member.endswith(".sgm"):
+            lines = [f'<seg id="{n}"> {line.strip()} &amp; </seg>\n' for n, line in enumerate(lines)]
+        if member:
+            members[name][member] = "".join(lines).encode().removesuffix(b"\n")
+        else:
+            split = name.split(".")[0]
+            files[name] = gzip.compress("".join(f"{split} {line}" for line in lines).encode())
+    return files or {name: archive(name, held) for name, held in members.items()}
+
+
+def without_checksums(corpus: PublicCorpus) -> PublicCorpus:
+    return dataclasses.replace(corpus, files=tuple(dataclasses.replace(file, checksum="") for file in corpus.files))
+
+
+LARGE = ("wmt14-de-en",)  # takes seconds
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in sorted(read_table())]
+)
+def test_prepare_reads_what_fetch_leaves(name, server, tmp_path, capsys, monkeypatch):
+    """All four corpora, by the command that `fetch` prints."""
+    corpus = without_checksums(read_table()[name])
+    monkeypatch.setattr(commands, "read_table", lambda: {name: corpus})
+    server.files = imitation(corpus)
+    assert fetch(tmp_path / "raw", "--url", server.url, "--json", name=name) == 0
+    told = capsys.readouterr()
+    result = json.loads(told.out)
+    assert f"licence: {corpus.licence}\n" in told.err and result["licence"] == corpus.licence
+    assert names(tmp_path / "raw") == {*server.files, *corpus.texts, LOCK} == {*result["files"], LOCK}
+    program, *following = shlex.split(result["next"])
+    assert [program, *following[:3]] == ["python", "-m", "data", "prepare"]
+    assert run(*following[2:], "--dev", 4, "--test", 4, "--output", tmp_path / "corpus") == 0
+    pairs = [path for path in (tmp_path / "corpus").iterdir() if path.stem == "train"]
+    train = ArrowPairs(pairs[0]) if pairs[0].suffix == ".arrow" else read_pairs(pairs[0])
+    source, target = (join_subwords(side) for side in train[0])
+    assert ("chat" in source and "at" in target) if name != "opus-books-en-it" else "Cat" in source and "chat" in target
+    if name == "wmt14-de-en":
+        assert len((tmp_path / "raw" / "train.de").read_text().splitlines()) == 180
+        assert (tmp_path / "raw" / "newstest2014.en").read_text().splitlines()[1].endswith("sleeps . &")
+
+
+def test_the_list(capsys, tmp_path):
+    assert run("fetch") == 0
+    text = capsys.readouterr().out
+    assert all(name in text and corpus.licence in text for name, corpus in read_table().items())
+    assert run("fetch", "--json") == 0
+    assert [entry["corpus"] for entry in json.loads(capsys.readouterr().out)] == list(read_table())
+    assert run("fetch", "--output", tmp_path) == 2
+    assert capsys.readouterr().err == "error: --output: name the corpus too\n"
+
+
+def test_the_table_is_complete():
+    """Every entry says what a user must know, and every text comes out of a file of the corpus."""
+    for corpus in read_table().values():
+        assert all([corpus.title, corpus.home, corpus.licence, corpus.citation, corpus.format])
+        files = {file.name: file for file in corpus.files}
+        for members in corpus.texts.values():
+            assert all(member.partition(":")[0] in files and member.partition(":")[2] for member in members)
+        for file in corpus.files:
+            assert re.fullmatch(r"(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})?", file.checksum)
+            assert file.url.endswith("/" + file.name) or not file.url
+        made = {*files, *corpus.texts}
+        assert set(re.findall(r"\{folder\}/(\S+)", corpus.prepare)) <= made
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "message"),
+    [
+        ("tatoeba-fr-en", "file:///etc/hosts", "not an address that begins with http:// or https://"),
+        ("tatoeba-fr-en", "http://", "not an address"),
+        ("tatoeba-fr-en", "http://a:b/x", "not an address"),
+        ("tatoeba-fr-en", "http://a/x y", "not an address"),
+        ("tatoeba-fr-en", "", "not an address"),
+        ("multi30k-de-en", "http://127.0.0.1/train.de.gz", "multi30k-de-en has 6 files; write FILE=URL"),
+        ("multi30k-de-en", "val.de.gz=ftp://x/y", "not an address"),
+        ("nonesuch", "http://a/", "invalid choice: 'nonesuch'"),
+    ],
+)
+def test_wrong_names_and_addresses(tmp_path, capsys, name, url, message):
+    assert fetch(tmp_path / "out", "--url", url, name=name) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", ["sha256", "md5"])
+def test_other_bytes_than_the_checksum_says(server, small, tmp_path, monkeypatch, capsys, kind):
+    expected = f"{kind}:{hashlib.new(kind, server.files['text']).hexdigest()}"
+    known = dataclasses.replace(small, files=(dataclasses.replace(small.files[0], checksum=expected),))
+    monkeypatch.setattr(commands, "read_table", lambda: {small.name: known})
+    whole = server.files["text"]
+    server.files["text"] = whole[:-1] + b"!"
+    assert fetch(tmp_path) == 1
+    error = capsys.readouterr().err
+    assert f"not {expected} as in the table of corpora\n" in error and error.count("\n") == 1
+    assert names(tmp_path) == set()
+    server.files["text"] = whole
+    assert fetch(tmp_path) == 0 and names(tmp_path) == {"text", LOCK}
+
+
+def test_the_first_fetch_holds_later_ones(server, small, tmp_path, capsys):
+    assert fetch(tmp_path) == 0
+    (tmp_path / "text").unlink()
+    server.files["other"] = server.files["text"] + b"more"
+    assert fetch(tmp_path, "--url", server.url + "other") == 1
+    assert f"as in {tmp_path / LOCK}; if the corpus was renewed, choose another --output" in capsys.readouterr().err
+    assert names(tmp_path) == {LOCK}
+    assert fetch(tmp_path) == 0
+
+
+@pytest.mark.parametrize("fetched", [True, False])
+def test_nothing_of_the_users_is_lost(server, small, tmp_path, capsys, fetched):
+    if fetched:
+        assert fetch(tmp_path) == 0
+    (tmp_path / "text").write_text("mine")
+    asked = len(server.requests)
+    assert fetch(tmp_path) == 2
+    why = "not as 'fetch' wrote it" if fetched else "not written by an earlier 'fetch'"
+    assert capsys.readouterr().err == (f"error: {tmp_path / 'text'}: {why}; move it away, or choose another --output\n")
+    assert (tmp_path / "text").read_text() == "mine" and len(server.requests) == asked
+
+
+@pytest.mark.parametrize("content", ["mine", "[]", '{"files": {"text": 1}}', '{"corpus": "x", "files": {}}'])
+def test_a_lock_of_another_kind(small, tmp_path, capsys, content):
+    (tmp_path / LOCK).write_text(content)
+    assert fetch(tmp_path) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {tmp_path / LOCK}: ") and error.count("\n") == 1
+    assert (tmp_path / LOCK).read_text() == content
+
+
+def test_a_download_that_breaks_off_is_resumed(server, small, tmp_path, pauses):
+    server.faults = ["break", "break"]
+    assert fetch(tmp_path) == 0
+    assert (tmp_path / "text").read_bytes() == server.files["text"]
+    assert [request.get("Range") for request in server.requests][0] is None
+    half = len(server.files["text"]) // 2
+    assert server.requests[1]["Range"] == f"bytes={half}-" and server.requests[1]["If-Range"] == '"1"'
+    assert pauses == [1, 1]  # each attempt got further, so the count began anew
+    assert names(tmp_path) == {"text", LOCK}
+
+
+@pytest.mark.parametrize("tag", ['"2"', None])
+def test_two_versions_are_never_joined(server, small, tmp_path, tag):
+    """The file changes on the server between two calls: one of the same length has another tag, one has no tag."""
+    server.tag = tag and '"1"'
+    server.faults = ["break"]
+    assert fetch(tmp_path, "--retries", 0) == 2
+    server.files["text"] = server.files["text"][::-1] + (b"" if tag else b"new\n")
+    server.tag = tag
+    assert fetch(tmp_path) == 0
+    assert (tmp_path / "text").read_bytes() == server.files["text"]
+
+
+@pytest.mark.parametrize("status", ["404", "403", "410"])
+def test_a_refusal_is_final(server, small, tmp_path, pauses, capsys, status):
+    server.faults = [status]
+    assert fetch(tmp_path) == 2
+    assert pauses == [] and names(tmp_path) == set()
+    assert re.fullmatch(rf"error: {server.url}text: HTTP {status} \w.*\n", capsys.readouterr().err)
+
+
+def test_ctrl_c_leaves_what_has_arrived(server, small, tmp_path, monkeypatch, capsys):
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(download, "pause", interrupt)
+        server.faults = ["break"]
+        assert fetch(tmp_path) == 130
+    assert capsys.readouterr().err.endswith("stopped; the same command resumes\n")
+    assert fetch(tmp_path) == 0 and "Range" in server.requests[1]
