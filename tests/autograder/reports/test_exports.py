@@ -95,15 +95,21 @@ def enrol(marks: Path, *members: Member) -> None:
 ANNA = Member(id="x", name="Anna Smith", key="anna", ids={"github": "anna-s"})
 
 
-def rows(path: Path) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+def rows(marks: Path, platform: str) -> list[list[str]]:
+    text = (marks / "export" / f"{platform}.csv").read_text(encoding="utf-8-sig")
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+def feedback(marks: Path, platform: str) -> dict[str, str]:
+    with zipfile.ZipFile(marks / "export" / f"{platform}-feedback.zip") as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
 def test_who_has_no_score_gets_none_and_is_named(run, marks, capsys):
     assert run(*PLATFORMS) == 0
     printed = capsys.readouterr()
     assert printed.out.count("\n") == 4 and "no score: Carl (needs review), Dora (nothing handed in)" in printed.err
-    tables = {name: rows(marks / "export" / f"{name}.csv") for name in PLATFORMS}
+    tables = {name: rows(marks, name) for name in PLATFORMS}
     assert [row[-1] for row in tables["canvas"]] == [ASSIGNMENT.title, "100", "100", "96"]
     assert [row[4] for row in tables["moodle"]] == ["Grade", "100", "96", "", ""]
     assert [row[5] for row in tables["gradescope"]] == ["Total Score", "100", "96", "", ""]
@@ -112,28 +118,21 @@ def test_who_has_no_score_gets_none_and_is_named(run, marks, capsys):
     assert tables["canvas"][0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", ASSIGNMENT.title]
     assert ",".join(tables["moodle"][0]) == MOODLE and tables["moodle"][1][0] == "Participant 101"
     assert tables["gradescope"][0][:5] == ["First Name", "Last Name", "SID", "Email", "Sections"]
-    for name in PLATFORMS:
-        with zipfile.ZipFile(marks / "export" / f"{name}-feedback.zip") as archive:
-            assert len(archive.namelist()) == 2
+    assert [len(feedback(marks, name)) for name in PLATFORMS] == [2] * 4
 
 
 def test_names_that_students_chose_stay_names(run, marks):
     run(*PLATFORMS)
-    shown = ODD.replace("\u202e", "\\u202e")
     for name in PLATFORMS:
-        for row in rows(marks / "export" / f"{name}.csv"):
-            assert not any(cell.startswith(("=", "+", "@")) for cell in row)
-        with zipfile.ZipFile(marks / "export" / f"{name}-feedback.zip") as archive:
-            names = archive.namelist()
-        assert not any(".." in one or "/" in one or "<" in one for one in names)
-    assert rows(marks / "export" / "canvas.csv")[3][0] == f"'{shown}"
-    with zipfile.ZipFile(marks / "export" / "moodle-feedback.zip") as archive:
-        for one in archive.namelist():
-            assert one.split("_")[1] in ("101", "102") and one.split("_")[2:4] == ["assignfeedback", "file"]
-            number = one.split("_")[1]
-            assert archive.read(one).decode() == f"page of {'anna' if number == '101' else 'bob'}"
-    with zipfile.ZipFile(marks / "export" / "canvas-feedback.zip") as archive:
-        assert archive.namelist() == ["bob_LATE_12_71_feedback.html", "smithanna_11_70_feedback.html"]
+        assert not any(cell.startswith(("=", "+", "@")) for row in rows(marks, name) for cell in row)
+        assert not any(".." in one or "/" in one or "<" in one for one in feedback(marks, name))
+    assert rows(marks, "canvas")[3][0] == "'" + ODD.replace("\u202e", "\\u202e")
+    moodle = {name.split("_")[1]: (name.split("_")[2:4], text) for name, text in feedback(marks, "moodle").items()}
+    assert moodle == {
+        "101": (["assignfeedback", "file"], "page of anna"),
+        "102": (["assignfeedback", "file"], "page of bob"),
+    }
+    assert [*feedback(marks, "canvas")] == ["bob_LATE_12_71_feedback.html", "smithanna_11_70_feedback.html"]
 
 
 def test_moodles_comments_are_html(tmp_path):
@@ -141,10 +140,9 @@ def test_moodles_comments_are_html(tmp_path):
     noted = found.changed(judgement=found.judgement.changed(notes=("<script>alert(1)</script>",)))
     roll = Roll(layout="moodle", folder="x", has_roster=True, members=(one,), left_out=())
     done = export("moodle", marks_of(results_of(roll, {"eve": noted})), ABOUT, tmp_path, tmp_path)
-    comment = rows(done.marks)[1][-1]
-    assert comment == html.escape(
-        f"{ASSIGNMENT.tasks[0].number} {ASSIGNMENT.tasks[0].title}: 0 of 4 (failed); <script>alert(1)</script>"
-    )
+    task = ASSIGNMENT.tasks[0]
+    said = f"{task.number} {task.title}: 0 of 4 (failed); <script>alert(1)</script>"
+    assert done.table.rows[0]["Feedback comments"] == html.escape(said)
     assert done.without_feedback == ["Eve (eve)"], "its page is not there"
 
 
@@ -156,10 +154,10 @@ def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, m
     )
     enrol(marks, ANNA)
     assert run("canvas", "--roster", tmp_path / "roster.csv") == 0
-    table = rows(marks / "export" / "canvas.csv")
+    table = rows(marks, "canvas")
     assert table[0][-1] == f"{ASSIGNMENT.title} (77)" and table[2] == ["Smith, Anna", "9911", "s1", "as", "A; B", "100"]
     assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Homework (5)") == 0
-    assert rows(marks / "export" / "canvas.csv")[0][-1] == "Homework (5)"
+    assert rows(marks, "canvas")[0][-1] == "Homework (5)"
     assert len(read_roster(tmp_path / "roster.csv")) == 1
 
 
@@ -187,7 +185,7 @@ def test_a_column_of_canvas_that_is_not_known_is_asked_for(tmp_path, marks, run,
     assert run("canvas", "--roster", tmp_path / "roster.csv") == bool(words)
     printed = capsys.readouterr().err
     assert words.format(title) in printed and ("--column" in printed) == bool(words)
-    assert rows(marks / "export" / "canvas.csv")[0][-1] == (f"{title} (77)" if headings == "{0} (77)" else title)
+    assert rows(marks, "canvas")[0][-1] == (f"{title} (77)" if headings == "{0} (77)" else title)
     assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Essay (1)") == 0
 
 
@@ -219,14 +217,14 @@ def test_students_whom_a_platform_cannot_find_are_named(tmp_path, marks, run, ca
     printed = capsys.readouterr().err
     assert "not known to moodle; name its list of students with --roster: Anna Smith (x)" in printed
     assert "no feedback file for canvas, which knows only its own download: Anna Smith (x)" in printed
-    assert len(rows(marks / "export" / "moodle.csv")) == 1
+    assert len(rows(marks, "moodle")) == 1
     enrol(marks, ANNA, Member(id="bob", name="Bob Ray", key="bob", ids={"login": "bob"}))
     (tmp_path / "roster.csv").write_text(IN_CANVAS.format(title=ASSIGNMENT.title, points="100.00"))
     assert run("canvas", "--roster", tmp_path / "roster.csv") == 1
     printed = capsys.readouterr().err.split("no feedback")[0]
     assert "not known to canvas; no student in the roster" in printed
     assert "Bob Ray (bob)" in printed and "Anna" not in printed
-    assert [row[0] for row in rows(marks / "export" / "canvas.csv")[2:]] == ["Smith, Anna"], "a login is elsewhere's"
+    assert [row[0] for row in rows(marks, "canvas")[2:]] == ["Smith, Anna"], "a login is elsewhere's"
 
 
 @pytest.mark.parametrize(
@@ -250,7 +248,7 @@ def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys,
     )
     assert run("moodle", "--roster", tmp_path / "worksheet.csv") == 1
     assert f"so enter these marks by hand: {unknown}\n" in capsys.readouterr().err
-    graded = [row for row in rows(marks / "export" / "moodle.csv")[1:] if row[3]]
+    graded = [row for row in rows(marks, "moodle")[1:] if row[3]]
     assert len(graded) == 2 - len(unknown.split(", "))
 
 
@@ -259,7 +257,7 @@ def test_gradescopes_sections_come_from_its_roster(tmp_path, marks, run):
     write_roll(Roll(layout="canvas", folder="class", has_roster=True, members=(one,), left_out=()), marks)
     (tmp_path / "roster.csv").write_text("First Name,Last Name,SID,Email,Role,Section\nAnna,Smith,s1,a@x,Student,B 2\n")
     assert run("gradescope", "--roster", tmp_path / "roster.csv") == 0
-    (row,) = rows(marks / "export" / "gradescope.csv")[1:]
+    (row,) = rows(marks, "gradescope")[1:]
     assert row[:5] == ["Anna", "Smith", "s1", "a@x", "B 2"] and row[8] == "", "the number is another platform's"
 
 
@@ -268,7 +266,7 @@ def test_a_record_that_nobody_sealed_is_no_mark(marks, run, capsys):
         file.execute("UPDATE results SET record = replace(record, 'passed', 'failed') WHERE id = 1")
     assert run("plain") == 0
     assert "no score: Anna Smith (needs review)" in capsys.readouterr().err
-    assert rows(marks / "export" / "plain.csv")[1][4] == ""
+    assert rows(marks, "plain")[1][4] == ""
 
 
 def test_the_same_marks_make_the_same_files(marks, run):
@@ -292,9 +290,9 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
         ByHand(database).comment("anna", "1.4", "A neat\nsolution.", "tina")
         ByHand(database).give_points("carl", "1.1", 1.0, "the grader failed", "tina")
     assert run("plain", "--assignment", tmp_path / "assignment.toml") == 0
-    scores = {row[0]: row[4] for row in rows(marks / "export" / "plain.csv")[1:]}
+    scores = {row[0]: row[4] for row in rows(marks, "plain")[1:]}
     assert (float(scores["anna"]), float(scores["carl"])) == (81, 97)
-    [comment] = [row[-1] for row in rows(marks / "export" / "plain.csv") if row[0] == "anna"]
+    [comment] = [row[-1] for row in rows(marks, "plain") if row[0] == "anna"]
     assert comment.startswith("10% off for 1 late day; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); ")
     assert "1.4 Layer normalisation: A neat solution." in comment
 
