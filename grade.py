@@ -11,7 +11,7 @@ from pathlib import Path
 
 try:
     from autograder import scoring
-    from foundation.command_line import INTERRUPTED, Parser, discard_output, print_anywhere
+    from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
 except ModuleNotFoundError as missing:
     if missing.name not in ("numpy", "sacrebleu"):
         raise
@@ -49,26 +49,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print_anywhere()
     options = parse(arguments)
     try:
-        thresholds = scoring.choose_thresholds(options.thresholds, options.threshold)
-        references = scoring.read_references(options.references)
-        notes: list[str] = []
-        translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
-        if Path(options.translations).samefile(options.references):
-            notes.append("translations and references are the same file")
-        score = scoring.score(
-            translations, references, samples=options.samples, seed=options.seed, tokenize=options.tokenize
-        )
-        if score.tokenize != scoring.DEFAULT_TOKENIZATION and (options.thresholds or not options.threshold):
-            given = f"--tokenize {scoring.DEFAULT_TOKENIZATION}, not for {score.tokenize}"
-            notes.append(f"the assignment's thresholds are for {given}; --threshold NAME=VALUE sets your own")
-        verdicts = scoring.judge(score, thresholds)
-        if options.json:
-            write(json.dumps(scoring.as_json(score, verdicts, notes), indent=2, allow_nan=False) + "\n")
-        else:
-            write(scoring.as_text(score, verdicts, notes))
+        return with_output(lambda: grade(options))
     except scoring.ScoringError as error:
         sys.stderr.write(f"grade.py: {error}\n")
-        return 2
+    except OSError as error:
+        sys.stderr.write(f"grade.py: the report cannot be written ({error.strerror})\n")
+    return 2
+
+
+def grade(options: argparse.Namespace) -> int:
+    """Scores and prints; the exit status."""
+    thresholds = scoring.choose_thresholds(options.thresholds, options.threshold)
+    references = scoring.read_references(options.references)
+    notes: list[str] = []
+    translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
+    if Path(options.translations).samefile(options.references):
+        notes.append("translations and references are the same file")
+    score = scoring.score(
+        translations, references, samples=options.samples, seed=options.seed, tokenize=options.tokenize
+    )
+    if score.tokenize != scoring.DEFAULT_TOKENIZATION and (options.thresholds or not options.threshold):
+        given = f"--tokenize {scoring.DEFAULT_TOKENIZATION}, not for {score.tokenize}"
+        notes.append(f"the assignment's thresholds are for {given}; --threshold NAME=VALUE sets your own")
+    verdicts = scoring.judge(score, thresholds)
+    if options.json:
+        print(json.dumps(scoring.as_json(score, verdicts, notes), indent=2, allow_nan=False))
+    else:
+        print(scoring.as_text(score, verdicts, notes), end="")
     return 0 if all(verdict.is_reached for verdict in verdicts) else 1
 
 
@@ -119,16 +126,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="seed of the samples (default: %(default)s)",
     )
     return parser.parse_args(arguments)
-
-
-def write(text: str) -> None:
-    """Prints the report; a reader that has gone away, as `| head -1` does, is not an error."""
-    try:
-        print(text, end="", flush=True)
-    except OSError as error:
-        discard_output()
-        if not isinstance(error, BrokenPipeError):
-            raise scoring.ScoringError(f"the report cannot be written ({error.strerror})") from None
 
 
 if __name__ == "__main__":
