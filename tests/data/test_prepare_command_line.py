@@ -41,15 +41,8 @@ def text(tmp_path: Path) -> list[object]:
     return ["--train", tmp_path / "de", tmp_path / "en", "--dev", 4, "--test", 0]
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ("a\u2028b\nc\fd\ne\u0085f\rg\n", "a b\nc d\ne f g\n"),
-        ("a\r\n\r\nü", "a\n\nü\n"),
-        ("", ""),
-    ],
-)
-def test_a_line_in_a_line_out(encoding, given, expected):
+def test_a_line_in_a_line_out(encoding):
+    given, expected = "a\u2028b\nc\fd\ne\u0085f\rg\na\r\n\r\nü", "a b\nc d\ne f g\na\n\nü\n"
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = process("encode", "--encoding", encoding, input=given.encode(), stdout=subprocess.PIPE, env=ascii_only)
     assert (done.returncode, done.stdout.decode(), done.stderr) == (0, expected, b"")

@@ -53,7 +53,7 @@ def random_model(norm_first, n_layers=2, tgt_vocab_size=11):
 @pytest.mark.parametrize("diagonal", [False, True])
 def test_all_decoders_agree(decode, norm_first, diagonal):
     n_models, lengths = 0, set()
-    while n_models < 4 or len(lengths) == 1:  # sentences of one length alone test little
+    while n_models < 2 or len(lengths) == 1:  # sentences of one length alone test little
         model = random_model(norm_first)
         src = torch.randint(3, 12, (8, 6))
         src[torch.arange(6) >= torch.randint(1, 7, (8, 1))] = 0
