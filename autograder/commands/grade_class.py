@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     )
     url = url_of(options.store, options.output)
     with hold(options.output, RECORDS), Database(url, assignment.name) as database:
-        for book in (book for of_submission in books.values() for book in of_submission.values()):
+        for book in books.values():
             book.reset()  # so that the marks of an earlier run no longer count
         store = Store(database, conditions.seeds)
         received = received_of(roll, entries)
@@ -121,35 +121,26 @@ def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:
         print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)
 
 
-def open_books(course: str, roll: Roll, assignment: Assignment) -> dict[str, dict[str, Gradebook]]:
-    """The gradebooks of students, by the submission's key and their id."""
+def open_books(course: str, roll: Roll, assignment: Assignment) -> dict[str, Gradebook]:
+    """The gradebooks of students, by their ids here."""
     students = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
-    found = Gradebook.open_all(course, students, assignment, lambda line: print(f"note: {line}", file=sys.stderr))
-    books: dict[str, dict[str, Gradebook]] = {}
-    for member in roll.members:
-        if member.id in found:
-            books.setdefault(member.key, {})[member.id] = found[member.id]
-    return books
+    return Gradebook.open_all(course, students, assignment, lambda line: print(f"note: {line}", file=sys.stderr))
 
 
 def write_books(
-    books: dict[str, dict[str, Gradebook]],
+    books: Mapping[str, Gradebook],
     entries: Sequence[Entry],
     results: Sequence[Result],
     release: Path,
     assignment: Assignment,
 ) -> None:
     """Writes marks and feedback into the gradebook; what lateness costs is for nbgrader to say."""
-    of_student = {result.member.id: result for result in results}
-    for entry in entries:
-        if entry.key not in books:
-            continue
-        try:
-            intake = take_in(entry.source, release, assignment)
-        except IntakeError:
-            intake = None
-        for student, book in books[entry.key].items():
-            result = of_student[student]
-            if result.record and result.mark:
-                book.write(result.record, {one.part.number: one.score for one in result.mark.parts})
-                book.write_feedback(result.record, intake)
+    sources = {entry.key: entry.source for entry in entries}
+    for result in results:
+        if (book := books.get(result.member.id)) and result.record and result.mark:
+            try:
+                intake = take_in(sources[result.member.key], release, assignment)
+            except IntakeError:
+                intake = None
+            book.write(result.record, {one.part.number: one.score for one in result.mark.parts})
+            book.write_feedback(result.record, intake)
