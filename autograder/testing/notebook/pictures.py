@@ -33,12 +33,10 @@ CELL = 0.36
 
 @dataclass(frozen=True)
 class Pair:
-    """Two matrices, cut from what was returned and what was expected.
+    """Two matrices of (rows, columns), cut from what was returned and what was expected.
 
     Attributes:
-        what: they are.
-        got, expected: (rows, columns).
-        forbidden: cells that the mask forbids, of the same shape; None where there is no mask.
+        forbidden: cells that the mask forbids; None where there is no mask.
         first: numbers of the first row and column, where the matrix is cut.
         worst: row and column of the greatest difference, within the matrix.
         axes: names of rows and columns.

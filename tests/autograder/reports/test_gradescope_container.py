@@ -4,6 +4,7 @@ The container is made with bubblewrap: its folders, its rights, its memory. The 
 capabilities that Docker leaves, and cannot make namespaces. `setup.sh` has tests of its own.
 """
 
+import contextlib
 import errno
 import io
 import json
@@ -15,10 +16,10 @@ import tempfile
 import threading
 import venv
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pyseccomp
 import pytest
 from jsonschema import validate
@@ -189,27 +190,13 @@ def without_namespaces() -> bytes:
 def measure(pid: int, peak: list[float], done: threading.Event) -> None:
     """Keeps the greatest sum, in MB, of what a process and its descendants have in memory; shared pages once."""
     while not done.wait(0.05):
-        peak[0] = max(peak[0], sum(map(resident_mb, family_of(pid))))
-
-
-def family_of(pid: int) -> Iterator[int]:
-    """A process and all its descendants."""
-    yield pid
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return
-    for child in children:
-        yield from family_of(int(child))
-
-
-def resident_mb(pid: int) -> float:
-    """The process's share of memory; 0 where it is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6
+        total = 0.0
+        with contextlib.suppress(psutil.Error):
+            parent = psutil.Process(pid)
+            for process in (parent, *parent.children(recursive=True)):
+                with contextlib.suppress(psutil.Error):  # it is gone
+                    total += process.memory_full_info().pss / 1e6
+        peak[0] = max(peak[0], total)
 
 
 @pytest.fixture
