@@ -26,8 +26,7 @@ if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTor
 class Layouts(Protocol):
     """What `diagnosis_layouts/` offers.
 
-    Attributes:
-        LAYOUTS: name -> rewrites sources, so that their parameters are laid out differently and compute the same.
+    LAYOUTS has functions, by name, that rewrite sources: parameters are laid out differently, and compute the same.
     """
 
     LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]]
@@ -37,11 +36,8 @@ class Layouts(Protocol):
     ) -> tuple[Reading, ...]:
         """Ways to cut a submission's parameters into pieces such as the reference has; equal arguments, same objects.
 
-        Args:
-            component: the class, "module.Name".
-            ours: an object of the reference's class, made with the same arguments as the submission's.
-            places: shapes of its parameters.
-            shapes: shapes of the submission's parameters.
+        Of the component, "module.Name", `ours` is an object of the reference's class, made with the same arguments as
+        the submission's; `places` are the shapes of its parameters, `shapes` those of the submission's.
         """
         ...
 
@@ -59,21 +55,14 @@ class OwnLayoutOnly:
 
 
 class TrainingCheck(Protocol):
-    """What `training_check.py` offers.
-
-    Attributes:
-        ENOUGH: the accuracy at which a submission passes.
-    """
+    """What `training_check.py` offers; a submission passes at the accuracy ENOUGH."""
 
     ENOUGH: float
 
     def train_and_test(self, submission: Any, case: Any, losses: list[float], /) -> float:
-        """Trains the whole submission, and returns its accuracy on new examples.
+        """Trains the whole submission with examples that `case` draws, and returns its accuracy on new ones.
 
-        Args:
-            submission: as tests have it.
-            case: draws the examples.
-            losses: takes the mean loss of each epoch.
+        `losses` takes the mean loss of each epoch.
         """
         ...
 
@@ -83,14 +72,7 @@ class TrainingCheck(Protocol):
 
 
 class Map(Protocol):
-    """A picture of weights between 0 and 1.
-
-    Attributes:
-        title: of the picture.
-        rows: names of the rows.
-        columns: names of the columns.
-        weights: by row and column.
-    """
+    """A picture of weights between 0 and 1, by row and column."""
 
     title: str
     rows: tuple[str, ...]
@@ -99,12 +81,7 @@ class Map(Protocol):
 
 
 class Curve(Protocol):
-    """A figure over time.
-
-    Attributes:
-        title: of the figure.
-        points: epoch and value, in order.
-    """
+    """A figure over time: epochs and values, in order."""
 
     title: str
     points: tuple[tuple[float, float], ...]
@@ -114,11 +91,7 @@ class LearnedModel(Protocol):
     """What `learned_model.py` offers."""
 
     def look(self, submission: Any, content: bytes, /) -> tuple[Sequence[Map], Sequence[Curve]]:
-        """Pictures of the model that was handed in with the code.
-
-        Args:
-            submission: as tests have it.
-            content: of the checkpoint, which nobody has opened yet.
+        """Pictures of the model that was handed in with the code; nobody has opened the checkpoint's content yet.
 
         Raises:
             ValueError: where there is nothing to show; the message says why.
@@ -129,11 +102,8 @@ class LearnedModel(Protocol):
 class Scene(Protocol):
     """A call of a component with small arguments, all of whose axes differ in length.
 
-    Attributes:
-        told: the call in words, with code between backquotes.
-        axes: length -> what an axis of that length is: "heads".
-        method: that is called, or "" for a function.
-        inputs: of the call: tensors, and other values.
+    It is told in words, with code between backquotes; `axes` says what an axis of a length is, 4: "heads"; the method
+    is "" for a function.
     """
 
     told: str
@@ -147,14 +117,7 @@ class Scene(Protocol):
 
 
 class Choice(Protocol):
-    """A question of the assignment's own, with an answer that submitted code gave.
-
-    Attributes:
-        text: the question, a paragraph for each item.
-        options: in words, all different; only one is what the code did.
-        right: the index of that one.
-        why: for whoever asks.
-    """
+    """A question of the assignment's own, in paragraphs; one option is what submitted code did; `why` tells the asker."""
 
     text: Sequence[str]
     options: Sequence[str]
@@ -163,11 +126,7 @@ class Choice(Protocol):
 
 
 class Symptom(Protocol):
-    """Something that can be seen of faulty code from outside.
-
-    Attributes:
-        text: what one sees, a sentence.
-    """
+    """Something that can be seen of faulty code from outside, and the sentence that says so."""
 
     text: str
 
@@ -179,12 +138,9 @@ class Symptom(Protocol):
 class Understanding(Protocol):
     """What `understanding/` offers.
 
-    Attributes:
-        SCENES: component -> makes a scene from a `Case`.
-        CHOICES: component -> functions of a submission and a `Case` that make a question, or None.
-        SYMPTOMS: component -> symptoms.
-        TESTS: name of a test -> what it checks, so that "the test fails that checks …" is a sentence. Only these are
-            asked about.
+    By component: functions that make a scene from a `Case`, functions of a submission and a `Case` that make a question
+    or None, and symptoms. TESTS has what a test checks, so that "the test fails that checks …" is a sentence; only
+    these are asked about.
     """
 
     SCENES: Mapping[str, Callable[[Any], Scene]]
