@@ -117,7 +117,7 @@ class Scene(Protocol):
 
 
 class Choice(Protocol):
-    """A question of the assignment's own, in paragraphs; one option is what submitted code did; `why` tells the asker."""
+    """A question of the assignment's own, in paragraphs, with options of which one is what the code did, and why."""
 
     text: Sequence[str]
     options: Sequence[str]
