@@ -34,10 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
     except ReleaseError as error:
         print(error, file=sys.stderr)
         count = len(error.problems)
-        print(
-            f"release: stopped{f' by {count} problems' if count > 1 else ''}; nothing was written",
-            file=sys.stderr,
-        )
+        stopped = f"stopped by {count} problems" if count > 1 else "stopped"
+        print(f"release: {stopped}; nothing was written", file=sys.stderr)
         return BAD_INPUT
     except UserError as error:
         print(f"release: {error}", file=sys.stderr)
@@ -148,14 +146,7 @@ def _as_json(results: Sequence[GateResult]) -> str:
 
 
 def _summary(release: Release, changed: Sequence[str], notes: Sequence[str], has_index: bool) -> str:
-    """What was made, and what to do next.
-
-    Args:
-        release: what was built.
-        changed: the files that were written or removed.
-        notes: what in `student/` this release did not make.
-        has_index: whether an index of CPU-only builds of PyTorch is set.
-    """
+    """What was made and what has changed, what to do next, and what in `student/` is not made from the reference."""
     package = release.assignment.package
     n_regions = sum(len(found) for found in release.skeleton.regions.values())
     in_folder = [name for name in changed if name.startswith(f"{package}/")]

@@ -23,8 +23,9 @@ from .packing import (
     INSTRUCTOR_ZIP,
     NOTEBOOKS_ZIP,
     STUDENT_ZIP,
+    audience_of,
     checksum,
-    make_manifest,
+    checksums,
     make_zip,
     remember,
 )
@@ -114,12 +115,24 @@ def make_release(project: Project) -> Release:
         }
     packed = {name: make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     notebooks = {**course.shipped, **course.kept} if course else {}
-    manifest = make_manifest(
-        folder, notebooks, {name: (packed[name], archives[name]) for name in archives}, requirements.versions()
-    )
+    manifest = {
+        "versions": requirements.versions(),
+        "student": checksums(folder),
+        "notebooks": checksums(notebooks),
+        "archives": {
+            name: {
+                "for": audience_of(name),
+                "sha256": checksum(packed[name]),
+                "bytes": len(packed[name]),
+                "files": checksums(files),
+            }
+            for name, files in sorted(archives.items())
+        },
+    }
     outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
     outputs |= {f"dist/{name}": content for name, content in packed.items()}
-    outputs |= {f"dist/{MANIFEST}": manifest, **notebooks}
+    outputs[f"dist/{MANIFEST}"] = (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
+    outputs |= notebooks
     return Release(assignment, skeleton, folder, archives, outputs, course)
 
 
@@ -160,13 +173,9 @@ def check_target(release: Release, output: Path, force: bool = False) -> set[str
 
 
 def write_release(release: Release, output: Path, force: bool = False) -> list[str]:
-    """Puts the release in place and returns the files that changed or went.
+    """Puts the release in place as `check_target` allows, and returns the files that changed or went.
 
-    What an earlier build has made and this one does not goes, unless someone has changed it by hand; a file in
-    `student/` that was changed by hand is overwritten only by `force`.
-
-    Raises:
-        ReleaseError: where such a file stands in the way.
+    What an earlier build has made and this one does not goes, unless someone has changed it by hand.
     """
     package = release.assignment.package
     by_hand = check_target(release, output, force)

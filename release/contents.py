@@ -64,18 +64,7 @@ KEPT = ("data/private", "docs", GIVEN)
 def collect_kit(
     root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], handout: bytes, requirements: Requirements
 ) -> dict[str, bytes]:
-    """All files of the students' archive by path.
-
-    Args:
-        root: of the project.
-        assignment: whose students get it.
-        skeleton: the files of their package by path.
-        handout: the text that students read first.
-        requirements: what they install.
-
-    Raises:
-        ReleaseError: where a file that belongs in it is missing.
-    """
+    """All files of the students' archive by path. Raises: ReleaseError where one is missing."""
     handed_out = [handout, *skeleton.values(), *read_given(root, assignment).values()]
     scorer = [SCORER] if _are_needed(SCORER, assignment, handed_out) else []
     corpus = REQUIRED_CORPUS if _are_needed(CORPUS, assignment, handed_out) else ()
@@ -96,16 +85,9 @@ def collect_kit(
 def collect_gradescope(
     root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], index: str
 ) -> dict[str, bytes]:
-    """All files of the archive for Gradescope by path.
+    """All files of the archive for Gradescope by path; without BLEU, there are no references.
 
-    Args:
-        root: of the project.
-        assignment: that is graded; without BLEU, there are no references.
-        skeleton: the files of the students' package by path: what a submission lacks is taken from there.
-        index: of CPU-only builds of PyTorch, for pip; empty: whatever pip's own settings there lead to.
-
-    Raises:
-        ReleaseError: where a file that belongs in it is missing.
+    What a submission lacks is taken from the skeleton. Raises: ReleaseError where a file is missing.
     """
     expected = {ENTRY: "Gradescope's run_autograder calls it"}
     expected |= {REFERENCES.as_posix(): MAKE_CORPUS} if assignment.judges_translations else {}
@@ -126,13 +108,7 @@ def collect_gradescope(
 
 
 def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str, bytes]:
-    """All files of what the instructor keeps by path.
-
-    Args:
-        root: of the project.
-        reference: the marked solution.
-        handout: what students read first.
-    """
+    """All files of what the instructor keeps by path."""
     folders = {"reference": reference, **{folder: root / folder for folder in KEPT}}
     files = {
         f"{place}/{path}": content for place, folder in folders.items() for path, content in read_folder(folder).items()
@@ -142,11 +118,7 @@ def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str,
 
 
 def read_given(root: Path, assignment: Assignment) -> dict[str, bytes]:
-    """The files that students get of `given/`, by path from the project's root; none where there is no such folder.
-
-    Raises:
-        ReleaseError: where `[release] instructor_only` names what is not there.
-    """
+    """The files that students get of `given/`, by path from the project's root; none where there is no such folder."""
     kept = withheld_files(root, assignment)
     files = {f"{GIVEN}/{path}": content for path, content in read_folder(root / GIVEN).items()}
     return {path: content for path, content in files.items() if path not in kept}
@@ -173,13 +145,7 @@ def read_corpus(root: Path, assignment: Assignment, handed_out: Iterable[bytes])
 
 
 def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -> dict[str, bytes]:
-    """The tests and what is given, with all that these import of the kit, by path from the project's root.
-
-    Args:
-        root: of the project.
-        assignment: whose students get it.
-        starts: further modules that they need.
-    """
+    """The tests, what is given, and `starts`, with all that these import of the kit, by path from the root."""
     given = read_given(root, assignment)
     files = _read_packages(root) | given
     modules = [path for path in given if path.endswith(".py")]
@@ -189,15 +155,7 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
 
 
 def needed_modules(files: Mapping[str, bytes], starts: Iterable[str]) -> set[str]:
-    """The paths of all modules that the starting files import, directly or not, and of these themselves.
-
-    Args:
-        files: content by path from the project's root; modules that are not among them are not followed.
-        starts: paths of the files to begin with.
-
-    Raises:
-        ReleaseError: where one of them is not valid Python.
-    """
+    """The paths of the starting files, and of all modules among `files` that they import, directly or not."""
     needed: set[str] = set()
     waiting = list(starts)
     while waiting:

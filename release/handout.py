@@ -39,15 +39,10 @@ def read_text(path: Path, name: str) -> str:
 
 
 def fill_in(text: str, name: str, words: Mapping[str, str]) -> str:
-    """Puts words in place of `$name` and `${name}`, and `$` in place of `$$`.
-
-    Args:
-        text: as `string.Template` takes it.
-        name: of its file, for messages.
-        words: by their names.
+    """Puts words in place of `$name` and `${name}`, and `$` in place of `$$`, as `string.Template` does.
 
     Raises:
-        ReleaseError: naming each `$` that stands for nothing, by its line.
+        ReleaseError: naming each `$` that stands for nothing, by its line in the file of that name.
     """
     template = string.Template(text)
     problems = []
@@ -74,16 +69,7 @@ def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
 
 
 def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
-    """Finds the images that a text shows, by the paths under which it names them, in `docs/pictures/`.
-
-    Args:
-        root: of the project.
-        text: Markdown.
-        name: of the text, for messages.
-
-    Raises:
-        ReleaseError: if there is no picture of that name.
-    """
+    """Finds in `docs/pictures/` what a text in Markdown shows, by the paths that it names. Raises: ReleaseError."""
     found = {}
     for match in _IMAGE.finditer(text):
         path = match["path"]
@@ -102,14 +88,7 @@ def _line_at(text: str, match: re.Match[str]) -> int:
 def make_handout(
     assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead], requirements: Requirements
 ) -> bytes:
-    """Fills in the assignment's template; an unknown `$name` in it is an error.
-
-    Args:
-        assignment: tasks, points, thresholds.
-        skeleton: the files that the tasks are in.
-        efforts: difficulty and minutes by the task's number; {} where they are not known.
-        requirements: what students install.
-    """
+    """Fills in the assignment's template; `efforts` has difficulty and minutes by task, where they are known."""
     regular = [task for task in assignment.tasks if not task.extension]
     first = coded_tasks(assignment)[0]
     words = {

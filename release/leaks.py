@@ -140,12 +140,7 @@ def _number_names(tokens: Sequence[str], fixed: Collection[str]) -> tuple[str, .
 
 
 def _collect_pieces(skeleton: Skeleton, given: Collection[str]) -> tuple[frozenset[str], dict[Key, Piece]]:
-    """The names that nobody can change, and the statements and stretches of all regions.
-
-    Args:
-        skeleton: with the solutions.
-        given: the tokens of given code.
-    """
+    """The names that nobody can change, and the statements and stretches of all regions, but for generic ones."""
     statements: list[tuple[Piece, list[str]]] = []
     stretches: list[tuple[Piece, list[str]]] = []
     for path, source in skeleton.sources.items():

@@ -87,11 +87,7 @@ def has_notebooks(root: Path) -> bool:
 
 
 def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements) -> Course:
-    """Makes the whole course, in memory.
-
-    Raises:
-        ReleaseError: with the faults of the prose, or nbgrader's reason to refuse.
-    """
+    """Makes the whole course. Raises: ReleaseError with the faults of the prose, or nbgrader's reason to refuse."""
     definitions = find_definitions(skeleton, assignment)
     support = collect_support(root, assignment, skeleton, requirements)
     source = {**make_sources(root, assignment, definitions), **support}
@@ -145,11 +141,7 @@ def collect_support(
 
 
 def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> None:
-    """Each task has one heading and one place for answers, in one notebook; each notebook with answers has its setup.
-
-    Raises:
-        ReleaseError: naming every place where that is not so.
-    """
+    """Raises ReleaseError unless each task has one heading and one place for answers, below its notebook's setup."""
     known = [task.number for task in assignment.tasks]
     problems = []
     for kind, form in ((TaskHead, "{{task %s: …}}"), (Answer, "{{answer %s}}")):
@@ -179,14 +171,7 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
 def make_notebook(
     name: str, parts: Sequence[Part], definitions: Mapping[str, Sequence[Definition]], assignment: Assignment
 ) -> NotebookNode:
-    """Makes the notebook of one file of prose, with solutions.
-
-    Args:
-        name: of its file, without the ending.
-        parts: of its prose.
-        definitions: by task.
-        assignment: for titles and points.
-    """
+    """Makes the notebook of one file of prose, with solutions: the definitions, by task."""
     tasks = {task.number: task for task in assignment.tasks}
     own = [one for part in parts if isinstance(part, Answer) for one in definitions.get(part.number, ())]
     cells: list[NotebookNode] = []

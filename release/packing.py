@@ -46,12 +46,9 @@ ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError,
 
 
 def make_zip(files: Mapping[str, bytes], programs: Collection[str] = (), is_packed_again: bool = False) -> bytes:
-    """An archive with sorted names, one fixed time, and fixed modes.
+    """An archive with sorted names, one fixed time, and fixed modes; `programs` may be executed.
 
-    Args:
-        files: content by path, with `/` between folders.
-        programs: the paths that are executable.
-        is_packed_again: leaves the files as they are: an archive around this one compresses them better as one piece.
+    What `is_packed_again` in another archive is left as it is: that one compresses it better as one piece.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -103,49 +100,20 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def checksums(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Of every file by path, in order."""
+    return {path: checksum(content) for path, content in sorted(files.items())}
+
+
 def remember(files: Mapping[str, bytes], package: str) -> bytes:
     """The archive from which a later update learns what was handed out.
 
-    Args:
-        files: by path in the student's folder.
-        package: the folder with what students fill in; empty: the files at the top are that.
+    Students fill in what is in the folder `package`; where that is empty, the files at the top.
     """
     kept = {}
     for path, content in files.items():
         is_inside = path.startswith(f"{package}/") if package else "/" not in path
         if path.endswith(".ipynb") or (is_inside and path.endswith(".py")):
             kept[path] = content
-    sums = {path: checksum(content) for path, content in sorted(files.items())}
-    kept[CHECKSUMS] = (json.dumps(sums, indent=1) + "\n").encode()
+    kept[CHECKSUMS] = (json.dumps(checksums(files), indent=1) + "\n").encode()
     return make_zip(kept, is_packed_again=True)
-
-
-def make_manifest(
-    folder: Mapping[str, bytes],
-    notebooks: Mapping[str, bytes],
-    archives: Mapping[str, tuple[bytes, Mapping[str, bytes]]],
-    versions: Mapping[str, str],
-) -> bytes:
-    """`MANIFEST.json`: versions, and the checksum of every file.
-
-    Args:
-        folder: the files of `student/` by path.
-        notebooks: the course's files by path from the output folder; none without a course.
-        archives: by file name the archive, and the files in it by path.
-        versions: of the kit, and the requirements of what students install.
-    """
-    content = {
-        "versions": dict(versions),
-        "student": {path: checksum(folder[path]) for path in sorted(folder)},
-        "notebooks": {path: checksum(notebooks[path]) for path in sorted(notebooks)},
-        "archives": {
-            name: {
-                "for": audience_of(name),
-                "sha256": checksum(packed),
-                "bytes": len(packed),
-                "files": {path: checksum(files[path]) for path in sorted(files)},
-            }
-            for name, (packed, files) in sorted(archives.items())
-        },
-    }
-    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode("utf-8")

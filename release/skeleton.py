@@ -67,7 +67,7 @@ def coded_tasks(assignment: Assignment) -> list[Task]:
 def make_skeleton(
     reference: Mapping[str, bytes], assignment: Assignment, shown: str, given: Mapping[str, bytes] | None = None
 ) -> Skeleton:
-    """Strips every file.
+    """Strips every file of the reference.
 
     Args:
         reference: the folder's files.
@@ -139,12 +139,6 @@ def drop_unused_imports(files: Mapping[str, str]) -> dict[str, str]:
     """Removes every import that its file does not use, by ruff; all else stays byte for byte.
 
     An import that nothing uses but that has to stay, for its effect, is marked in the reference: `# noqa: F401`.
-
-    Args:
-        files: text of stripped Python files by path.
-
-    Raises:
-        ReleaseError: where ruff is not installed or fails.
     """
     with tempfile.TemporaryDirectory(prefix="stripped-") as name:
         folder = Path(name)

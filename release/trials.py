@@ -116,11 +116,6 @@ def _with_solutions(skeleton: Skeleton, numbers: Collection[str]) -> dict[str, b
 def _grade_class(root: Path, skeleton: Path, submissions: Mapping[str, Mapping[str, bytes]]) -> dict[str, Marks]:
     """Runs the autograder as an instructor does; the marks of each submission.
 
-    Args:
-        root: of the project.
-        skeleton: the new one, from which the autograder takes files that a submission lacks.
-        submissions: name -> files by path.
-
     Raises:
         ProcessError: where the record of a submission is missing or not as expected, or it takes too long.
     """

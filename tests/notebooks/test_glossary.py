@@ -12,11 +12,6 @@ HEADINGS = re.findall(r"^\*\*(.+?)\.?\*\*", TEXT, re.MULTILINE)
 TERMS = {term.lower() for heading in HEADINGS for term in re.split(r", | \(|\)", heading) if term}
 
 
-def test_entries_are_in_alphabetical_order():
-    keys = [heading.lower().replace("_", " ") for heading in HEADINGS]
-    assert keys == sorted(keys)
-
-
 CORE = """attention, backpropagation, bleu, dropout, embedding, encoder, epoch, logits, loss, mask, overfitting, query,
 key, value, regularisation, softmax, token, d_model, gradient clipping, head dimension, score matrix, weight decay,
 residual connection, positional encoding, learning rate, layer normalisation, alignment error rate, feed-forward

@@ -122,14 +122,3 @@ def test_a_server_that_is_not_there_is_one_line(assignment) -> None:
     book = Gradebook.open("postgresql://me:secret@127.0.0.1:1/grades", "anna", assignment)
     with pytest.raises(UserError, match=r"^gradebook postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/grades: .*refused"):
         book.reset()
-
-
-def test_two_submissions_of_one_student_are_refused(assignment) -> None:
-    students = {"anna": "anna", "bob.zip": "bob", "Bob": "Bob", "anna.tar.gz": "anna"}
-    notes: list[str] = []
-    opened = Gradebook.open_all("sqlite:///unused.db", students, assignment, notes.append)
-    assert list(opened) == ["bob.zip", "Bob"], "these are two students"
-    assert len(notes) == 1 and "anna, anna.tar.gz belong to one student" in notes[0]
-    del students["anna.tar.gz"]
-    books = Gradebook.open_all("sqlite:///unused.db", students, assignment, notes.append)
-    assert {file: book.student for file, book in books.items()} == students

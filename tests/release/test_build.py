@@ -12,7 +12,7 @@ import pytest
 from foundation.places import ROOT
 from release import __main__ as cli
 from release import build
-from release.build import Project, Release, compare, make_release, write_files, write_release
+from release.build import Project, Release, compare, make_release, write_release
 from release.gates import Verdict, gate
 from release.notebooks import release_folder
 from release.packing import checksum
@@ -102,21 +102,6 @@ def test_another_output_folder_and_json_for_programs(run, project: Project, tmp_
     assert (tmp_path / "new" / "place" / "student" / "table.py").is_file()
     assert (tmp_path / "new" / "place" / "dist" / "student.zip").is_file()
     assert contents(project.root) == before
-
-
-def test_files_are_written_whole_and_only_where_they_changed(tmp_path: Path, monkeypatch) -> None:
-    assert write_files({"a/b.txt": b"1", "c": b"2"}, tmp_path) == ["a/b.txt", "c"]
-    before = (tmp_path / "c").stat()
-    assert write_files({"a/b.txt": b"3", "c": b"2"}, tmp_path) == ["a/b.txt"]
-    assert (tmp_path / "c").stat().st_mtime_ns == before.st_mtime_ns and before.st_mode & 0o777 == 0o644
-
-    def fail(*_: object) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_files({"c": b"new"}, tmp_path)
-    assert contents(tmp_path) == {str(tmp_path / "a/b.txt"): b"3", str(tmp_path / "c"): b"2"}
 
 
 def test_a_change_of_the_reference_is_seen_and_mended(built: Project) -> None:

@@ -15,6 +15,7 @@ TRAIN, DEV, SOURCES = (f"data/corpus/fren.{name}" for name in ("train.bpe", "dev
 REFERENCES = "data/private/fren.test.bpe"
 ROOM = "autograder/assignment"
 TESTS = f"{ROOM}/tests"
+TABLE = f"{TESTS}/test_table.py"
 LATIN = "é".encode("latin-1")
 
 
@@ -32,24 +33,13 @@ def problems(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[.
     return build
 
 
-def change(project: Project, path: str, old: str, new: str) -> None:
-    file: Path = project.root / path
-    text = file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new, 1), encoding="utf-8")
-
-
-def append(project: Project, path: str, content: bytes) -> None:
-    with (project.root / path).open("ab") as file:
-        file.write(content)
-
-
-@pytest.mark.parametrize("line", ["un chien\ta dog", "un chien", "un|||chien|||a dog", "|||a dog", "un chien||| "])
-@pytest.mark.parametrize("path", [TRAIN, DEV, REFERENCES])
+@pytest.mark.parametrize("line", ["un chien\ta dog", "un|||chien|||a dog", "|||a dog", "un chien||| "])
+@pytest.mark.parametrize("path", [TRAIN, REFERENCES])
 def test_a_line_that_is_no_pair(path, line, project, problems) -> None:
-    append(project, path, f"{line}\n".encode())
-    if path == REFERENCES:
-        append(project, SOURCES, f"{line.partition('|||')[0]}\n".encode())
+    added = {path: line, **({SOURCES: line.partition("|||")[0]} if path == REFERENCES else {})}
+    for name, text in added.items():
+        file = project.root / name
+        file.write_text(f"{file.read_text()}{text}\n")
     assert problems() == [f"{path}:2: is no pair; expected `source|||target`"]
 
 
@@ -58,17 +48,9 @@ def test_a_line_that_is_no_pair(path, line, project, problems) -> None:
     [
         (DEV, b"", f"{DEV}: is empty; expected lines `source|||target`"),
         (TRAIN, b"one|||two\n" + LATIN, f"{TRAIN}:2: is not UTF-8"),
-        (
-            REFERENCES,
-            b"the cat .\nthe dog .\n",
-            f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs the ",
-        ),
-        (
-            REFERENCES,
-            b"le chat|||the cat\n",
-            f"{REFERENCES}:1: is about another sentence than line 1 of {SOURCES}; make",
-        ),
-        (f"{TESTS}/test_table.py", b"def f(:\n", f"{TESTS}/test_table.py:1: is not valid Python (invalid syntax); it "),
+        (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
+        (REFERENCES, b"le chat|||the cat\n", f"{REFERENCES}:1: is about another sentence than line 1 of {SOURCES}"),
+        (TABLE, b"def f(:\n", f"{TABLE}:1: is not valid Python (invalid syntax); it "),
         (f"{ROOM}/handout.md", b"it costs $5\n", "handout.md:1: a $ stands alone; write $$ for a dollar sign, or one "),
         (f"{ROOM}/handout.md", LATIN, "handout.md:1: is not UTF-8"),
     ],
@@ -88,27 +70,26 @@ def test_references_without_sources_and_odd_white_space_are_fine(path: str, cont
     assert "dist/student.zip" in make_release(project).outputs
 
 
-def test_a_test_of_a_task_that_is_gone_and_a_task_without_a_test(project, problems) -> None:
-    change(project, f"{TESTS}/test_table.py", "mark.task_1_2", "mark.task_7_7")
-    change(project, f"{TESTS}/conftest.py", "task_1_2", "another")
+def test_a_test_of_a_task_that_is_gone_and_a_task_without_a_test(project, problems, edit) -> None:
+    edit(project.root / TABLE, "mark.task_1_2", "mark.task_7_7")
+    edit(project.root / TESTS / "conftest.py", "task_1_2", "another")
     assert problems() == [
         f"{TESTS}/: no test is marked task_1_2, for task 1.2; "
         "write one in a file with `pytestmark = pytest.mark.task_1_2`",
-        f"{TESTS}/test_table.py:15: is marked task_7_7, but assignment.toml has no such task; "
-        "correct the mark, or remove the test",
+        f"{TABLE}:15: is marked task_7_7, but assignment.toml has no such task; correct the mark, or remove the test",
     ]
 
 
-def test_a_rubric_item_without_a_test_and_a_test_of_no_item(project, problems) -> None:
+def test_a_rubric_item_without_a_test_and_a_test_of_no_item(project, problems, edit) -> None:
     component = 'components = ["attention.scaled_dot_product_attention"]\n'
     items = 'items = [{ name = "middle", weight = 2 }, { name = "ends", weight = 1 }]\n'
-    change(project, f"{ROOM}/assignment.toml", component, component + items)
+    edit(project.root / ROOM / "assignment.toml", component, component + items)
     both = '@pytest.mark.item("middle")\n@pytest.mark.item("edges")\n@pytest.mark.task_1_2'
-    change(project, f"{TESTS}/test_table.py", "@pytest.mark.task_1_2", both)
+    edit(project.root / TABLE, "@pytest.mark.task_1_2", both)
     assert problems() == [
         f"{TESTS}/: no test names the rubric item 'ends' of task 1.2; "
         "write one marked `@pytest.mark.item('ends')`, or remove the item",
-        f"{TESTS}/test_table.py:16: names the rubric item 'edges', but assignment.toml has no such item; "
+        f"{TABLE}:16: names the rubric item 'edges', but assignment.toml has no such item; "
         "correct the name, or add the item",
     ]
 
@@ -119,19 +100,19 @@ def test_what_is_missing_is_told_first(project, problems) -> None:
     assert problems() == [f"{TRAIN}: does not exist; make the corpus: python -m data generate"]
 
 
-def test_malformed_markers_stop_with_file_and_line(project, problems) -> None:
+def test_malformed_markers_stop_with_file_and_line(project, problems, edit) -> None:
     for name in ("mean.py", "table.py"):
-        change(project, f"reference/{name}", "### BEGIN SOLUTION\n", "## BEGIN SOLUTION\n")
+        edit(project.reference / name, "### BEGIN SOLUTION\n", "## BEGIN SOLUTION\n")
     first, second = problems()
     assert first.startswith("reference/mean.py:12: `## BEGIN SOLUTION` looks like a marker; write `### BEGIN SOLUTION`")
     assert second.startswith("reference/table.py:17: ")
 
 
 @pytest.mark.parametrize("command", ["build", "check"])
-def test_a_wrong_folder_or_assignment_is_one_line(command: str, project, problems) -> None:
+def test_a_wrong_folder_or_assignment_is_one_line(command: str, project, problems, edit) -> None:
     (problem,) = problems(command, "--reference", "nowhere")
     assert problem.endswith("nowhere: no files there; name the folder with --reference")
-    change(project, f"{ROOM}/assignment.toml", 'number = "1.1"', "number = 1")
+    edit(project.root / ROOM / "assignment.toml", 'number = "1.1"', "number = 1")
     (problem,) = problems(command)
     assert "assignment.toml: task 1" in problem
 
@@ -145,12 +126,8 @@ def test_an_output_folder_that_cannot_be_written_is_one_line(project, capsys, mo
 def test_words_take_the_place_of_their_names() -> None:
     words = {"title": "Transformer", "due": ""}
     assert fill_in("$title ${title}s$due: 5 $$\n", "a.md", words) == "Transformer Transformers: 5 $\n"
-    with pytest.raises(ReleaseError) as caught:
-        fill_in("$title\nit costs $5\n$nothing and ${due}\n", "a.md", words)
-    assert str(caught.value).split("\n") == [
-        "a.md:2: a $ stands alone; write $$ for a dollar sign, or one of $due, $title",
-        "a.md:3: $nothing stands for nothing; write $$ for a dollar sign, or one of $due, $title",
-    ]
+    with pytest.raises(ReleaseError, match="^a.md:2: .nothing stands for nothing; write .. for a dollar sign, or one"):
+        fill_in("$title\n$nothing and ${due}\n", "a.md", words)
 
 
 def test_a_picture_is_taken_by_its_name_and_put_where_the_text_looks(tmp_path: Path) -> None:
@@ -158,18 +135,15 @@ def test_a_picture_is_taken_by_its_name_and_put_where_the_text_looks(tmp_path: P
     (tmp_path / "docs/pictures/model.svg").write_bytes(b"<svg/>")
     text = "One ![a model](support/model.svg), one [link](other.svg).\n\n![again](support/model.svg)\n"
     assert named_pictures(tmp_path, text, "a.md") == {"support/model.svg": b"<svg/>"}
-    assert named_pictures(tmp_path, "no picture", "a.md") == {}
     with pytest.raises(ReleaseError, match=r"^a.md:2: shows support/none.svg, but there is no such picture; draw it"):
         named_pictures(tmp_path, "text\n![a model](support/none.svg)\n", "a.md")
 
 
-def test_the_handout_names_every_task_and_rounds_no_threshold(project, example_release) -> None:
+def test_the_handout_names_every_task_and_rounds_no_threshold(project, example_release, edit) -> None:
     handout = example_release.folder["README.md"].decode()
     assert "| 1.1 | Scaled table | 4 | `student/table.py` |" in handout
-    assert "| 1.2 | Weighted mean | 6 | `student/mean.py` |" in handout
-    assert "0.30" in handout and "E.1 diagonal mask" in handout and "minutes |" not in handout
-    assert "$" not in handout
-    change(project, f"{ROOM}/assignment.toml", "= 0.30", "= 0.255")
-    change(project, f"{ROOM}/assignment.toml", '"Scaled table"', '"Scaled | table"')
+    assert "0.30" in handout and "E.1 diagonal mask" in handout and "minutes |" not in handout and "$" not in handout
+    edit(project.root / ROOM / "assignment.toml", "= 0.30", "= 0.255")
+    edit(project.root / ROOM / "assignment.toml", '"Scaled table"', '"Scaled | table"')
     handout = make_release(project).folder["README.md"].decode()
     assert "for at least 0.255 (" in handout and "| 1.1 | Scaled \\| table | 4 |" in handout

@@ -1,6 +1,5 @@
 """Solutions are found wherever they survive, and given code raises no alarm."""
 
-import ast
 import json
 import textwrap
 
@@ -35,18 +34,12 @@ def notebook(source: str, **cell: object) -> str:
 HIDING_PLACES = {
     "module": lambda code: code,
     "commented out": lambda code: textwrap.indent(code, "# "),
-    "with comments": lambda code: code.replace("\n", "  # a comment\n"),
     "in a docstring": lambda code: f'def f():\n    """Doc.\n\n{code}    """\n',
     "as an escaped string": lambda code: f"X = {code!r}\n",
-    "markdown": lambda code: f"Like this:\n\n```python\n{code}```\n",
     "notebook cell": notebook,
-    "notebook metadata": lambda code: notebook("", metadata={"nbgrader": {"answer": code}}),
     "notebook output": lambda code: notebook("", outputs=[{"text": code.splitlines(keepends=True)}]),
     "json in json": lambda code: json.dumps({"a": json.dumps({"b": code})}),
-    "byte-order mark": lambda code: "\ufeff" + code,
-    "Windows newlines": lambda code: code.replace("\n", "\r\n"),
     "without newlines": lambda code: "; ".join(line.strip() for line in code.splitlines()),
-    "unparsed": lambda code: ast.unparse(ast.parse(code)),
     "continued": lambda code: code.replace("= math", "= \\\n    math"),
     "exploded": lambda code: code.replace("math.sqrt(", "(\n    math . sqrt(\n        ").replace(
         ")\n", ",\n    )\n)\n"
