@@ -34,14 +34,6 @@ class Definition:
     imports: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Import:
-    """One name that a module imports: the statement as a notebook writes it, and whether it is of the package."""
-
-    statement: str
-    is_own: bool
-
-
 def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definition]:
     """All definitions with TODOs, in the order of the modules' texts."""
     order = [task.number for task in assignment.tasks]
@@ -49,35 +41,27 @@ def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definit
     for path, regions in skeleton.regions.items():
         source, stripped = skeleton.sources[path], parse_source(path, skeleton.files[path].decode("utf-8"))
         module = path.removesuffix(".py")
-        imports, kept = imports_of(source, assignment.package), imports_of(stripped, assignment.package).keys()
-        siblings = {
-            name: f"from {assignment.package}.{module} import {name}"
-            for statement in source.tree.body
-            for name in _bound(statement)
-        }
+        imports, kept = (_imports_of(text, assignment.package) for text in (source, stripped))
+        own = f"from {assignment.package}."
+        dropped = {name: text for name, text in imports.items() if name not in kept and not text.startswith(own)}
+        siblings = {name: f"{own}{module} import {name}" for name in _bound(source)}
+        needed = {name: text for name, text in (imports | siblings).items() if name not in dropped}
         twins = {node.name: node for node in stripped.tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
         for node in source.tree.body:
             first, last = first_line(node), node.end_lineno or 0
             inside = [region for region in regions if first <= region.begin <= last]
-            if not inside or not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                continue
-            used = _names(source, first, last)
-            from_outside = [
-                one.statement for name, one in imports.items() if name in used and (name in kept or one.is_own)
-            ]
-            from_beside = [text for name, text in siblings.items() if name in used and name != node.name]
-            dropped = {name: one.statement for name, one in imports.items() if name not in kept and not one.is_own}
-            twin = twins[node.name]
-            found.append(
-                Definition(
-                    module=module,
-                    name=node.name,
-                    task=min((region.hint.number for region in inside), key=order.index),
-                    solved=_solved(source, first, max(last, inside[-1].end), inside, dropped),
-                    open="".join(stripped.lines[first_line(twin) - 1 : twin.end_lineno]).rstrip("\n"),
-                    imports=(*from_outside, *from_beside),
+            if inside and isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                used, twin = _names(source, first, last) - {node.name}, twins[node.name]
+                found.append(
+                    Definition(
+                        module=module,
+                        name=node.name,
+                        task=min((region.hint.number for region in inside), key=order.index),
+                        solved=_solved(source, first, max(last, inside[-1].end), inside, dropped),
+                        open="".join(stripped.lines[first_line(twin) - 1 : twin.end_lineno]).rstrip("\n"),
+                        imports=tuple(text for name, text in needed.items() if name in used),
+                    )
                 )
-            )
     return found
 
 
@@ -93,28 +77,26 @@ def _solved(source: Source, first: int, last: int, regions: Sequence[Region], dr
     return "".join([*parts, *source.lines[first - 1 : last]]).rstrip("\n")
 
 
-def imports_of(source: Source, package: str) -> dict[str, Import]:
-    """What a module imports at its top level, by the name that it gives it."""
-    found: dict[str, Import] = {}
+def _imports_of(source: Source, package: str) -> dict[str, str]:
+    """What a module imports at its top level, by the name that it gives it: the statement as a notebook writes it."""
+    found = {}
     for node in source.tree.body:
         for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
-            shown = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-            name = alias.asname or alias.name.partition(".")[0]
+            shown = f"import {alias.name} as {alias.asname}" if alias.asname else f"import {alias.name}"
             if isinstance(node, ast.ImportFrom):
-                origin = ".".join(filter(None, (package if node.level else "", node.module)))
-                found[name] = Import(f"from {origin} import {shown}", node.level > 0)
-            else:
-                found[name] = Import(f"import {shown}", False)
+                shown = f"from {'.'.join(filter(None, (package if node.level else '', node.module)))} {shown}"
+            found[alias.asname or alias.name.partition(".")[0]] = shown
     return found
 
 
-def _bound(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement at the top level defines."""
-    match statement:
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.Assign(targets=targets):
-            yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+def _bound(source: Source) -> Iterator[str]:
+    """The names that a module defines at its top level."""
+    for statement in source.tree.body:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
 def _names(source: Source, first: int, last: int) -> set[str]:
@@ -127,12 +109,7 @@ def _names(source: Source, first: int, last: int) -> set[str]:
 
 
 def merge_imports(statements: Iterable[str], local: set[str]) -> list[str]:
-    """One statement for each module, in order: whole modules, then names; `local` names are left out.
-
-    Args:
-        statements: `import a` or `from a import b`, each of one name.
-        local: names that the notebook defines itself.
-    """
+    """One statement for each module, in order: whole modules, then names; those that are `local` are left out."""
     whole: set[str] = set()
     names: dict[str, set[str]] = {}
     for line in statements:

@@ -1,9 +1,6 @@
 """Our marks in nbgrader's gradebook, in SQLite and in a real PostgreSQL: all or none, and none of an earlier run."""
 
 import csv
-import shutil
-import subprocess
-import sys
 
 import pytest
 
@@ -14,7 +11,6 @@ from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.gradebook import Gradebook, find_target
 from foundation.command_line import UserError
-from foundation.places import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -99,23 +95,6 @@ def test_what_could_not_be_judged_and_what_a_human_gave(url, scores, assignment)
     assert scores(url)["cleo"] == 96.0  # as nbgrader has it: what a human gave stands until a human changes it
     with Book(book.target.url) as theirs:
         assert waiting(theirs) == ["test_1_2"]
-
-
-def test_a_class(url, scores, tmp_path) -> None:
-    """What cannot be read waits for a person, and no other mark suffers from it."""
-    (tmp_path / "class" / "dora").mkdir(parents=True)
-    shutil.copy(ROOT / "reference" / "embedding.py", tmp_path / "class" / "dora")
-    (tmp_path / "class" / "emil.zip").write_bytes(b"PK")
-    command = [sys.executable, "-m", "autograder", "grade-class", tmp_path / "class", "--jobs", "1"]
-    command += ["--output", tmp_path / "marks", "--to-nbgrader", url]
-    assert subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300).returncode == 1
-    assert scores(url)["dora"] == 4.0
-    from nbgrader.api import Gradebook as Book
-
-    with Book(find_target(url).url) as theirs:
-        [found] = [one for one in theirs.assignment_submissions("transformer") if one.student.id == "emil"]
-        grades = [grade for notebook in found.notebooks for grade in notebook.grades]
-        assert grades and all(grade.needs_manual_grade and grade.auto_score is None for grade in grades)
 
 
 def test_a_server_that_is_not_there_is_one_line(assignment) -> None:

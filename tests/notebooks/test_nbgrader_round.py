@@ -17,6 +17,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
 NAME = read_assignment().name
+FIRST, SECOND = "1_building_blocks.ipynb", "2_layers_and_model.ipynb"
 
 pytestmark = pytest.mark.slow
 
@@ -29,10 +30,9 @@ c.CourseDirectory.root = {root!r}
 class Round:
     """A course's folder, and nbgrader's commands in it."""
 
-    def __init__(self, root: Path, course) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
         (root / "nbgrader_config.py").write_text(CONFIG.format(real=str(ROOT / "notebooks"), root=str(root)))
-        write(root / "source" / NAME, course.source)
         programs = str(Path(sys.executable).parent)
         # Nothing of the user's own settings; torch's threads as everywhere.
         self.environment = {
@@ -42,65 +42,42 @@ class Round:
             "OMP_NUM_THREADS": "1",
         }
 
-    def nbgrader(self, *arguments: str) -> str:
-        return self.run("nbgrader", *arguments)
-
-    def grade(self, submission: Path, student: str) -> str:
-        options = ["--to-nbgrader", str(self.root), "--student", student, "--results", str(self.root / "r.json")]
-        return self.run(sys.executable, "-m", "autograder", "grade", str(submission), *options, cwd=ROOT)
-
-    def run(self, *command: str, cwd: Path | None = None) -> str:
+    def run(self, *command: str, cwd: Path | None = None) -> None:
         finished = subprocess.run(
             command, cwd=cwd or self.root, env=self.environment, capture_output=True, text=True, timeout=600
         )
-        said = finished.stdout + finished.stderr
-        assert finished.returncode == 0, said[-3000:]
-        return said
+        assert finished.returncode == 0, (finished.stdout + finished.stderr)[-3000:]
 
-    def exported(self, *options: str) -> dict[str, dict[str, str]]:
+    def scores(self) -> dict[str, float]:
         """What nbgrader exports, by student; it has one row for each notebook handed in or not."""
-        self.nbgrader("export", "--to", str(self.root / "grades.csv"), *options)
+        self.run("nbgrader", "export", "--to", str(self.root / "grades.csv"))
         rows = csv.DictReader(io.StringIO((self.root / "grades.csv").read_text()))
-        return {row["student_id"]: row for row in rows if row["assignment"] == NAME}
+        return {row["student_id"]: float(row["score"]) for row in rows if row["assignment"] == NAME}
 
-
-def write(folder: Path, files) -> None:
-    for path, content in files.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+    def feedback(self, student: str, name: str) -> str:
+        self.run("nbgrader", "generate_feedback", NAME, "--student", student, "--force")
+        return (self.root / "feedback" / student / NAME / f"{name}.html").read_text()
 
 
 @pytest.fixture(scope="module")
 def course_round(course, tmp_path_factory) -> Round:
-    """Generated, handed in by three students, collected and graded by nbgrader itself."""
-    made = Round(tmp_path_factory.mktemp("course"), course)
-    made.nbgrader("generate_assignment", NAME)
-    solved, left_open = (
-        {path: content for path, content in files.items() if path.endswith(".ipynb")}
-        for files in (course.source, course.release)
-    )
-    translations = "\n".join(read_references(ROOT / "data/private/fren.test.bpe")).encode()
-    first, second = "1_building_blocks.ipynb", "2_layers_and_model.ipynb"
-    write(made.root / "submitted" / "solved" / NAME, {**solved, "translations.txt": translations})
-    write(made.root / "submitted" / "open" / NAME, left_open)
+    """Generated, handed in by one student, collected and graded by nbgrader itself."""
+    made = Round(tmp_path_factory.mktemp("course"))
+    for path, content in course.source.items():
+        target = made.root / "source" / NAME / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    made.run("nbgrader", "generate_assignment", NAME)
     archives = made.root / "downloaded" / NAME / "archive"
     archives.mkdir(parents=True)
     with zipfile.ZipFile(archives / "half.zip", "w") as archive:
-        archive.writestr(f"notebooks/{first}", solved[first])
-        archive.writestr(f"notebooks/{second}", left_open[second])  # what is not handed in counts as nothing
-        archive.writestr("notebooks/.ipynb_checkpoints/old.ipynb", left_open[second])
+        archive.writestr(f"notebooks/{FIRST}", course.source[FIRST])
+        archive.writestr(f"notebooks/{SECOND}", course.release[SECOND])  # what is not handed in counts as nothing
+        archive.writestr("notebooks/.ipynb_checkpoints/old.ipynb", course.release[SECOND])
         archive.writestr("notebooks/translations.txt", "nothing like it\n" * 971)
-    made.nbgrader("zip_collect", NAME)
-    made.nbgrader("autograde", NAME)
+    made.run("nbgrader", "zip_collect", NAME)
+    made.run("nbgrader", "autograde", NAME)
     return made
-
-
-def test_an_archive_of_the_whole_folder_is_collected_with_its_translations(course_round) -> None:
-    collected = {path.name for path in (course_round.root / "submitted" / "half" / NAME).iterdir()}
-    assert {"1_building_blocks.ipynb", "2_layers_and_model.ipynb", "translations.txt"} <= collected
-    assert "old.ipynb" not in collected
-    assert {path.name for path in (course_round.root / "submitted").iterdir()} == {"solved", "open", "half"}
 
 
 def test_nbgrader_generates_what_make_release_ships(course_round, course) -> None:
@@ -108,36 +85,26 @@ def test_nbgrader_generates_what_make_release_ships(course_round, course) -> Non
         assert (course_round.root / "release" / NAME / path).read_bytes() == content
 
 
-def test_everyone_earns_their_share(course_round) -> None:
-    """All but BLEU, whose references nbgrader does not have; tasks 1.1 to 1.5; nothing."""
-    scores = {student: float(row["score"]) for student, row in course_round.exported().items()}
-    assert scores == {"solved": 90.0, "half": 48.0, "open": 0.0}
+def test_an_archive_is_collected_graded_and_commented(course_round) -> None:
+    """Tasks 1.1 to 1.5 earn their share; BLEU none, since nbgrader does not have its references."""
+    collected = {path.name for path in (course_round.root / "submitted" / "half" / NAME).iterdir()}
+    assert {FIRST, SECOND, "translations.txt"} <= collected and "old.ipynb" not in collected
+    assert course_round.scores() == {"half": 48.0}
+    page = course_round.feedback("half", "1_building_blocks")
+    assert re.search(r"1\.4 Layer normalisation: (\d+) of \1 tests pass, 10 of 10 points", page)
 
 
-def test_feedback_is_made_for_all(course_round) -> None:
-    course_round.nbgrader("generate_feedback", NAME)
-    page = course_round.root / "feedback" / "half" / NAME / "1_building_blocks.html"
-    assert re.search(r"1\.4 Layer normalisation: (\d+) of \1 tests pass, 10 of 10 points", page.read_text())
-    page = course_round.root / "feedback" / "half" / NAME / "2_layers_and_model.html"
-    assert "TODO 2.1" in page.read_text()
-
-
-class TestOurMarks:
-    def test_they_are_in_export_and_feedback(self, course_round) -> None:
-        course_round.grade(course_round.root / "submitted" / "solved" / NAME, "solved")
-        assert float(course_round.exported()["solved"]["score"]) == 100.0
-        course_round.nbgrader("generate_feedback", NAME, "--student", "solved", "--force")
-        folder = course_round.root / "feedback" / "solved" / NAME
-        assert "passed: 5 of 5 points" in (folder / "3_training_and_translation.html").read_text()
-
-    def test_python_files_are_as_good_as_notebooks(self, course_round, tmp_path) -> None:
-        """A fault in one part, in files: the share of its task, and the message in the feedback."""
-        for path in (ROOT / "reference").glob("*.py"):
-            text = path.read_text()
-            (tmp_path / path.name).write_text(text.replace(" * math.sqrt(self.d_model)", ""))
-        course_round.grade(tmp_path, "files")
-        assert float(course_round.exported()["files"]["score"]) == 86.0
-        notebook = json.loads((course_round.root / "autograded/files" / NAME / "1_building_blocks.ipynb").read_text())
-        cells = {cell["id"]: cell for cell in notebook["cells"]}
-        assert "failed: 0 of 4 points" in cells["test_1_1"]["outputs"][0]["text"]
-        assert "nn.Embedding(vocab_size, d_model)" in cells["task_1_1_InputEmbedding"]["source"]
+def test_our_marks_of_python_files_are_in_export_and_feedback(course_round, tmp_path) -> None:
+    """A fault in one part: the share of its task, and the message in the feedback; BLEU counts."""
+    for path in (ROOT / "reference").glob("*.py"):
+        (tmp_path / path.name).write_text(path.read_text().replace(" * math.sqrt(self.d_model)", ""))
+    translations = "\n".join(read_references(ROOT / "data/private/fren.test.bpe"))
+    (tmp_path / "translations.txt").write_text(translations)
+    options = ["--to-nbgrader", str(course_round.root), "--student", "files", "--results", str(tmp_path / "r.json")]
+    course_round.run(sys.executable, "-m", "autograder", "grade", str(tmp_path), *options, cwd=ROOT)
+    assert course_round.scores()["files"] == 96.0
+    notebook = json.loads((course_round.root / "autograded/files" / NAME / FIRST).read_text())
+    cells = {cell["id"]: cell for cell in notebook["cells"]}
+    assert "failed: 0 of 4 points" in cells["test_1_1"]["outputs"][0]["text"]
+    assert "nn.Embedding(vocab_size, d_model)" in cells["task_1_1_InputEmbedding"]["source"]
+    assert "passed: 5 of 5 points" in course_round.feedback("files", "3_training_and_translation")

@@ -17,7 +17,7 @@ from foundation.term_secret import SECRET, term_secret
 from release.__main__ import index_url
 from release.build import Project, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, needed_modules, read_given
-from release.packing import Audience, audience_of, checksum, make_zip, members_of
+from release.packing import checksum, make_zip, members_of
 from release.problems import ReleaseError
 from release.requirements import pin, read_requirements
 
@@ -74,11 +74,6 @@ def test_the_manifest_has_versions_checksums_and_whom_an_archive_is_for(example_
     assert (entry["sha256"], entry["bytes"]) == (checksum(packed), len(packed))
     assert entry["files"] == {path: checksum(inside[path]) for path in inside}
     assert manifest["student"] == {path: checksum(text) for path, text in sorted(example_release.folder.items())}
-
-
-def test_an_archive_that_nobody_has_named_is_taken_for_the_students() -> None:
-    assert audience_of("dist/other.zip!instructor.zip") is Audience.STUDENTS
-    assert audience_of("student/instructor.zip") is Audience.STUDENTS
 
 
 def test_an_index_of_packages_reaches_gradescopes_requirements(project: Project) -> None:
@@ -154,20 +149,6 @@ def test_what_is_missing_is_named_at_once(project: Project) -> None:
         collect_kit(project.root, read_assignment(project.root / "autograder" / "assignment"), {}, b"", requirements)
     assert [problem.path for problem in caught.value.problems] == ["data/corpus/fren.dev.bpe", "grade.py"]
     assert "python -m data generate" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("[project", "cannot be read"),
-        ("x = 1", "has no 'project'"),
-        ('[project]\nversion = "1"', "requires-python"),
-    ],
-)
-def test_a_project_file_without_requirements(tmp_path: Path, text: str, says: str) -> None:
-    (tmp_path / "pyproject.toml").write_text(text)
-    with pytest.raises(ReleaseError, match=says):
-        read_requirements(tmp_path)
 
 
 def test_the_zip_format_is_the_real_one() -> None:

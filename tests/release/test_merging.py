@@ -137,12 +137,6 @@ def test_cells_of_students_stay_and_all_others_are_the_releases() -> None:
     assert conflicts == []
 
 
-def test_an_answer_to_a_cell_that_has_changed_is_a_conflict() -> None:
-    student = notebook(cell("a", "old prose"), cell("b", "answer", True))
-    merged, conflicts = merge_notebook(OLD, student, notebook(cell("b", "raise 9", True)))
-    assert sources(merged) == ["answer"] and conflicts == ["b"]
-
-
 def test_an_answer_to_what_is_no_longer_asked_stays_as_an_own_cell() -> None:
     student = notebook(cell("a", "old prose"), cell("b", "answer", True), cell("t", "test 1"))
     merged, conflicts = merge_notebook(OLD, student, notebook(cell("a", "old prose")))
