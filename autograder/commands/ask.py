@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import Ended, usable_cores
@@ -26,6 +28,10 @@ from ..grading.seeds import Seeds, content_hash, seeds_of_term
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
 from ..understanding.question import Sheet
 from .arguments import CLASS, RUNNING, Commands, add_parser, check_mode
+
+if TYPE_CHECKING:  # needs PyTorch
+    from ..grading.judging import Grader
+    from ..understanding.drawing import Examiner
 
 SHEETS = "sheets"
 """The folder of a class's sheets as they are kept for the next run."""
@@ -81,6 +87,16 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(failed))
 
 
+@contextmanager
+def examining(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> Iterator[tuple[Grader, Examiner]]:
+    """A grader, and what draws questions with it; PyTorch is imported after the grader's first process has begun."""
+    with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
+        from ..understanding.drawing import open_examiner
+
+        with open_examiner(grader, seeds) as examiner:
+            yield grader, examiner
+
+
 def sheet_of_one(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> Sheet:
     """The sheet of one submission."""
     try:
@@ -88,11 +104,8 @@ def sheet_of_one(options: argparse.Namespace, assignment: Assignment, seeds: See
     except IntakeRefusedError as error:
         raise IntakeError(f"{printable(str(options.submission))}: {error.reason}") from None
     name = options.student or name_of(options.submission)
-    with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
-        from ..understanding.drawing import open_examiner
-
-        with open_examiner(grader, seeds) as examiner:
-            return examiner.sheet(name, printable(name), intake, sys.stderr.isatty())
+    with examining(options, assignment, seeds) as (_, examiner):
+        return examiner.sheet(name, printable(name), intake, sys.stderr.isatty())
 
 
 def sheets_of_class(
@@ -103,46 +116,28 @@ def sheets_of_class(
     Each is drawn in a child of this process, and kept for the next run.
     """
     roll, entries = take_class(options.submission, options.output, assignment, options.roster, options.layout)
-    names = roll.names()
+    names, shows = roll.names(), sys.stderr.isatty()
     failed: dict[str, str] = {}
     with hold(options.output, SHEETS):
         kept = KeptAnswers(options.output / SHEETS, Sheet, made_with(options, assignment, seeds), seeds)
-        contents, unreadable = contents_of(entries, options.release, assignment, options.jobs, sys.stderr.isatty())
+        contents, unreadable = contents_of(entries, options.release, assignment, options.jobs, shows)
         found = kept.up_to_date(entries, contents)
         found |= {entry.key: Sheet(entry.key, "", reason=reason) for entry, reason in unreadable.items()}
-        left = [entry for entry in entries if entry.key not in found]
-        for entry, answer in draw_sheets(left, kept, options, assignment, seeds):
-            if isinstance(answer, Ended):
-                failed[entry.key] = f"{printable(entry.entry)}: no questions were drawn: {answer.reason}"
-            else:
-                found[entry.key] = answer
+        if left := [entry for entry in entries if entry.key not in found]:
+            with examining(options, assignment, seeds) as (grader, examiner):
+
+                def work(entry: Entry) -> tuple[str, Sheet]:
+                    intake = take_in(entry.source, options.release, assignment)
+                    return content_hash(intake.hashes), examiner.sheet(entry.key, "", intake)
+
+                for entry, answer in kept.find_out(left, work, SECONDS, options.jobs, shows):
+                    if isinstance(answer, Ended):
+                        grader.renew()
+                        failed[entry.key] = f"{printable(entry.entry)}: no questions were drawn: {answer.reason}"
+                    else:
+                        found[entry.key] = answer
     sheets = [replace(found[entry.key], name=names[entry.key]) for entry in entries if entry.key in found]
     return sheets, failed
-
-
-def draw_sheets(
-    entries: Sequence[Entry],
-    kept: KeptAnswers[Sheet],
-    options: argparse.Namespace,
-    assignment: Assignment,
-    seeds: Seeds,
-) -> Iterator[tuple[Entry, Sheet | Ended]]:
-    """Draws sheets and keeps them; see `KeptAnswers.find_out`. Where there is nothing to draw, no grader is started."""
-    if not entries:
-        return
-    with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
-        from ..understanding.drawing import open_examiner
-
-        with open_examiner(grader, seeds) as examiner:
-
-            def work(entry: Entry) -> tuple[str, Sheet]:
-                intake = take_in(entry.source, options.release, assignment)
-                return content_hash(intake.hashes), examiner.sheet(entry.key, "", intake)
-
-            for entry, answer in kept.find_out(entries, work, SECONDS, options.jobs, sys.stderr.isatty()):
-                if isinstance(answer, Ended):
-                    grader.renew()
-                yield entry, answer
 
 
 def made_with(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> str:
