@@ -51,17 +51,6 @@ def test_the_tests_find_every_fault_and_accept_every_variant(capsys):
     assert "variants: 5, wrongly rejected: 0" in printed
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("fixed_secret")
-def test_students_are_asked_which_change_breaks_which_test(tmp_path, skeleton, capsys):
-    """The other kinds of questions need `understanding/`, which the example does without."""
-    hand_in(tmp_path / "anna")
-    options = ["--release", str(skeleton), "--output", str(tmp_path / "oral"), "--json"]
-    assert autograder(["ask", str(tmp_path / "anna"), *CHOSEN, *options]) == 0
-    [sheet] = json.loads(capsys.readouterr().out)
-    assert {one["kind"] for one in sheet["questions"]} == {"breaking"}
-
-
 @pytest.mark.usefixtures("fixed_secret")
 def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skeleton, capsys):
     for name, change in {
@@ -85,24 +74,6 @@ def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skele
     }
     [found] = [part.diagnosis for part in records["bob"].judgement.parts if part.diagnosis]
     assert found.fault == "affine-no-bias" and "What is the output for x = 0?" in found.text
-
-
-@pytest.mark.parametrize(
-    "line, said",
-    [("def f(:", "SyntaxError: invalid syntax"), ("import nothing_there", "No module named 'nothing_there'")],
-)
-@pytest.mark.slow
-def test_a_test_that_cannot_be_collected_is_one_line(line, said, tmp_path, skeleton):
-    """In a process of its own: the assignment's package can be imported from one folder only."""
-    copy = tmp_path / "autograder" / "assignment"
-    shutil.copytree(CHOSEN[1], copy)
-    with (copy / "tests" / "test_1_2_loss.py").open("a") as file:
-        file.write(f"{line}\n")
-    graded = run(
-        ROOT, "-m", "autograder", "grade", str(REFERENCE), "--assignment", str(copy), "--release", str(skeleton)
-    )
-    assert graded.returncode == 1 and graded.stderr.count("\n") == 1
-    assert "the component tests could not be collected; test_1_2_loss.py: " in graded.stderr and said in graded.stderr
 
 
 @pytest.fixture(scope="module")

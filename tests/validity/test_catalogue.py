@@ -104,11 +104,6 @@ def test_grading_with_fewer_tasks_skips_the_others_faults(assignment):
         read_catalogue(assignment=fewer)
 
 
-def test_no_catalogue_is_an_error(tmp_path):
-    with pytest.raises(CatalogueError, match="no faults"):
-        read_catalogue(tmp_path)
-
-
 @pytest.mark.parametrize(
     "old, new, message",
     [

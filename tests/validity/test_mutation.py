@@ -6,7 +6,6 @@ import pytest
 
 from autograder.understanding import operators
 from autograder.understanding.operators import Names
-from foundation.places import ASSIGNMENT
 from validity.__main__ import main
 from validity.mutation.equivalents import read_equivalents
 from validity.mutation.mutants import MutationError, make_mutants
@@ -68,25 +67,7 @@ def test_each_mutant_is_one_change_within_a_solution(mutants, reference, assignm
         assert old[: mutant.line - 1] == new[: mutant.line - 1] and old[-100:] == new[-100:]
 
 
-def test_mutants_are_what_a_programmer_might_have_written(mutants):
-    made = {mutant.after for mutant in mutants}
-    assert {
-        "centred = x + x.mean(dim=-1, keepdim=True)",
-        "centred = x - x.mean(dim=-2, keepdim=True)",
-        "centred = x - x.mean(dim=-1)",
-        "variance = centred.abs().mean(dim=-1, keepdim=True)",
-        "self.gamma = nn.Parameter(torch.zeros(d_model))",
-        "pass",
-    } <= {after.replace("(x + x.mean(dim=-1, keepdim=True))", "x + x.mean(dim=-1, keepdim=True)") for after in made}
-
-
 ENTRY = '[[equivalent]]\nwithin = "{}"\nbefore = "{}"\nafter = ["{}"]\nreason = "{}"\n'
-KILLED = (
-    "embedding.InputEmbedding.forward",
-    "return self.table(tokens) * math.sqrt(self.d_model)",
-    "pass",
-    "no reason",
-)
 
 
 @pytest.mark.parametrize(
@@ -105,11 +86,6 @@ def test_a_list_that_cannot_be_used_is_an_error(tmp_path, text, message):
     assert message in str(error.value)
 
 
-def test_every_listed_mutant_has_a_reason_and_is_listed_once():
-    entries = read_equivalents(ASSIGNMENT / "proof" / "equivalents.toml")
-    assert len({entry.key for entry in entries}) == len(entries)
-
-
 @pytest.mark.slow
 def test_survivors_and_wrong_entries_fail_the_command(tmp_path, capsys):
     path, output = tmp_path / "equivalents.toml", tmp_path / "pages"
@@ -120,12 +96,3 @@ def test_survivors_and_wrong_entries_fail_the_command(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "SURVIVED attention.py" in said and "query @ key.transpose(-1, -2)" in said
     assert "1 survivors" in (output / "mutation.md").read_text()
-
-
-@pytest.mark.slow
-def test_only_survivors_may_be_listed(tmp_path, capsys):
-    path = tmp_path / "equivalents.toml"
-    path.write_text(ENTRY.format(*KILLED))
-    assert main(["mutate", "--task", "1.1", "--operator", "statements", "--equivalents", str(path)]) == 1
-    assert "KILLED, but listed as equivalent" in capsys.readouterr().out
-    assert main(["mutate", "--operator", "unary", "--text", "nothing", "--equivalents", str(path)]) == 2

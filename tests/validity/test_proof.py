@@ -8,14 +8,12 @@ import pytest
 from autograder.diagnosis.catalogue import Fault, read_catalogue
 from autograder.grading.marks import Outcome
 from autograder.grading.states import State
-from autograder.testing.errors import CollectionError
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
-from validity.proof import report
 from validity.proof.prove import Proof, choose_faults
 from validity.proof.reading_variants import VariantError, read_variants, splice
-from validity.proof.verdicts import Margin, add_to_margins, is_clear, verdict_of
+from validity.proof.verdicts import Margin, is_clear, verdict_of
 from validity.run_tests import Observation, Run, Version, run_versions
 
 CATALOGUE = """
@@ -137,34 +135,6 @@ def test_verdicts(assignment, of, runs, is_killed, wrongly):
     assert verdict.cpu_seconds == 0.5 * len(runs)
 
 
-def test_a_test_that_breaks_is_no_verdict(assignment):
-    verdict = verdict_of(fault(), [run(failed=["1.4"], state="grader error")], assignment)
-    assert verdict.grader_errors and not verdict.is_good(assignment)
-
-
-def test_shares_of_the_faults_cost_tasks_points(assignment):
-    norm, layer, extra = fault(), fault("layers.EncoderLayer", "2.1"), fault("layers.EncoderLayer", "E.2")
-    runs = [(extra, ["E.2"]), (layer, ["2.1", "E.2"]), (layer, ["2.1"]), (norm, ["1.4"]), (norm, ["1.4", "1.5"])]
-    head, rows = report.blame_table(
-        [verdict_of(one, [run(failed=failed)], assignment) for one, failed in runs], assignment
-    )
-    shares = {row[0]: {number: share for number, share in zip(head[3:], row[3:], strict=True) if share} for row in rows}
-    assert shares == {
-        "LayerNorm": {"1.4": "100%", "1.5": "50%"},
-        "EncoderLayer": {"2.1": "100%", "E.2": "50%"},
-        "EncoderLayer, E.2": {"E.2": "100%"},
-    }
-
-
-@pytest.mark.parametrize(
-    "errors, used", [([(1e-8, 1e-6), (3e-8, 1e-6)], 0.03), ([(0.0, 0.0)], 0.0), ([(1e-9, 0.0)], float("inf"))]
-)
-def test_margins_tell_how_much_of_a_tolerance_correct_code_uses(errors, used):
-    margins = {}
-    add_to_margins(margins, Run("any", 0, {}, [Observation("a", "it", *pair) for pair in errors], 0.0))
-    assert margins["a"].used == pytest.approx(used)
-
-
 @pytest.mark.parametrize(
     "errors, is_close",
     [
@@ -189,24 +159,10 @@ def test_there_are_variants_of_every_component(reference, assignment):
     assert changed >= {component for task in assignment.tasks for component in task.components}
 
 
-@pytest.mark.slow  # a changed test need not wait for `make proof` either
-def test_no_variant_is_rejected(capsys):
-    main(["prove", "--only", "variants", "--json"])
-    assert json.loads(capsys.readouterr().out)["rejected"] == {}
-
-
 def test_a_variant_takes_the_place_of_the_reference(tmp_path, reference):
     text, defined = splice("import a\n\n@a.b\ndef f():\n    return 1\n\nx = 2\n", "def f():\n    return 3\n", tmp_path)
     assert defined == {"f"} and "return 1" not in text and "@a.b" not in text
     assert text.startswith("import a") and "x = 2" in text and text.endswith("return 3\n")
-
-
-def test_a_variant_may_assign_a_component_and_import_from_the_future(tmp_path):
-    other = "from __future__ import annotations\n\nf = sorted\ng: object = len\n"
-    text, defined = splice('"""What it is."""\n\ndef f():\n    return 1\n', other, tmp_path)
-    names = {}
-    exec(compile(text, "spliced", "exec"), names)
-    assert defined == {"f", "g"} and (names["f"], names["g"]) == (sorted, len)
 
 
 @pytest.mark.parametrize(
@@ -222,34 +178,6 @@ def test_a_variant_that_is_none_is_an_error(tmp_path, reference, assignment, pat
     with pytest.raises(VariantError) as error:
         read_variants(tmp_path, reference, assignment.contract)
     assert message in str(error.value)
-
-
-@pytest.mark.slow
-def test_a_fork_that_hangs_fails_or_ends_is_told_from_others(reference, assignment, short_tests):
-    path, text = reference["layers"]
-
-    def norm_that(line, seeds=(0,), **options):
-        code = text.replace("        centred = x - x.mean", f"        {line}\n        centred = x - x.mean")
-        return Version(line, {**reference, "layers": (path, code)}, seeds, ("task_1_4",), **options)
-
-    hangs = norm_that("while x.size(-1) == 2: pass")
-    raises = norm_that("raise KeyError(3)", (0, 1), until_failure=True)
-    warns = norm_that(r"import warnings; warnings.warn('\odd', stacklevel=1)")  # two warnings: the escape is none
-    is_late = norm_that("import time; x.size(-1) == 2 and time.sleep(1.5)")  # as on a busy machine
-    waits = norm_that("import time; x.size(-1) == 2 and time.sleep(60)")
-    versions = [hangs, warns, raises, norm_that("import os; os._exit(7)"), is_late, waits]
-    runs = []
-    run_versions(versions, reference, assignment, runs.append)
-    hanging, unharmed, *others, [crash], late, waiting = [run.outcomes["task_1_4"] for run in runs]
-    assert {outcome.state for outcome in [*unharmed, *late]} == {"passed"}
-    assert (crash.state, crash.message) == ("error", "the tests' process was lost: ended with status 7")
-    for outcomes in (hanging, waiting):
-        two_features = {outcome.test for outcome in outcomes if "two features" in outcome.test}
-        assert two_features
-        assert {outcome.test for outcome in outcomes if outcome.state == "timeout"} == two_features
-        assert {outcome.test for outcome in outcomes if outcome.state != "passed"} == two_features
-    for only in others:  # one a seed
-        assert [(outcome.state, outcome.message) for outcome in only] == [("error", "KeyError: 3")]
 
 
 def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkeypatch):
@@ -269,11 +197,6 @@ def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkey
     assert (verdict.is_killed, verdict.lost, verdict.killers) == (False, {}, [])
     assert verdict.grader_errors == ["all tests: the tests' process was lost: RuntimeError: ours"]
     assert not verdict.is_good(assignment)
-
-
-def test_a_version_that_no_test_runs_on_is_refused(reference, assignment):
-    with pytest.raises(CollectionError, match="no test is marked task_9_9"):
-        run_versions([Version("x", reference, [0], ("task_9_9",))], reference, assignment, print)
 
 
 @pytest.mark.slow  # a new fault need not wait for `make proof`

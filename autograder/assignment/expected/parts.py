@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -32,6 +33,36 @@ class Census:
     encoder_layers: list[Tensor]  # (5, 1, d)
     decoder_layers: list[Tensor]  # (9, 1, d)
     others: list[Tensor]
+
+    def silence(self, silent: Sequence[Tensor], d_ff: int) -> None:
+        """Makes these sublayers return 0 and the others plain sums; the norms 0.9 tanh(x), which can be inverted."""
+        with torch.no_grad():
+            for mix in (*self.attentions, *self.feed_forwards):
+                is_network = mix.size(0) == 3
+                mix[1 if is_network else 3].fill_(float(all(mix is not one for one in silent)))
+                if is_network:
+                    mix[2].fill_(-d_ff / 1000)
+            for norm in self.norms:
+                norm[0].fill_(0.9)
+                norm[1].zero_()
+
+
+def keeps_single_entries(trained: Tensor, whole: Tensor, silent: Tensor, rate: float, n_norms: int) -> bool:
+    """Whether dropout has left 0 or 1 / (1 - rate) of each entry of the one sublayer that computes something.
+
+    Args:
+        trained: output in train mode, of a layer whose LayerNorms are 0.9 tanh(x).
+        whole: in eval mode.
+        silent: without that sublayer.
+        rate: of dropout.
+        n_norms: LayerNorms between the sublayer and the output.
+    """
+    for _ in range(n_norms):
+        trained, whole, silent = (torch.atanh(x / 0.9) for x in (trained, whole, silent))
+    kept = (trained - silent) / (whole - silent)
+    is_dropped, is_scaled = kept.abs() < 1e-4, (kept - 1 / (1 - rate)).abs() < 1e-4
+    is_mixed = [bool((is_dropped != is_dropped.select(axis, 0).unsqueeze(axis)).any()) for axis in range(3)]
+    return bool((is_dropped | is_scaled).all()) and all(is_mixed)
 
 
 def take_census(parameters: Sequence[Tensor], d_model: int) -> Census:

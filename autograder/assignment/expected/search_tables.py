@@ -168,3 +168,34 @@ def endless(tables: Tables, sentence: int, refrain: list[int]) -> None:
     for position in range(1, tables.table.size(1)):  # the last of them counts for all later ones
         for number, token in enumerate(refrain):
             tables.say(sentence, position, token, **{names[(number + 1) % len(names)]: 1.0})
+
+
+def eight_sentences(special: tuple[int, int, int]) -> Tables:
+    """Tables of all kinds."""
+    tables = Tables(8, special=special)
+    garden_path(tables, 0)
+    tables.say(1, 0, tables.bos, eos=1.0)
+    tables.say(2, 0, tables.bos, w5=1.0)
+    for position, before in enumerate(range(5, 10), start=1):
+        tables.say(2, position, tables.words[before], **{f"w{before + 1}": 1.0})
+    tables.say(2, 6, tables.words[10], eos=1.0)
+    wide_path(tables, 3)
+    for sentence, refrain in refrains(tables).items():
+        endless(tables, sentence, refrain)
+    wider_path(tables, 6)
+    crowded_path(tables, 7)
+    return tables
+
+
+def refrains(tables: Tables) -> dict[int, list[int]]:
+    """Of endless sentences: some last words have an id as small as an index, or as large as max_length."""
+    return {4: sorted(tables.words)[:3], 5: [10, 11, 12]}
+
+
+def translations_of(tables: Tables, sentences: list[int], beam_size: int, max_length: int) -> list[list[int]]:
+    """What a right search finds for sentences of `eight_sentences`."""
+    whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
+    whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
+    whole |= {6: tables.ids(2, 2), 7: tables.ids(0, 5)}
+    whole |= {sentence: refrain * max_length for sentence, refrain in refrains(tables).items()}
+    return [whole[sentence][:max_length] for sentence in sentences]

@@ -134,7 +134,7 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
 @each_dtype
 @pytest.mark.parametrize("scale", [30.0, 1e-4])
 def test_large_and_small_scores(subject: Subject, case: Case, scale: float, dtype: torch.dtype) -> None:
-    # Scores that are exact in float32, too, where an exponential magnifies rounding: sums of squares over sqrt(16).
+    # Sums of squares over sqrt(16) are exact in float32, too, where the exponential would magnify rounding.
     inputs = draw(case, (2, 2, 4, 5, 16), dtype)
     inputs |= {name: scale * case.normal(2, 2, n, 16, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}
     inputs["value"] = 5000 * case.normal(2, 2, 5, 16, dtype=dtype)

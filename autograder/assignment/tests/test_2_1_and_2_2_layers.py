@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.expected.layers import Layer, Sizes, check_parts, layers
-from autograder.assignment.expected.parts import take_census
+from autograder.assignment.expected.parts import keeps_single_entries, take_census
 from autograder.assignment.expected.written_out import SIZES as UNLIKE
 from autograder.assignment.expected.written_out import WrittenOut
 from autograder.testing.calls import Inputs, copies_of, each_dtype, expect_computes, expect_no_state, leaves_of, rows_of
@@ -151,26 +151,17 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
     sublayers = [*census.attentions, *census.feed_forwards]
     inputs = draw(case, kind, sizes, (3, 5, 4), "padding", torch.float64)
     for loud in sublayers:
-        with torch.no_grad():
-            for mix in sublayers:
-                is_network = mix.size(0) == 3
-                mix[1 if is_network else 3].fill_(float(mix is loud))
-                if is_network:
-                    mix[2].fill_(-sizes.d_ff / 1000)
-            for norm in census.norms:
-                norm[0].fill_(0.9)
-                norm[1].zero_()
+        census.silence([mix for mix in sublayers if mix is not loud], sizes.d_ff)
         first, second = (output_of(module.train(), kind, inputs) for _ in range(2))
         whole = output_of(module.eval(), kind, inputs)
-        with torch.no_grad():
-            loud[1 if loud.size(0) == 3 else 3].zero_()
+        census.silence(sublayers, sizes.d_ff)
         silent = output_of(module, kind, inputs)
         look_at = "dropout acts on each sublayer's output: every entry is dropped, or divided by 1 - rate"
         what = "what train mode leaves of a sublayer's output"
         expect(
             not torch.equal(first, second), "two passes in train mode", "different results", "equal results", look_at
         )
-        fits = [shares(first, whole, silent, rate, n) for n in range(len(census.norms) + 1)]
+        fits = [keeps_single_entries(first, whole, silent, rate, n) for n in range(len(census.norms) + 1)]
         expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "others", look_at)
 
 
@@ -178,24 +169,6 @@ def output_of(module: nn.Module, kind: str, inputs: Inputs) -> Tensor:
     """What the layer returns first."""
     output: Tensor = expect_parts(module(*copies_of(inputs.values())), PARTS[kind], "what forward returns")[0]
     return expect_shape(output, next(iter(inputs.values())).shape, "x").detach()  # type: ignore[union-attr]
-
-
-def shares(trained: Tensor, whole: Tensor, silent: Tensor, rate: float, n_norms: int) -> bool:
-    """Whether train mode has kept 0 or 1 / (1 - rate) of each entry of the one sublayer that computes something.
-
-    Args:
-        trained: output in train mode, of a layer whose LayerNorms are 0.9 tanh(x).
-        whole: in eval mode.
-        silent: without that sublayer.
-        rate: of dropout.
-        n_norms: LayerNorms between the sublayer and the output.
-    """
-    for _ in range(n_norms):
-        trained, whole, silent = (torch.atanh(x / 0.9) for x in (trained, whole, silent))
-    kept = (trained - silent) / (whole - silent)
-    is_dropped, is_scaled = kept.abs() < 1e-4, (kept - 1 / (1 - rate)).abs() < 1e-4
-    is_mixed = [bool((is_dropped != is_dropped.select(axis, 0).unsqueeze(axis)).any()) for axis in range(3)]
-    return bool((is_dropped | is_scaled).all()) and all(is_mixed)
 
 
 @pytest.mark.item("gradients")

@@ -32,28 +32,13 @@ def draw(submission: SubmissionUnderTest, length: int, *args: object) -> Tensor:
 
 
 @pytest.mark.item("band")
-@pytest.mark.parametrize("width", [1, 2, 5])
-def test_band(submission: SubmissionUnderTest, case: Case, width: int) -> None:
-    length = case.size(6, 12)
-    wrong = int((draw(submission, length, width) != (distance(length) < width)).sum())
-    expect(wrong == 0, f"the band of width {width}", "True where abs(i - j) < width", f"{wrong} other cells")
-
-
-@pytest.mark.item("band")
-def test_default_is_the_diagonal(submission: SubmissionUnderTest, case: Case) -> None:
-    length = case.size(2, 9)
-    same = torch.equal(draw(submission, length), torch.eye(length, dtype=torch.bool))
-    expect(same, "the mask by default", "the diagonal alone: width 1, no random cells", "another mask")
-
-
-@pytest.mark.item("band")
-def test_greatest_sizes(submission: SubmissionUnderTest, case: Case) -> None:
-    length = case.size(2, 9)
-    expect(bool(draw(submission, length, length).all()), "a band as wide as the mask", "True everywhere", "some False")
-    everything = draw(submission, length, 1, 1.0)
-    expect(bool(everything.all()), "random_prob = 1", "True everywhere", "some False")
-    one = draw(submission, 1)
-    expect(bool(one.all()), "the mask of one position", "True", "False")
+@pytest.mark.parametrize("given", [(), (1,), (2,), (5,), (6,)], ids=["default", "1", "2", "5", "as wide as the mask"])
+def test_band(submission: SubmissionUnderTest, case: Case, given: tuple[int, ...]) -> None:
+    length = 6 if given == (6,) else case.size(6, 12)
+    [width] = given or (1,)
+    wrong = int((draw(submission, length, *given) != (distance(length) < width)).sum())
+    what = f"the band of width {width}" if given else "the mask by default: the diagonal"
+    expect(wrong == 0, what, "True where abs(i - j) < width", f"{wrong} other cells")
 
 
 def is_likely(share: float, count: int, probability: float) -> bool:

@@ -10,14 +10,12 @@ from autograder.assignment.expected.search_tables import (
     EOS,
     PAD,
     Tables,
-    crowded_path,
-    endless,
+    eight_sentences,
     garden_path,
     read_lines,
     run_search,
     short_or_long,
-    wide_path,
-    wider_path,
+    translations_of,
 )
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect
@@ -27,39 +25,22 @@ pytestmark = pytest.mark.task_e_3
 
 
 @pytest.mark.item("keeps several hypotheses")
-def test_finds_what_greedy_search_misses(submission: SubmissionUnderTest, case: Case) -> None:
+@pytest.mark.parametrize("beam_size", [1, 2, 4])
+def test_a_garden_path(submission: SubmissionUnderTest, case: Case, beam_size: int) -> None:
     tables = Tables(1)
     garden_path(tables, 0, case.number(0.55, 0.75))
-    found = tables.search(submission, [0], beam_size=case.size(2, 4))
+    [found] = tables.search(submission, [0], beam_size=beam_size)
     look_at = "a hypothesis of lower probability must stay in the beam, with its probability so far"
-    expect(found == [tables.ids(1, 2)], "a sentence on a garden path", f"{[tables.ids(1, 2)]}", f"{found}", look_at)
-
-
-@pytest.mark.item("keeps several hypotheses")
-def test_beam_of_one_is_greedy(submission: SubmissionUnderTest, case: Case) -> None:
-    tables = Tables(2)
-    garden_path(tables, 0)
-    tables.say(1, 0, BOS, w3=0.9, w4=0.1)
-    tables.say(1, 1, tables.words[3], eos=1.0)
-    found = tables.search(submission, [1, 1], beam_size=1)
-    expect(found == [tables.ids(3)] * 2, "beam_size=1", f"{[tables.ids(3)] * 2}", f"{found}")
-    found = tables.search(submission, [0], beam_size=1)
-    first = found[0][:1]
-    expect(first == tables.ids(0), "beam_size=1 on a garden path", f"begins with {tables.ids(0)}", f"{first}")
+    wanted, found = (tables.ids(0), found[:1]) if beam_size == 1 else (tables.ids(1, 2), found)
+    expect(found == wanted, f"a sentence on a garden path, beam_size = {beam_size}", f"{wanted}", f"{found}", look_at)
 
 
 @pytest.mark.item("a batch")
 def test_rows_of_a_batch_do_not_mix(submission: SubmissionUnderTest, case: Case) -> None:
-    tables = Tables(3)
-    garden_path(tables, 0)
-    tables.say(1, 0, BOS, eos=1.0)
-    tables.say(2, 0, BOS, w5=1.0)
-    for position, (before, after) in enumerate(((5, 6), (6, 7), (7, 8)), start=1):
-        tables.say(2, position, tables.words[before], **{f"w{after}": 1.0})
-    tables.say(2, 4, tables.words[8], eos=1.0)
-    masks = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])[:, None, None]
-    found = tables.search(submission, [2, 0, 1, 0], masks=masks, beam_size=2)
-    wanted = [tables.ids(5, 6, 7, 8), tables.ids(1, 2), [], tables.ids(1, 2)]
+    tables = eight_sentences((PAD, BOS, EOS))
+    sentences = [2, 0, 1, 0]
+    found = tables.search(submission, sentences, masks=case.padding_mask(8, 3), beam_size=2)
+    wanted = translations_of(tables, sentences, 2, 7)
     look_at = "each row has its own memory, source mask, hypotheses and end"
     expect(found == wanted, "four sentences of different lengths", f"{wanted}", f"{found}", look_at)
 
@@ -102,19 +83,6 @@ def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -
 
 
 @pytest.mark.item("ends")
-def test_stops_at_max_length(submission: SubmissionUnderTest, case: Case) -> None:
-    tables = Tables(1)
-    for position in range(8):
-        for word in (BOS, tables.words[0]):
-            tables.say(0, position, word, w0=0.9, w1=0.1)
-        tables.say(0, position, tables.words[1], w0=0.9, w1=0.1)
-    limit = case.size(2, 5)
-    found = tables.search(submission, [0], beam_size=2, max_length=limit)
-    wanted = [tables.ids(*[0] * limit)]
-    expect(found == wanted, f"a sentence without an end, max_length={limit}", f"{wanted}", f"{found}")
-
-
-@pytest.mark.item("ends")
 @pytest.mark.parametrize("penalty", [0.0, 0.6])
 def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, case: Case, penalty: float) -> None:
     tables, limit, p = Tables(2), case.size(3, 5), case.number(0.35, 0.45)
@@ -146,30 +114,6 @@ def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, c
     expect(found == [tables.ids(0)], "a beam of two, both ended", f"{[tables.ids(0)]}", f"{found}", look_at)
 
 
-@pytest.mark.item("settings and masks")
-def test_encoder_mask_is_handed_on(submission: SubmissionUnderTest, case: Case) -> None:
-    tables = Tables(2)
-    garden_path(tables, 0)
-    garden_path(tables, 1)
-    masks = torch.tensor([[True, True, True], [True, True, False]])[:, None, None]
-    encoder_masks = masks & torch.eye(3, dtype=torch.bool)
-    wanted = [tables.ids(1, 2)] * 2
-    look_at = "encode gets encoder_mask, or src_mask if that is None; decode gets src_mask"
-    for given in (encoder_masks, None):
-        found = tables.search(submission, [1, 0], masks=masks, encoder_masks=given, beam_size=2)
-        what = "a search with" + ("out a mask for the encoder" if given is None else " a diagonal mask for the encoder")
-        expect(found == wanted, what, f"{wanted}", f"{found}", look_at)
-
-
-@pytest.mark.item("settings and masks")
-@pytest.mark.parametrize("is_training", [True, False])
-def test_mode_is_restored(submission: SubmissionUnderTest, case: Case, is_training: bool) -> None:
-    tables = Tables(1)
-    garden_path(tables, 0)
-    _, mode = run_search(submission, tables.described([0], is_training, beam_size=2))
-    expect_mode(mode, is_training, "the mode of the model after the search")
-
-
 def expect_mode(is_training: object, was_training: bool, what: str) -> None:
     """Fails unless the model is in the mode in which the search got it."""
     modes = {True: "train", False: "eval"}
@@ -178,90 +122,47 @@ def expect_mode(is_training: object, was_training: bool, what: str) -> None:
 
 
 SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
-SETTINGS: dict[
-    str, tuple[list[int], int, float, int, int, dict[str, Any]]
-] = {  # numbers of sentences, beam_size, length_penalty, max_length, length of the sources, and more
-    "a short source": ([2, 0, 1], 3, 0.6, 7, 1, {}),
-    "one mask for all sentences": ([2, 0, 1], 3, 0.0, 7, 3, {"encoder_mask": "(s, s)"}),
-    "one mask of four axes for all, other ids": (
-        [2, 0],
-        3,
-        0.6,
-        7,
-        3,
-        {"encoder_mask": "(1, 1, s, s)", "special": "other"},
-    ),
-    "a mask for each sentence": ([1, 2, 1], 3, 1.0, 12, 3, {"encoder_mask": "(b, 1, s, s)", "is_training": False}),
-    "a padding mask for the encoder": ([2, 1], 20, 0.6, 7, 3, {"encoder_mask": "(b, 1, 1, s)", "is_mixed": True}),
-    "a wide beam": ([3, 2, 6, 7], 20, 0.6, 7, 3, {}),
-    "a beam of one": ([2, 1, 4], 1, 0.6, 12, 3, {"is_training": False, "is_mixed": True}),
-    "one token": ([0, 2, 1], 3, 0.6, 1, 3, {}),
-    "ids as small as an index": ([4, 1, 0], 3, 0.0, 13, 3, {}),
-    "ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, 3, {}),
-    "other ids as small as an index": ([4, 1, 0], 3, 0.0, 13, 3, {"special": "other", "encoder_mask": "(s, s)"}),
-    "other ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, 3, {"special": "other"}),
-    "ids as large as max_length": ([0, 5, 4], 3, 0.6, 11, 3, {}),
-    "a long translation": ([0, 4, 2], 3, 0.6, 62, 3, {}),
+SETTINGS: dict[str, tuple[list[int], int, float, int, dict[str, Any]]] = {
+    # numbers of sentences, beam_size, length_penalty, max_length, and what is unusual
+    "a short source": ([2, 0, 1], 3, 0.6, 7, {"length": 1}),
+    "one mask for all sentences": ([2, 0, 1], 3, 0.0, 7, {"mask": "(s, s)"}),
+    "one mask of four axes for all, other ids": ([2, 0], 3, 0.6, 7, {"mask": "(1, 1, s, s)", "special": "other"}),
+    "a mask for each sentence": ([1, 2, 1], 3, 1.0, 12, {"mask": "(b, 1, s, s)", "is_training": False}),
+    "a padding mask for the encoder": ([2, 1], 20, 0.6, 7, {"mask": "(b, 1, 1, s)", "is_mixed": True}),
+    "a wide beam": ([3, 2, 6, 7], 20, 0.6, 7, {}),
+    "a beam of one": ([2, 1, 4], 1, 0.6, 12, {"is_training": False, "is_mixed": True}),
+    "one token": ([0, 2, 1], 3, 0.6, 1, {}),
+    "ids as small as an index": ([4, 1, 0], 3, 0.0, 13, {}),
+    "ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, {}),
+    "other ids as small as an index": ([4, 1, 0], 3, 0.0, 13, {"special": "other", "mask": "(s, s)"}),
+    "other ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, {"special": "other"}),
+    "ids as large as max_length": ([0, 5, 4], 3, 0.6, 11, {}),
+    "a long translation": ([0, 4, 2], 3, 0.6, 62, {}),
 }
-
-
-def eight_sentences(special: tuple[int, int, int]) -> Tables:
-    """Tables of all kinds."""
-    tables = Tables(8, special=special)
-    garden_path(tables, 0)
-    tables.say(1, 0, tables.bos, eos=1.0)
-    tables.say(2, 0, tables.bos, w5=1.0)
-    for position, before in enumerate(range(5, 10), start=1):
-        tables.say(2, position, tables.words[before], **{f"w{before + 1}": 1.0})
-    tables.say(2, 6, tables.words[10], eos=1.0)
-    wide_path(tables, 3)
-    for sentence, refrain in refrains(tables).items():
-        endless(tables, sentence, refrain)
-    wider_path(tables, 6)
-    crowded_path(tables, 7)
-    return tables
-
-
-def refrains(tables: Tables) -> dict[int, list[int]]:
-    """Of endless sentences: some last words have an id as small as an index, or as large as max_length."""
-    return {4: sorted(tables.words)[:3], 5: [10, 11, 12]}
-
-
-def translations_of(tables: Tables, sentences: list[int], beam_size: int, max_length: int) -> list[list[int]]:
-    """What a right search finds for sentences of `eight_sentences`."""
-    whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
-    whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
-    whole |= {6: tables.ids(2, 2), 7: tables.ids(0, 5)}
-    whole |= {sentence: refrain * max_length for sentence, refrain in refrains(tables).items()}
-    return [whole[sentence][:max_length] for sentence in sentences]
 
 
 @pytest.mark.item("settings and masks")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_settings_together(submission: SubmissionUnderTest, case: Case, name: str) -> None:
-    sentences, beam_size, penalty, max_length, length, more = SETTINGS[name]
-    tables = eight_sentences(SPECIAL[more.get("special", "usual")])
+    sentences, beam_size, penalty, max_length, more = SETTINGS[name]
+    tables, length = eight_sentences(SPECIAL[more.get("special", "usual")]), more.get("length", 3)
     shared = torch.eye(length, dtype=torch.bool)  # no two rows of it are equal
     encoder_masks = {
         "(b, 1, s, s)": case.mask(8, 1, length, length),
         "(b, 1, 1, s)": case.mask(8, 1, 1, length),
         "(1, 1, s, s)": shared[None, None],
         "(s, s)": shared,
-    }.get(more.get("encoder_mask", ""))
+    }.get(more.get("mask", ""))
     is_training = more.get("is_training", True)
-    options: dict[str, Any] = {
-        "beam_size": beam_size,
-        "length_penalty": penalty,
-        "max_length": max_length,
-        "length": length,
-    }
-    masks = case.padding_mask(8, length)
-    search = tables.described(
-        sentences, is_training, masks, encoder_masks, is_mixed=more.get("is_mixed", False), **options
-    )
+    options: dict[str, Any] = {"beam_size": beam_size, "length_penalty": penalty, "max_length": max_length}
+    how = {**options, "length": length, "is_mixed": more.get("is_mixed", False)}
+    search = tables.described(sentences, is_training, case.padding_mask(8, length), encoder_masks, **how)
     lines, mode = run_search(submission, search)
     wanted = translations_of(tables, sentences, beam_size, max_length)
     found = read_lines(lines, len(wanted))
     what = f"{len(wanted)} sentences with " + ", ".join(f"{key} = {value}" for key, value in options.items())
     expect(found == wanted, what, f"{wanted}", f"{found}"[:500], "each setting acts as the other tests say")
-    expect_mode(mode, is_training, f"the mode of the model after {what}")
+    modes = {True: "train", False: "eval"}
+    now = modes[mode] if isinstance(mode, bool) else describe(mode)
+    look_at = "restore model.training, as it was before eval()"
+    expect(now == modes[is_training], f"the mode of the model after {what}", modes[is_training], now, look_at)

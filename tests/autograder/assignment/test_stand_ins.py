@@ -49,12 +49,6 @@ def test_a_stand_in_has_what_the_given_code_sets(kind, attribute, argument):
         assert getattr(made, attribute) == ARGUMENTS[argument]
 
 
-def test_the_skeleton_is_read():
-    given = given_attributes()
-    assert {("InputEmbedding", "d_model", "d_model"), ("LayerNorm", "epsilon", "epsilon")} <= set(given)
-    assert {("Decoder", "norm_first", "norm_first"), ("PositionalEncoding", "code", None)} <= set(given)
-
-
 def test_a_copied_embedding_can_be_tied_to():
     for embedding in (made := InputEmbedding(5, 4), copy.deepcopy(made), copy.deepcopy(made).double()):
         tied = torch.nn.Linear(4, 5, bias=False)
@@ -101,10 +95,3 @@ def test_weights_sum_to_one_however_small_the_scores(dtype, lowest):
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(200, 1, dtype=dtype))
     _, alone = look_up(scores, key[:, :1], key[:, :1], None)
     assert torch.equal(alone, torch.ones_like(alone))
-
-
-def test_weights_of_a_query_without_keys_are_equal():
-    query = torch.ones(1, 1, 2, 4, dtype=torch.float64)
-    context, weights = look_up(query, query, query, torch.tensor([[True, False], [False, False]]))
-    assert weights.tolist() == [[[[1.0, 0.0], [0.5, 0.5]]]]
-    assert torch.equal(context, query)

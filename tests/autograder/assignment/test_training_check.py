@@ -38,25 +38,10 @@ def train(sources: dict, seed: int = 0, norm_first: bool = False) -> Trainabilit
 
 
 @pytest.mark.slow
-def test_a_short_run_in_the_sandbox(zygote, monkeypatch):
-    monkeypatch.setattr(training_check, "EPOCHS", 2)
-    monkeypatch.setattr(training_check, "BATCHES", 4)
-    monkeypatch.setattr(training_check, "ENOUGH", 0.0)
-    verdicts = []
-    for _ in range(2):
-        with Sandbox(REFERENCE, read_assignment(), zygote=zygote) as submission:
-            verdicts.append(try_training(submission, read_assignment()))
-    assert [verdict.state for verdict in verdicts] == ["passed", "passed"]
-    assert verdicts[0].losses == verdicts[1].losses, "it is the same run each time"
-    assert verdicts[0].losses[1] < verdicts[0].losses[0]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "state"),
     [
         ("return sum(losses) / len(losses)", "return float('nan')", "failed"),
-        ("return sum(losses) / len(losses)", "return 'all is well'", "error"),
         ("return sum(losses) / len(losses)", "raise KeyError('no')", "error"),
         ("    model.train()\n", "    import time\n    time.sleep(9)\n", "error"),
     ],
@@ -85,12 +70,6 @@ def test_not_run_where_a_part_is_missing():
     extension = next(task for task in tasks if task.extension)
     results.append(TaskResult(extension, "not attempted", 0.0, ""))
     assert missing_for(results) == ""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_reference_learns_with_every_seed(sampled, norm_first):
-    assert {train(REFERENCE, seed, norm_first).state for seed in sampled(range(6), 3)} == {"passed"}
 
 
 @pytest.mark.slow

@@ -111,7 +111,3 @@ def test_right_code_needs_a_reader(states, component):
 @pytest.mark.parametrize("component", TASKS)
 def test_wrong_code_fails_in_the_same_layout(states, component):
     assert states[f"wrong {component}"] == State.FAILED
-
-
-def test_it_has_no_mark_and_is_not_graded_again():
-    assert not State.NEEDS_READER.has_mark and State.NEEDS_READER.is_final and State.NEEDS_READER.needs_a_look

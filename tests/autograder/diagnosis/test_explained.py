@@ -5,27 +5,18 @@ from dataclasses import replace
 import pytest
 
 from autograder.diagnosis import explaining
-from autograder.diagnosis.explaining import Explainer
+from autograder.diagnosis.explaining import COMPARISONS, MOST_SECONDS, Explainer
 from autograder.grading import marks
 from autograder.grading.recording import diagnosis_of
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.tape import MAX_BYTES, Tape
-from autograder.sandbox.worker import shortcuts
 from autograder.testing.in_process import read_sources
 from autograder.testing.running.collected_tests import CollectedTests
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE
+from foundation.places import REFERENCE, ROOT
 
 pytestmark = pytest.mark.slow  # submissions are compared with each misconception
 ROOT_FORMULA = "self.gamma * centred / torch.sqrt(variance + self.epsilon) + self.beta"
-
-HOSTILE = {
-    "not a number": "x * float('nan')",
-    "another type": "{'no': ['tensor', 1]}",
-    "a huge tensor": "torch.zeros(2000, 1000)",
-    "a moody one": "x if torch.rand(()) < 0.5 else (x, x)",
-    "no tensor at all": "10**30",
-}
 
 
 @pytest.fixture(scope="module")
@@ -52,47 +43,27 @@ def judge(zygote):
     return run
 
 
-def test_misconception_is_named_with_its_hint(judge):
-    _, explained, left = judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta")
+def test_one_misconception_behind_all_failures_is_one_message_with_its_hint(judge):
+    plain, explained, left = judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta")
     content = diagnosis_of(explained.finding)
-    assert content.fault.startswith("layer-norm-")
-    assert "Hint: " in content.text
-    assert "torch." not in content.text, "no code of the reference"
+    assert content.fault.startswith("layer-norm-") and "Hint: " in content.text
+    assert content.text.startswith("Your code behaves exactly like code that ") and "torch." not in content.text
+    missed = sum(outcome.is_missed for outcome in plain.outcomes)
+    assert explained.message.startswith(f"{missed} of {len(plain.outcomes)} tests fail for this reason, test_")
+    assert explained.message.count("expected:") == 1 and explained.score == plain.score
     assert left == {}, "the tape is empty for the next part"
 
 
-def test_one_misconception_behind_all_failures_is_one_message_with_a_count(judge):
-    plain, explained, _ = judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta")
-    missed = sum(outcome.is_missed for outcome in plain.outcomes)
-    assert explained.finding.text.startswith("Your code behaves exactly like code that ")
-    assert explained.message.startswith(f"{missed} of {len(plain.outcomes)} tests fail for this reason, test_")
-    assert explained.message.count("expected:") == 1
-    assert explained.score == plain.score
-
-
-def test_the_graders_own_layers_stay_usable(judge):
-    judge("self.gamma * centred")
-    assert shortcuts._KEPT == [], "the trip-wire is for workers"
-
-
-def test_what_fails_with_any_sizes_is_said_once(judge):
-    plain, explained, _ = judge("self.gamma * (")
-    assert plain.state == "error" and "SyntaxError" in plain.message
-    assert explained.finding is None
+@pytest.mark.parametrize("formula", ["{'no': ['tensor', 1]}", "x if torch.rand(()) < 0.5 else (x, x)"])
+def test_hostile_answers(judge, formula):
+    plain, explained, _ = judge(formula)
+    assert plain.state in ("failed", "error")
+    assert replace(explained, finding=None) == plain
 
 
 def test_an_unknown_fault_is_given_no_name(judge):
     plain, explained, _ = judge("self.gamma * centred / (variance + 1.7) ** 0.3 + self.beta")
     assert explained.finding is None and explained.message == plain.message
-
-
-@pytest.mark.parametrize(
-    "name", [*list(HOSTILE)[:2], *(pytest.param(one, marks=pytest.mark.slow) for one in list(HOSTILE)[2:])]
-)
-def test_hostile_answers(judge, name):
-    plain, explained, _ = judge(HOSTILE[name])
-    assert plain.state in ("failed", "error")
-    assert replace(explained, finding=None) == plain
 
 
 def test_a_broken_diagnosis_is_noted_and_changes_nothing(judge, monkeypatch):
@@ -116,12 +87,6 @@ def test_a_diagnosis_that_takes_too_long_is_stopped_and_noted(judge, monkeypatch
     assert notes == ["task 1.4: the diagnosis was stopped after 0.01 s of CPU time; no marks depend on it"]
 
 
-def test_the_same_submission_always_gets_the_same_words(judge, monkeypatch):
-    monkeypatch.setattr(explaining, "COMPARISONS", 40)  # the search is cut short
-    first, second = (judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta") for _ in "12")
-    assert first[1].finding == second[1].finding
-
-
 def test_reference_that_passes_is_not_explained(judge):
     plain, explained, _ = judge(ROOT_FORMULA)
     assert plain.state == "passed"
@@ -135,3 +100,8 @@ def test_tape_is_bounded():
         tape.add({"verb": "call"}, b"", {}, b"x" * (MAX_BYTES // 2))
     assert len(tape.episodes["long"].exchanges) == 2
     assert not tape.episodes["long"].is_whole
+
+
+def test_the_page_tells_the_budget():
+    page = (ROOT / "docs/explanation/diagnosis.md").read_text(encoding="utf-8")
+    assert f"budget is {COMPARISONS:,} comparisons" in page and f"stopped after {MOST_SECONDS:g} s" in page

@@ -5,21 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from contextlib import contextmanager
 
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.records import hold
 from autograder.understanding.question import Question, Sheet
 from foundation.assignment_file import read_assignment
-from foundation.places import ASSIGNMENT_FILE, ROOT
-
-from ..submissions import write_submission
+from foundation.places import ASSIGNMENT_FILE
 
 NAMES = ["anna", "ben", "carl"]
 
@@ -142,16 +135,6 @@ def test_a_sheet_that_was_tampered_with_is_drawn_again(use, ask, tmp_path, capsy
     assert "note: this term's grader has not sealed what was kept of ben: done again\n" in capsys.readouterr().err
 
 
-def test_who_cannot_be_read_costs_no_grader(use, ask, folder, tmp_path, monkeypatch, capsys):
-    (folder / "dora.zip").write_bytes(b"no archive")
-    use()
-    assert ask() == 0
-    monkeypatch.setattr("autograder.commands.ask.open_grader", None)
-    assert ask() == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("dora") and "0 questions" in line for line in lines)
-
-
 def test_an_interrupt_is_one_line_and_keeps_what_is_drawn(use, ask, tmp_path, capsys):
     class Interrupted(StubExaminer):
         def before(self, key):
@@ -192,88 +175,3 @@ def test_a_child_that_dies_is_tried_by_the_next_run(use, ask, folder, tmp_path, 
     (folder / "ben" / "layers.py").write_text("# changed\n")
     use(Dying)
     assert ask() == 1 and not files(), "no questions about code that was replaced"
-
-
-def test_a_folder_that_vanishes_is_one_line(use, ask, tmp_path, capsys):
-    oral = tmp_path / "oral"
-
-    class Vanishing(StubExaminer):
-        def before(self, key):
-            if key == "ben":
-                oral.rename(tmp_path / "elsewhere")
-
-    use(Vanishing)
-    assert ask() == 1
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1 and "is gone; finished results are kept" in printed and not oral.exists()
-    assert [path.name for path in (tmp_path / "elsewhere" / "sheets").iterdir()] == ["anna.json"]
-
-
-def test_a_full_disk_is_one_line(use, ask, tmp_path, monkeypatch, capsys):
-    stub = use()
-    calls = []
-
-    def full(descriptor):
-        calls.append(descriptor)
-        if len(calls) > 1:
-            raise OSError(28, os.strerror(28))
-
-    with monkeypatch.context() as on_a_full_disk:
-        on_a_full_disk.setattr(os, "fsync", full)
-        assert ask() == 1
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1 and "ben.json: cannot be written: No space left" in printed
-    stub.drawn()
-    assert ask() == 0 and stub.drawn() == ["ben", "carl"]
-
-
-def test_one_command_at_a_time_writes_to_a_folder(use, ask, tmp_path, capsys):
-    use()
-    with hold(tmp_path / "oral"):
-        assert ask() == 2
-    assert "another command is writing there" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_class_that_is_stopped_twice_is_as_if_it_had_not_been(tmp_path):
-    """For real: once by Ctrl-C, once by a signal that nothing can catch."""
-    folder = tmp_path / "class"
-    folder.mkdir()
-    for name in NAMES:
-        write_submission(folder / name, modules=("embedding",))
-
-    def started(output):
-        command = [sys.executable, "-m", "autograder", "ask", str(folder), "--class", "--jobs", "1"]
-        return subprocess.Popen(
-            [*command, "--output", str(tmp_path / output)],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-
-    def stopped(signal_, n_sheets):
-        """Sends a signal to all of its processes, as a terminal does, as soon as there are so many sheets."""
-        with started("oral") as process:
-            while len(list((tmp_path / "oral").glob("sheets/[!.]*.json"))) < n_sheets:
-                assert process.poll() is None, process.stderr.read()
-                time.sleep(0.02)
-            os.killpg(process.pid, signal_)
-            return process.communicate(timeout=240)[1], process.returncode
-
-    assert stopped(signal.SIGINT, 1) == ("autograder: stopped; finished results are kept\n", 130)
-    anna = tmp_path / "oral" / "sheets" / "anna.json"
-    drawn = anna.stat()
-    errors, status = stopped(signal.SIGKILL, 2)
-    assert status == -signal.SIGKILL and errors == "note: kept from an earlier run: 1 of 3 submissions\n"
-    assert not (tmp_path / "oral" / "questions.html").exists()
-    results = {}
-    for output in ("oral", "undisturbed"):
-        with started(output) as process:
-            results[output] = process.communicate(timeout=240)
-            assert process.returncode == 0
-    assert results["oral"][1] == "note: kept from an earlier run: 2 of 3 submissions\n"
-    assert results["oral"][0].replace("oral", "undisturbed") == results["undisturbed"][0]
-    assert (anna.stat().st_ino, anna.stat().st_mtime_ns) == (drawn.st_ino, drawn.st_mtime_ns), "drawn once"
-    assert pages(tmp_path / "oral") == pages(tmp_path / "undisturbed") and len(pages(tmp_path / "oral")) == 8
