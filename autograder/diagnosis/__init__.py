@@ -6,12 +6,10 @@ submission's own parameters in the reference's places. A fault that gives the sa
 Only the grader can do this: reference and catalogue stay with it, and no further submitted code runs.
 
     explaining.py   after the tests: what a student is told about a failure
-    findings.py     a named misconception
+    findings.py     a named misconception, and the budget of comparisons
     matching.py     finds the faults that give the submission's answers
     rehearsal.py    plays a recorded test with a component of ours
     answers.py      answers in a form in which they can be compared
-    episodes.py     questions about a recorded test
-    budget.py       how much may be compared
     recipes.py      which parameter of a submission belongs where
     workshop.py     makes components with a fault
     __main__.py     whether all of these fit the reference

@@ -18,8 +18,7 @@ from foundation.watchdog import CPU, time_limit
 from ..grading.marks import TaskResult, explain_by_one
 from ..grading.states import State
 from ..sandbox.tape import Tape
-from .budget import Budget
-from .findings import Misconception
+from .findings import Budget, Misconception
 
 if TYPE_CHECKING:
     from .matching import Diagnostician, Match

@@ -1,4 +1,4 @@
-"""The result of a diagnosis."""
+"""The result of a diagnosis, and what it may cost."""
 
 from dataclasses import dataclass
 
@@ -18,3 +18,22 @@ class Misconception:
     fault: str
     others: tuple[str, ...] = ()
     explains_all: bool = True
+
+
+class Budget:
+    """Answers that may still be compared for one submission: counted, so that it always gets the same words.
+
+    A step may overdraw the budget: whoever works on it asks `is_spent()` before the next step.
+    """
+
+    def __init__(self, comparisons: int) -> None:
+        """Starts with this many."""
+        self._left = comparisons
+
+    def is_spent(self) -> bool:
+        """Whether nothing is left."""
+        return self._left <= 0
+
+    def spend(self, comparisons: int = 1) -> None:
+        """Takes some away."""
+        self._left -= comparisons

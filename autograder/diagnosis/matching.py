@@ -14,10 +14,10 @@ import torch
 from torch import Size, Tensor
 
 from ..sandbox.tape import Episode
+from ..sandbox.worker.values import Decoder
 from .answers import Answer, agree
-from .budget import Budget
 from .catalogue import Fault
-from .episodes import components_of, different_sizes, has_answered
+from .findings import Budget
 from .recipes import Plan
 from .rehearsal import MAKING, Rehearsal, UnplayableError
 from .workshop import Workshop
@@ -255,3 +255,29 @@ class Search:
         with contextlib.suppress(UnplayableError):
             for _, mine, _ in self._play(component, fault, plan, episode, offset):
                 yield mine
+
+
+def components_of(episode: Episode) -> set[str]:
+    """The components of the submission that a test has used."""
+    requests = [exchange.request for exchange in episode.exchanges]
+    built = {request["component"] for request in requests if request["verb"] in ("build", "function")}
+    return built | {request["target"].get("function", "") for request in requests if request["verb"] == "call"}
+
+
+def has_answered(episode: Episode) -> bool:
+    """Whether an object has answered a call in this test."""
+    return any(
+        exchange.request["verb"] == "call" and "object" in exchange.request["target"] and "error" not in exchange.reply
+        for exchange in episode.exchanges
+    )
+
+
+def different_sizes(episode: Episode, component: str) -> int:
+    """How many sizes but one the parameters of the first object of a component have: the more, the clearer they are."""
+    for exchange in episode.exchanges:
+        if exchange.request["verb"] == "build" and exchange.request["component"] == component:
+            if "error" in exchange.reply:
+                continue
+            tensors = Decoder(exchange.reply["tensors"], exchange.reply_body).tensors
+            return len({size for tensor in tensors for size in tensor.shape} - {1})
+    return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -99,70 +100,19 @@ def _statements(module: str, definition: ast.stmt) -> Iterator[Statement]:
 
 
 def with_expression(text: str, statement: ast.stmt, node: ast.expr, other: ast.expr) -> str | None:
-    """A module's text with another expression in the place of one; in parentheses only where it needs them.
-
-    A part of the same module is taken as it stands there.
-    """
-    code = code_of(text, other) if hasattr(other, "lineno") else ast.unparse(other)
-    plain, safe = (changed_statement(text, statement, one, node) for one in (code, f"({code})"))
-    if safe is None:
-        return None
-    is_same = plain is not None and dumps(plain) == dumps(safe)
-    return with_code(text, statement, plain if is_same and plain is not None else safe)
+    """A module's text with another expression in the place of one; see `with_code`."""
+    return with_code(text, statement, ast.unparse(copy.deepcopy(statement, {id(node): other})))
 
 
 def with_code(text: str, statement: ast.stmt, code: str) -> str | None:
     """A module's text with other code in the place of a statement; None where that is not Python."""
-    place = place_of_statement(text, statement)
-    if place is None or dumps(code) is None:
-        return None
-    start, end = place
-    return text[:start] + code + text[end:]
-
-
-def changed_statement(text: str, statement: ast.stmt, code: str, node: ast.expr) -> str | None:
-    """A statement with other code in the place of one of its expressions; None where that is not Python."""
-    place = place_of_statement(text, statement)
-    if place is None or node.end_lineno is None or node.end_col_offset is None:
-        return None
-    start, end = offset(text, node.lineno, node.col_offset), offset(text, node.end_lineno, node.end_col_offset)
-    changed = text[place[0] : start] + code + text[end : place[1]]
-    return changed if dumps(changed) is not None else None
-
-
-def place_of_statement(text: str, statement: ast.stmt) -> tuple[int, int] | None:
-    """Where a statement begins and ends in a module's text.
-
-    None where that is not what Python's parser says, as after a lone carriage return.
-    """
-    if statement.end_lineno is None or statement.end_col_offset is None:
-        return None
-    if statement.end_lineno > text.count("\n") + 1:
-        return None
-    start = offset(text, statement.lineno, statement.col_offset)
-    end = offset(text, statement.end_lineno, statement.end_col_offset)
-    return (start, end) if dumps(text[start:end]) == [ast.dump(statement)] else None
-
-
-def code_of(text: str, node: ast.stmt | ast.expr) -> str:
-    """The code of a node, as it stands in its module's text."""
-    last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
-    return text[offset(text, node.lineno, node.col_offset) : offset(text, last, column)]
-
-
-def offset(text: str, line: int, column: int) -> int:
-    """The index of a place in a text, whose column counts bytes of UTF-8."""
-    start = 0
-    for _ in range(line - 1):
-        start = text.index("\n", start) + 1
-    end = text.find("\n", start)
-    whole = text[start : None if end < 0 else end]
-    return start + len(whole.encode()[:column].decode(errors="ignore"))
-
-
-def dumps(code: str) -> list[str] | None:
-    """The statements of some code, for comparing; None where it is not Python."""
+    lines = text.split("\n")
+    first, last = statement.lineno - 1, (statement.end_lineno or statement.lineno) - 1
+    before = lines[first].encode()[: statement.col_offset].decode()
+    after = lines[last].encode()[statement.end_col_offset :].decode()
+    changed = "\n".join([*lines[:first], before + code + after, *lines[last + 1 :]])
     try:
-        return [ast.dump(one) for one in ast.parse(code).body]
+        ast.parse(changed)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    return changed

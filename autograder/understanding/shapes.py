@@ -17,7 +17,7 @@ from torch import Tensor
 
 from ..reports.html import Excerpt, code_line
 from ..testing.case import Case
-from .own_code import Statement, code_of, own_statements, with_code
+from .own_code import Statement, own_statements, with_code
 from .question import Question, excerpt, place_of
 from .slips import expressions_in
 
@@ -108,7 +108,7 @@ def excerpt_of(bench: Bench, statement: Statement) -> Excerpt:
 def _values(text: str, statement: Statement) -> Iterator[Value]:
     """Values that the statement computes, each with the module's text cut short there."""
     node = statement.node
-    segment = code_of(text, node)
+    segment = ast.get_source_segment(text, node)
     names: list[str] = []
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
@@ -122,7 +122,7 @@ def _values(text: str, statement: Statement) -> Iterator[Value]:
     whole = getattr(node, "value", None) if names else None
     for part in expressions_in(node):
         if isinstance(part, (ast.Call, ast.BinOp)) and part is not whole and not _is_inside(node, part):
-            code = code_of(text, part)
+            code = ast.get_source_segment(text, part)
             if (
                 code
                 and len(" ".join(code.split())) <= MOST_CHARACTERS

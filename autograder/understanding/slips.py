@@ -92,8 +92,6 @@ def is_plausible(node: ast.expr, other: ast.expr) -> bool:
         return False
     is_part = any(other is part for part in ast.walk(node))
     if not is_part:
-        if hasattr(other, "lineno"):  # with a place it would count as a part of the text
-            del other.lineno
         if isinstance(node, ast.Call) and isinstance(other, ast.Call):
             return len(other.args) >= len(node.args)
         if isinstance(node, ast.BinOp) and isinstance(other, ast.BinOp) and other.left is node.right:

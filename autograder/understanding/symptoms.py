@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from foundation.watchdog import CPU, time_limit
 
-from ..diagnosis.budget import Budget
+from ..diagnosis.findings import Budget
 from ..testing.case import Case
 from .question import LETTERS, Option, Question
 from .trials import Tried, try_changes

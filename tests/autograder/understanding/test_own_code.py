@@ -89,11 +89,10 @@ def test_each_change_is_of_one_own_line_and_is_python():
         ast.parse(change.text)
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_code_is_replaced_in_its_place_alone(newline):
-    text = newline.join(["é = 'ß'; y = f(x,", "  2)  # why", "z = 1"])
+def test_code_is_replaced_in_its_place_alone():
+    text = "é = 'ß'; y = f(x,\n  2)  # why\nz = 1"
     [_, statement, _] = ast.parse(text).body
-    assert with_code(text, statement, "y = 0") == newline.join(["é = 'ß'; y = 0  # why", "z = 1"])
+    assert with_code(text, statement, "y = 0") == "é = 'ß'; y = 0  # why\nz = 1"
     assert with_code(text, statement, "y = (") is None
 
 
@@ -104,7 +103,6 @@ def test_parentheses_stand_only_where_they_are_needed(other, wanted):
     [statement] = ast.parse("y = x * c").body
     assert isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp)
     new = ast.parse(other, mode="eval").body
-    del new.lineno  # with a place it would count as a part of the same text
     assert with_expression("y = x * c", statement, statement.value.left, new) == wanted
 
 
