@@ -33,11 +33,9 @@ def share_out(scores: Tensor, mask: Tensor | None) -> Tensor:
     if mask is None:
         return weights / weights.sum(dim=-1, keepdim=True)
     allowed = restrict(weights, mask)
-    total = allowed.sum(dim=-1, keepdim=True)
-    if not total.all():
-        allowed = torch.where(total > 0, allowed, weights)
-        total = allowed.sum(dim=-1, keepdim=True)
-    return allowed / total
+    # No branch on values: the diagnosis computes with many assignments of the parameters at once, by `torch.vmap`.
+    allowed = torch.where(allowed.sum(dim=-1, keepdim=True) > 0, allowed, weights)
+    return allowed / allowed.sum(dim=-1, keepdim=True)
 
 
 def restrict(weights: Tensor, mask: Tensor) -> Tensor:
