@@ -3,7 +3,7 @@
 import contextlib
 import io
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
@@ -56,21 +56,14 @@ class Recorder:
         return State.ERROR, "\n".join([f"{type(error).__name__}: {error}", *shown])
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A task after a check: its result, what the answers printed, and the seed of the inputs.
+def run_task(
+    task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate
+) -> tuple[TaskResult, str, bytes | None]:
+    """Judges one task by its tests; `locate` says where the student finds a line, "" for lines of others.
 
-    The picture is a PNG of what was returned beside what was expected, of the first test that tells.
+    Returns:
+        The result, what the student reads, and perhaps a PNG of what was returned beside what was expected.
     """
-
-    result: TaskResult
-    printed: str
-    seed: int
-    picture: bytes | None = None
-
-
-def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate) -> Checked:
-    """Judges one task by its tests; `locate` says where the student finds a line, "" for lines of others."""
     recorder = Recorder(sources, assignment, seed, locate)
     printed = io.StringIO()
     # Without pytest's own report, and with no other plugin or configuration than ours.
@@ -88,7 +81,7 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
     failures = [recorder.failures.get(outcome.test) for outcome in missed_in(result)]
     drawn = next((failure for failure in failures if failure is not None and failure.compared is not None), None)
     picture = None if drawn is None or result.state == State.REFUSED else draw_failure(drawn)
-    return Checked(result, printed.getvalue(), seed, picture)
+    return result, as_text(result, printed.getvalue(), seed), picture
 
 
 def missed_in(result: TaskResult) -> list[Outcome]:
@@ -96,9 +89,8 @@ def missed_in(result: TaskResult) -> list[Outcome]:
     return [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
 
 
-def as_text(checked: Checked) -> str:
-    """The text below the student's cell."""
-    result, printed, seed = checked.result, checked.printed, checked.seed
+def as_text(result: TaskResult, printed: str, seed: int) -> str:
+    """The text below the student's cell, with what the answers printed."""
     task, total = result.task, len(result.outcomes)
     missed = missed_in(result)
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"

@@ -70,7 +70,7 @@ class Course:
         if task.threshold is not None:
             print(self._about_translations(task, task.threshold))
             return 0.0
-        from .checks import as_text, run_task  # pytest takes a moment to load
+        from .checks import run_task  # pytest takes a moment to load
 
         sources, origins, unreadable = self.answers()
 
@@ -79,11 +79,11 @@ class Course:
             return lines[line - 1] if 0 < line <= len(lines) else ""
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
-        checked = run_task(task, sources, seed, self.assignment, locate)
-        print("\n\n".join([as_text(checked), *unreadable]))
-        if checked.picture is not None:
-            show(checked.picture, f"What your code returned beside what was expected, in a test of task {number}")
-        return checked.result.score
+        result, said, picture = run_task(task, sources, seed, self.assignment, locate)
+        print("\n\n".join([said, *unreadable]))
+        if picture is not None:
+            show(picture, f"What your code returned beside what was expected, in a test of task {number}")
+        return result.score
 
     def _about_translations(self, task: Task, threshold: str) -> str:
         """Tells whether the file can be scored; the references stay with the instructor."""
