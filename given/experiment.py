@@ -212,7 +212,7 @@ class Experiment:
             note.remove()
         if self._stop and losses:  # a student's `train_epoch` may leave batches out all the same
             n_batches = len(losses)
-        groups = [losses[start : start + config.accumulate] for start in range(0, len(losses), config.accumulate)]
+        groups = [losses[index : index + config.accumulate] for index in range(0, len(losses), config.accumulate)]
         self._losses += enumerate((sum(group) / len(group) for group in groups), start=self.step + 1)
         self.step += -(-n_batches // config.accumulate)
         self._is_between_steps = True
