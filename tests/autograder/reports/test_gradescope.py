@@ -122,12 +122,6 @@ def test_what_was_not_judged_has_no_marks_and_no_total(state) -> None:
     assert "score" not in plain and not {"score", "status"} & plain["tests"][0].keys()
 
 
-def test_what_is_worth_nothing_leaves_the_total_alone() -> None:
-    results = in_full(record_of("needs a reader", "E.2"), None, [])
-    [extension] = [test for test in results["tests"] if test["number"] == "E.2"]
-    assert results["score"] == 100 and "score" not in extension
-
-
 def test_results_are_complete(read) -> None:
     results = in_full(record_of("failed"), read(), [])
     assert results["score"] == sum(test["score"] for test in results["tests"]) == 96

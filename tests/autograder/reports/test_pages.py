@@ -3,7 +3,6 @@
 import html
 import re
 import shutil
-from dataclasses import replace
 from html.parser import HTMLParser
 from typing import ClassVar
 
@@ -19,7 +18,6 @@ from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, Item
 from autograder.grading.recording import Recorder
 from autograder.grading.states import State
 from autograder.reports.pages import write_pages
-from autograder.reports.pages.class_page import ranked
 from autograder.reports.pages.pictures import histogram
 from foundation.assignment_file import read_assignment
 
@@ -159,14 +157,6 @@ def test_misconceptions_are_ranked_and_counted_once_a_student(pages):
     assert f"2 × 1.4 Layer normalisation: code that {CATALOGUE[often].when}" in text
     assert text.index("2 × 1.4") < text.index("1 × 1.2 Scaled dot-product attention")
     assert CATALOGUE[seldom].hint in text
-
-
-def test_a_misconception_of_a_task_that_no_record_knows_is_counted(tmp_path):
-    """After tasks have got other numbers, marks of before may wait for --keep."""
-    fault = "layer-norm-over-batch"
-    catalogue = {fault: replace(CATALOGUE[fault], task="9.9")}
-    found = ranked({"a": graded("a", fault=fault).record}, catalogue)
-    assert [(one.title, one.keys) for one in found] == [("9.9", ("a",))]
 
 
 def test_the_items_that_were_lost_most_often_come_first(pages):
