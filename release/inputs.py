@@ -15,8 +15,6 @@ from .problems import Problem, ReleaseError
 from .skeleton import coded_tasks
 
 SEPARATOR = "|||"
-MOST = 3
-"""Problems of one file that are named."""
 _MARK = re.compile(r"task_(\d+|e)_\d+")
 
 
@@ -40,11 +38,9 @@ def _corpus_problems(root: Path) -> Iterator[Problem]:
         what = f"has {len(references)} lines, but {test} has {len(sources)}"
         yield Problem(name, 0, what, "each line needs the reference of the line that students translate")
     elif any(SEPARATOR in line for line in references):
-        wrong = list(_not_pairs(name, references))
-        yield from wrong
+        yield from _not_pairs(name, references)
         both = enumerate(zip(references, sources, strict=True), start=1)
-        others = [number for number, (line, source) in both if line.split(SEPARATOR)[0] != source]
-        for number in [] if wrong else others[:MOST]:
+        for number in [number for number, (line, source) in both if line.split(SEPARATOR)[0] != source][:1]:
             yield Problem(name, number, f"is about another sentence than line {number} of {test}", "make both anew")
 
 
@@ -55,18 +51,18 @@ def _lines_of(root: Path, name: str) -> list[str]:
 
 
 def _not_pairs(name: str, lines: list[str]) -> Iterator[Problem]:
+    """The first line that is no pair, and how many others there are."""
+    pairs = (line.split(SEPARATOR) for line in lines)
     wrong = [
         number
-        for number, line in enumerate(lines, start=1)
-        if len(sides := line.split(SEPARATOR)) != 2 or not all(side.strip() for side in sides)
+        for number, sides in enumerate(pairs, start=1)
+        if len(sides) != 2 or not all(side.strip() for side in sides)
     ]
     if not lines:
         yield Problem(name, 0, "is empty", f"expected lines `source{SEPARATOR}target`")
-    for number in wrong[:MOST]:
-        yield Problem(name, number, "is no pair", f"expected `source{SEPARATOR}target`")
-    if len(wrong) > MOST:
-        what = f"is no pair, nor are {counted(len(wrong) - MOST - 1, 'line')} below"
-        yield Problem(name, wrong[MOST], what, "make the file anew")
+    if wrong:
+        others = f", nor are {counted(len(wrong) - 1, 'line')} below" if wrong[1:] else ""
+        yield Problem(name, wrong[0], f"is no pair{others}", f"expected `source{SEPARATOR}target`")
 
 
 def _mark_problems(root: Path, assignment: Assignment) -> Iterator[Problem]:

@@ -15,7 +15,9 @@ from .problems import Problem, ReleaseError
 
 _TASK = re.compile(r"task (?P<number>\S+): difficulty (?P<difficulty>[1-5]), (?P<minutes>\d+) minutes")
 _ANSWER = re.compile(r"answer (?P<number>\S+)")
-_FENCE = re.compile(r"(?P<ticks>`{3,})(?P<info>.*)")
+_BLOCK_OR_LINE = re.compile(
+    r"^(?P<ticks>`{3,})(?P<info>.*)\n(?P<code>(?:.*\n)*?)(?P=ticks)`*[ \t]*$|^.*$", re.MULTILINE
+)
 _HEADING = re.compile(r"#{1,3} ")
 _CODE = {"python": False, "python try": True}
 
@@ -80,31 +82,25 @@ def read_prose(path: str, text: str) -> list[Part]:
     """
     parts: list[Part] = []
     problems: list[Problem] = []
-    written: list[tuple[int, str]] = []  # the lines of the Markdown cell in the making
-    lines = iter(enumerate(text.split("\n"), start=1))
+    written: list[tuple[int, str]] = []  # the Markdown cell in the making, by line
 
     def end_text() -> None:
-        if found := "\n".join(line for _, line in written).strip("\n"):
+        if found := "\n".join(text for _, text in written).strip("\n"):
             parts.append(Text(written[0][0], found))
         written.clear()
 
-    for number, line in lines:
-        if fence := _FENCE.match(line):
-            block = [(number, line)]
-            for inner in lines:
-                block.append(inner)
-                end = _FENCE.match(inner[1])
-                if end and end["ticks"].startswith(fence["ticks"]) and not end["info"].strip():
-                    break
-            else:
-                right = f"close it with {fence['ticks']}"
-                problems.append(Problem(path, number, "the block that begins here is not closed", right))
-            info = fence["info"].strip()
-            if info in _CODE:
-                end_text()
-                parts.append(Code(number, "\n".join(line for _, line in block[1:-1]), _CODE[info]))
-            else:
-                written += block
+    for match in _BLOCK_OR_LINE.finditer(text):
+        line, number = match[0], text.count("\n", 0, match.start()) + 1
+        info = (match["info"] or "").strip()
+        if match["ticks"] and info in _CODE:
+            end_text()
+            parts.append(Code(number, match["code"].removesuffix("\n"), _CODE[info]))
+        elif match["ticks"]:
+            written.append((number, line))
+        elif line.startswith("```"):
+            right = f"close it with {line[: len(line) - len(line.lstrip('`'))]}"
+            problems.append(Problem(path, number, "the block that begins here is not closed", right))
+            break
         elif "{{" in line or line.rstrip().endswith("}}"):
             end_text()
             if part := _directive(line.strip(), number):

@@ -192,23 +192,21 @@ def _pair_markers(path: str, markers: list[Marker]) -> tuple[list[tuple[Marker, 
     """Matches each BEGIN with its END; what is nested, orphaned or left open is a problem."""
     pairs: list[tuple[Marker, Marker]] = []
     problems: list[Problem] = []
-    opened: Marker | None = None
+    opened: list[Marker] = []
     for marker in markers:
+        if marker.is_begin and opened:
+            what = f"`{BEGIN}` inside the region that began in line {opened[-1].line}"
+            problems.append(Problem(path, marker.line, what, f"regions do not nest: end that one with `{END}` first"))
         if marker.is_begin:
-            if opened:
-                what = f"`{BEGIN}` inside the region that began in line {opened.line}"
-                right = f"regions do not nest: end that one with `{END}` first"
-                problems.append(Problem(path, marker.line, what, right))
-            opened = marker
-        elif opened is None:
+            opened = [marker]
+        elif opened:
+            pairs.append((opened.pop(), marker))
+        else:
             what = f"`{END}` without a `{BEGIN}` before it"
             problems.append(Problem(path, marker.line, what, f"put `{BEGIN}` above the solution, or remove this"))
-        else:
-            pairs.append((opened, marker))
-            opened = None
-    if opened:
+    for marker in opened:
         what = f"`{BEGIN}` without an `{END}` after it"
-        problems.append(Problem(path, opened.line, what, f"put `{END}` below the solution, or remove this"))
+        problems.append(Problem(path, marker.line, what, f"put `{END}` below the solution, or remove this"))
     return pairs, problems
 
 

@@ -17,7 +17,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
 NAME = read_assignment().name
-FIRST, SECOND = "1_building_blocks.ipynb", "2_layers_and_model.ipynb"
+FIRST = "1_building_blocks.ipynb"
 
 pytestmark = pytest.mark.slow
 
@@ -72,8 +72,7 @@ def course_round(course, tmp_path_factory) -> Round:
     archives.mkdir(parents=True)
     with zipfile.ZipFile(archives / "half.zip", "w") as archive:
         archive.writestr(f"notebooks/{FIRST}", course.source[FIRST])
-        archive.writestr(f"notebooks/{SECOND}", course.release[SECOND])  # what is not handed in counts as nothing
-        archive.writestr("notebooks/.ipynb_checkpoints/old.ipynb", course.release[SECOND])
+        archive.writestr("notebooks/.ipynb_checkpoints/old.ipynb", course.release[FIRST])
         archive.writestr("notebooks/translations.txt", "nothing like it\n" * 971)
     made.run("nbgrader", "zip_collect", NAME)
     made.run("nbgrader", "autograde", NAME)
@@ -85,24 +84,22 @@ def test_nbgrader_generates_what_make_release_ships(course_round, course) -> Non
         assert (course_round.root / "release" / NAME / path).read_bytes() == content
 
 
-def test_an_archive_is_collected_graded_and_commented(course_round) -> None:
-    """Tasks 1.1 to 1.5 earn their share; BLEU none, since nbgrader does not have its references."""
+def test_an_archive_is_collected_and_graded(course_round) -> None:
     collected = {path.name for path in (course_round.root / "submitted" / "half" / NAME).iterdir()}
-    assert {FIRST, SECOND, "translations.txt"} <= collected and "old.ipynb" not in collected
-    assert course_round.scores() == {"half": 48.0}
-    page = course_round.feedback("half", "1_building_blocks")
-    assert re.search(r"1\.4 Layer normalisation: (\d+) of \1 tests pass, 10 of 10 points", page)
+    assert {FIRST, "translations.txt"} <= collected and "old.ipynb" not in collected
+    graded = (course_round.root / "autograded" / "half" / NAME / FIRST).read_text()
+    assert re.search(r"1\.4 Layer normalisation: (\d+) of \1 tests pass, 10 of 10 points", graded)
 
 
-def test_our_marks_of_python_files_are_in_export_and_feedback(course_round, tmp_path) -> None:
-    """A fault in one part: the share of its task, and the message in the feedback; BLEU counts."""
+def test_marks_are_in_export_and_feedback(course_round, tmp_path) -> None:
+    """nbgrader's own: tasks 1.1 to 1.5. Ours, of Python files: all but the share of a part with a fault."""
     for path in (ROOT / "reference").glob("*.py"):
         (tmp_path / path.name).write_text(path.read_text().replace(" * math.sqrt(self.d_model)", ""))
     translations = "\n".join(read_references(ROOT / "data/private/fren.test.bpe"))
     (tmp_path / "translations.txt").write_text(translations)
     options = ["--to-nbgrader", str(course_round.root), "--student", "files", "--results", str(tmp_path / "r.json")]
     course_round.run(sys.executable, "-m", "autograder", "grade", str(tmp_path), *options, cwd=ROOT)
-    assert course_round.scores()["files"] == 96.0
+    assert course_round.scores() == {"half": 48.0, "files": 96.0}
     notebook = json.loads((course_round.root / "autograded/files" / NAME / FIRST).read_text())
     cells = {cell["id"]: cell for cell in notebook["cells"]}
     assert "failed: 0 of 4 points" in cells["test_1_1"]["outputs"][0]["text"]
