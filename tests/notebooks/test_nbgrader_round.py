@@ -92,7 +92,7 @@ def test_an_archive_is_collected_and_graded(course_round) -> None:
 
 
 def test_marks_are_in_export_and_feedback(course_round, tmp_path) -> None:
-    """nbgrader's own: tasks 1.1 to 1.5. Ours, of Python files: all but the share of a part with a fault."""
+    """Those of nbgrader: tasks 1.1 to 1.5. Ours, of Python files: all but the share of a part with a fault."""
     for path in (ROOT / "reference").glob("*.py"):
         (tmp_path / path.name).write_text(path.read_text().replace(" * math.sqrt(self.d_model)", ""))
     translations = "\n".join(read_references(ROOT / "data/private/fren.test.bpe"))
