@@ -6,15 +6,19 @@ import argparse
 import difflib
 import getpass
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.counting import counted
+from foundation.places import ROOT
 from foundation.printable_text import printable
 
-from ..classroom.store import ByHand, StoreError
+from ..classroom.roll import read_roll
+from ..classroom.store import ByHand, Database, Results, StoreError, stored_name
 from ..classroom.store.by_hand import WHOLE
+from ..grading.seeds import seeds_of_term
 from .arguments import Commands, add_parser, open_store
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
@@ -35,6 +39,8 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--task", required=True, help="its number, such as 1.3; all = each of them")
     points = parser.add_mutually_exclusive_group(required=True)
     points.add_argument("--points", type=float, help="from 0 to what the task is worth")
+    item = "all points of this item of the rubric, and the grader's for the others; may be repeated"
+    points.add_argument("--item", action="append", metavar="NAME", help=item)
     points.add_argument("--withdraw", action="store_true", help="the grader's points count again")
 
     parser = _parser(
@@ -108,9 +114,13 @@ def override(options: argparse.Namespace) -> int:
     for task in tasks:
         if points is not None and not (math.isfinite(points) and 0 <= points <= task.points):
             raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
-    with deciding(options, assignment) as (by_hand, student, who):
+    if options.item and len(tasks) > 1:
+        raise StoreError("--item is of one task: name it with --task")
+    with deciding(options, assignment) as (database, student, who):
+        if options.item:
+            points = points_with(options.item, tasks[0], student, database, options.output)
         for task in tasks:
-            by_hand.give_points(student, task.number, points, options.why, who)
+            ByHand(database).give_points(student, task.number, points, options.why, who)
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
     if points is not None and len(tasks) == 1:
         given = f"{points:g} of {counted(tasks[0].points, 'point')} by hand"
@@ -123,8 +133,8 @@ def comment(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
-    with deciding(options, assignment) as (by_hand, student, who):
-        by_hand.comment(student, task, text, who)
+    with deciding(options, assignment) as (database, student, who):
+        ByHand(database).comment(student, task, text, who)
     return _told(student, f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
 
 
@@ -132,8 +142,8 @@ def late(options: argparse.Namespace) -> int:
     """Says how late a student was; the exit status."""
     assignment = read_assignment(options.assignment)
     days = check_days(options.days)
-    with deciding(options, assignment) as (by_hand, student, who):
-        by_hand.set_late_days(student, days, options.why, who)
+    with deciding(options, assignment) as (database, student, who):
+        ByHand(database).set_late_days(student, days, options.why, who)
     said = "late days as the platform says" if days is None else counted(days, "late day")
     return _told(student, said, assignment)
 
@@ -142,23 +152,45 @@ def waive(options: argparse.Namespace) -> int:
     """Waives late days; the exit status."""
     assignment = read_assignment(options.assignment)
     days = 0 if options.withdraw else check_days(options.days)
-    with deciding(options, assignment) as (by_hand, student, who):
-        by_hand.waive(student, days, options.why, who)
+    with deciding(options, assignment) as (database, student, who):
+        ByHand(database).waive(student, days, options.why, who)
     said = f"{'all late days' if days is None else counted(days, 'late day')} waived"
     return _told(student, "all late days count again" if options.withdraw else said, assignment)
 
 
 @contextmanager
-def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[ByHand, str, str]]:
-    """The decisions of a class, the student that this one is about, and who enters it."""
+def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[Database, str, str]]:
+    """The database of a class, the student that this one is about, and who enters it."""
     with open_store(options.store, options.output, assignment) as database:
-        by_hand = ByHand(database)
-        student = by_hand.find_student(options.student)
+        student = ByHand(database).find_student(options.student)
         try:
             who = options.by or getpass.getuser()
         except (KeyError, OSError):
             raise StoreError("--by NAME is missing, and this machine does not know its user") from None
-        yield by_hand, student, who
+        yield database, student, who
+
+
+def points_with(given: Sequence[str], task: Task, student: str, database: Database, output: Path) -> float:
+    """The points of a task with all those of some items of its rubric, and the grader's for the others.
+
+    Items that are worth nothing only for want of a given one are earned with it.
+
+    Raises:
+        StoreError: where the grader has judged no such item.
+    """
+    key = next((member.key for member in read_roll(output).members if stored_name(member.id) == student), "")
+    record = Results(database, seeds_of_term(ROOT)).records([key]).get(key)
+    parts = record.judgement.parts if record else ()
+    items = {item.name: item for part in parts if part.number == task.number for item in part.items}
+    for name in given:
+        if name not in items:
+            known = f"expected {', '.join(items)}" if items else "its rubric was not judged; give --points"
+            raise StoreError(f"--item {printable(name, 60)}: task {task.number} has no such item: {known}")
+    earned: set[str] = set()
+    for name, item in items.items():
+        if name in given or item.score or (not item.missed and item.requires in earned):
+            earned.add(name)
+    return round(sum(item.points for name, item in items.items() if name in earned), 2)
 
 
 def task_of(number: str, assignment: Assignment) -> Task:

@@ -16,7 +16,7 @@ from autograder.classroom.roll import Member, Roll, write_roll
 from autograder.classroom.store import FILE, ByHand, Database, Owner, Received, Results, url_of
 from autograder.commands import export_marks as command
 from autograder.grading.events import Finished, TasksJudged
-from autograder.grading.marks import TaskResult
+from autograder.grading.marks import ItemMark, TaskResult
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
@@ -38,7 +38,9 @@ ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 def record(state: State = State.PASSED) -> Record:
     recorder = Recorder("x", ASSIGNMENT, "0123456789abcdef")
     share = 1 if state is State.PASSED else 0
-    tasks = [TaskResult(task, state, share * task.points, "") for task in ASSIGNMENT.tasks[:1]]
+    lost = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"))
+    items = lost if state is State.FAILED else ()
+    tasks = [TaskResult(task, state, share * task.points, "", items=items) for task in ASSIGNMENT.tasks[:1]]
     tasks += [TaskResult(task, State.PASSED, task.points, "") for task in ASSIGNMENT.tasks[1:]]
     recorder.add(TasksJudged(tuple(tasks)))
     recorder.add(Finished())
@@ -265,6 +267,22 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     [comment] = [row[-1] for row in rows(marks, "plain") if row[0] == "anna"]
     assert comment.startswith("10% off for 1 late day; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); ")
     assert "1.4 Layer normalisation: A neat solution." in comment
+
+
+def test_an_item_of_the_rubric_is_given_by_hand(marks, run, monkeypatch, capsys):
+    monkeypatch.setattr("autograder.commands.by_hand.seeds_of_term", lambda root: SEEDS)
+
+    def override(*arguments: str) -> int:
+        return main(["override", "bob", *arguments, "--why", "a slip", "--by", "tina", "--output", str(marks)])
+
+    assert override("--task", "1.1", "--item", "table") == 0
+    assert "1 of 4 points by hand" in capsys.readouterr().out
+    assert override("--task", "1.1", "--item", "values") == 0, "the table was worth nothing only for want of them"
+    assert run("plain") == 0 and rows(marks, "plain")[2][4] == "100"
+    assert override("--task", "1.1", "--item", "valeus") == 2 and override("--task", "all", "--item", "values") == 2
+    printed = capsys.readouterr().err
+    assert "--item valeus: task 1.1 has no such item: expected values, table\n" in printed
+    assert "--item is of one task: name it with --task\n" in printed
 
 
 @pytest.mark.parametrize(
