@@ -108,7 +108,6 @@ def test_a_fork_releases_the_example(fork, tmp_path):
     assert built.returncode == 0, built.stdout + built.stderr
     gates = {gate["name"]: gate for gate in json.loads(built.stdout)["gates"]}
     assert all(gate["passed"] for gate in gates.values())
-    assert gates["every TODO raises"]["summary"] == "5 TODOs in 5 functions"
     assert (fork / "notebooks" / "release" / "regression" / "1_regression.ipynb").is_file()
     with zipfile.ZipFile(fork / "dist" / "student.zip") as archive:
         archive.extractall(tmp_path)

@@ -19,7 +19,6 @@ from foundation.command_line import UserError, positive
 from foundation.places import REFERENCE, SKELETON, TEST_REFERENCES
 from foundation.sources import Sources
 from foundation.whole_files import make_folder
-from reference.vocab import join_subwords
 
 from ..diagnosis.catalogue import apply, faults_of
 from ..source.python_source import read_modules
@@ -134,7 +133,7 @@ def translations(share_wrong: float) -> bytes:
     chance = random.Random(share_wrong)  # noqa: S311  draws samples
     lines = []
     for line in TEST_REFERENCES.read_text(encoding="utf-8").splitlines():
-        words = join_subwords(line.partition("|||")[2].split()).split()
+        words = line.partition("|||")[2].replace("@@ ", "").split()
         times = (1 if chance.random() > share_wrong else chance.choice((0, 2)) for _ in words)
         lines.append(" ".join(word for word, count in zip(words, times, strict=True) for _ in range(count)) or ".")
     return "".join(f"{line}\n" for line in lines).encode()

@@ -49,6 +49,11 @@ def test_the_engine_imports_nothing_of_the_assignment():
     assert importing(engine, "autograder.assignment") == []
 
 
+def test_the_grader_works_without_the_reference():
+    """Another assignment has other modules there."""
+    assert importing(files_in("autograder", without=("autograder/assignment/",)), "reference") == []
+
+
 def test_only_the_interface_imports_by_computed_names():
     engine = files_in("autograder", without=("autograder/assignment/", "autograder/sandbox/worker/"))
     users = [path for path in engine if "import_module(f" in (ROOT / path).read_text(encoding="utf-8")]
