@@ -21,6 +21,7 @@ from .toml_tables import is_number, read_line, read_table, read_text, read_texts
 
 DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("items", "all")
+ASSISTANTS = ("none", "tutor", "free")
 TAKEN = (
     "autograder",
     "benchmarks",
@@ -84,7 +85,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The whole file; `name` is nbgrader's for the assignment, `python` is the version that grades."""
+    """The whole file; `name` is nbgrader's for the assignment, `python` is the version that grades.
+
+    `assistants` is what coding assistants may do.
+    """
 
     title: str
     name: str
@@ -99,6 +103,7 @@ class Assignment:
     due: str = ""
     contact: str = ""
     python: tuple[int, int] = (3, 11)
+    assistants: str = "tutor"
     late: LatePolicy | None = None
 
     @property
@@ -155,7 +160,7 @@ def _parsed(text: str, path: Path) -> Assignment:
 
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
-    words = ["title", "name", "due", "contact", "package", "python"]
+    words = ["title", "name", "due", "contact", "package", "python", "assistants"]
     read_table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
     due = content.get("due", "")
     if not isinstance(due, (str, date)):
@@ -172,6 +177,9 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     credit = content.get("credit", "items")
     if credit not in CREDITS:
         raise AssignmentError(f"credit = {credit!r}: expected {' or '.join(map(repr, CREDITS))}")
+    assistants = content.get("assistants", "tutor")
+    if assistants not in ASSISTANTS:
+        raise AssignmentError(f"assistants = {assistants!r}: expected {' or '.join(map(repr, ASSISTANTS))}")
     contract = read_contract(content.get("contract", {}))
     tables = content.get("tasks", [])
     if not isinstance(tables, list):
@@ -203,6 +211,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         due=str(due),
         contact=read_text(content.get("contact", ""), "contact"),
         python=_python(content.get("python", "3.11")),
+        assistants=assistants,
         late=read_late(content["late"]) if "late" in content else None,
     )
 

@@ -18,6 +18,7 @@ from foundation.assignment_file import Assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
+from .assistants import files_for_assistants
 from .handout import HANDOUT, named_pictures
 from .packing import HANDED_OUT, make_tar_xz, remember
 from .problems import Problem, ReleaseError
@@ -77,7 +78,7 @@ def collect_kit(
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= read_corpus(root, assignment, handed_out)
     kit |= named_pictures(root, handout.decode("utf-8"), HANDOUT)
-    kit |= {HANDOUT: handout, REQUIREMENTS: requirements.as_file()}
+    kit |= {HANDOUT: handout, REQUIREMENTS: requirements.as_file()} | files_for_assistants(assignment)
     kit[HANDED_OUT] = remember(kit, assignment.package)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
 

@@ -10,6 +10,7 @@ from foundation.assignment_file import Assignment, Task
 from foundation.counting import as_threshold
 from foundation.printable_text import line_of
 
+from .assistants import FOR_STUDENTS
 from .problems import Problem, ReleaseError
 from .prose import TaskHead
 from .requirements import Requirements
@@ -64,6 +65,7 @@ def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
         "packages": ", ".join(re.split(r"[^\w.-]", package, maxsplit=1)[0] for package in packages),
         "title": assignment.title,
         "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
+        "assistants": textwrap.fill(FOR_STUDENTS[assignment.assistants], 118, subsequent_indent="  "),
         "contact": f" ({assignment.contact})" if assignment.contact else "",
     }
 

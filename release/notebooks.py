@@ -20,6 +20,7 @@ from foundation.assignment_file import Assignment, Task
 from foundation.counting import as_threshold
 
 from .answers import EVERYWHERE, Definition, find_definitions, merge_imports
+from .assistants import files_for_assistants
 from .contents import GRADER, read_corpus, read_given, read_tests
 from .handout import fill_in, named_pictures, read_text, words_of
 from .packing import NOTEBOOK_SOURCES
@@ -137,7 +138,7 @@ def collect_support(
     readme = fill_in(read_text(root / handout, handout), handout, words_of(assignment, requirements.packages))
     found |= {HELPER: (root / FOLDER / HELPER).read_bytes(), "README.md": readme.encode("utf-8")}
     found[REQUIREMENTS] = requirements.as_file()
-    return found
+    return found | files_for_assistants(assignment)
 
 
 def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> None:

@@ -44,6 +44,7 @@ def test_the_default_assignment_adds_up():
         ('= ["layers.LayerNorm"]', "= []", "expected either `components` or `threshold`"),
         ("extension = true", 'extension = "false"', "task E.1: extension = 'false': expected true or false"),
         ("[[tasks]]", "[[tasks]]\npoints = 1\n[[tasks]]", "task ?: number is missing"),
+        ('assistants = "tutor"', "assistants = 'no'", "assistants = 'no': expected 'none' or 'tutor' or 'free'"),
         ('due = ""', "due = 18", "due = 18: expected text in quotes, or a date"),
         ("[thresholds]", "thresholds = 3\n[limits.x]", "[thresholds]: expected a table"),
         ("memory_mb = 2048", "memory_mb = 2048.5", "[limits] memory_mb = 2048.5: expected a whole number above 0"),

@@ -15,6 +15,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 from release.__main__ import index_url
+from release.assistants import NAMES
 from release.build import Project, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, needed_modules, read_given
 from release.packing import checksum, make_zip, members_of
@@ -28,7 +29,7 @@ ROOM = "autograder/assignment"
 def test_students_get_what_they_need_and_no_more(example_release) -> None:
     files = {path.removeprefix(f"{ARCHIVE_FOLDER}/") for path in example_release.archives["student.zip"]}
     assert files == {
-        *(".handed_out.zip", "README.md", "requirements.txt", "pytest.ini", "grade.py"),
+        *(".handed_out.zip", "README.md", "requirements.txt", "pytest.ini", "grade.py", *NAMES),
         *("student/__init__.py", "student/mean.py", "student/table.py", "given/__init__.py", "given/README.md"),
         *(f"data/corpus/fren.{name}.bpe" for name in ("train", "dev", "test.src")),
         *(f"{ROOM}/{name}" for name in ("assignment.toml", "tests/conftest.py", "tests/test_table.py")),
