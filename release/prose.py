@@ -98,8 +98,8 @@ def read_prose(path: str, text: str) -> list[Part]:
         elif match["ticks"]:
             written.append((number, line))
         elif line.startswith("```"):
-            right = f"close it with {line[: len(line) - len(line.lstrip('`'))]}"
-            problems.append(Problem(path, number, "the block that begins here is not closed", right))
+            ticks = line[: len(line) - len(line.lstrip("`"))]
+            problems.append(Problem(path, number, "the block that begins here is not closed", f"close it with {ticks}"))
             break
         elif "{{" in line or line.rstrip().endswith("}}"):
             end_text()

@@ -192,7 +192,7 @@ def _pair_markers(path: str, markers: list[Marker]) -> tuple[list[tuple[Marker, 
     """Matches each BEGIN with its END; what is nested, orphaned or left open is a problem."""
     pairs: list[tuple[Marker, Marker]] = []
     problems: list[Problem] = []
-    opened: list[Marker] = []
+    opened: list[Marker] = []  # the last BEGIN, until its END
     for marker in markers:
         if marker.is_begin and opened:
             what = f"`{BEGIN}` inside the region that began in line {opened[-1].line}"

@@ -136,7 +136,6 @@ def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path
     ("name", "test", "says"),
     [
         (f"{TESTS}/conftest.py", b"import nowhere\n", "expected failing tests that show TODO 1.1, got status 4"),
-        ("assignment/student/__main__.py", b"import nowhere\n", "`python -m student --help` in the unpacked archive"),
         (f"{TESTS}/test_a.py", b"def test_it():\n    assert 0\n", "with all solutions: expected every test to pass"),
     ],
 )
