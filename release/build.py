@@ -13,6 +13,7 @@ from foundation.assignment_file import Assignment, AssignmentError, read_assignm
 from foundation.whole_files import in_one_piece
 
 from .contents import PROGRAMS, collect_gradescope, collect_instructor, collect_kit, read_given
+from .guide import GUIDE, make_guide
 from .handout import HANDOUT, make_handout, named_pictures
 from .inputs import check_inputs
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
@@ -100,8 +101,9 @@ def make_release(project: Project) -> Release:
     """Makes everything, in memory. Raises: ReleaseError with every problem found."""
     assignment, skeleton, folder = make_package(project)
     requirements = read_requirements(project.root, project.index)
+    guide = {GUIDE: make_guide(project.root, assignment, skeleton)} if has_notebooks(project.root) else {}
     archives = {
-        STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], requirements),
+        STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], requirements, guide),
         GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
         INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
     }

@@ -63,7 +63,12 @@ KEPT = ("data/private", "docs", GIVEN)
 
 
 def collect_kit(
-    root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], handout: bytes, requirements: Requirements
+    root: Path,
+    assignment: Assignment,
+    skeleton: Mapping[str, bytes],
+    handout: bytes,
+    requirements: Requirements,
+    guide: Mapping[str, bytes] = {},
 ) -> dict[str, bytes]:
     """All files of the students' archive by path. Raises: ReleaseError where one is missing."""
     handed_out = [handout, *skeleton.values(), *read_given(root, assignment).values()]
@@ -78,7 +83,11 @@ def collect_kit(
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= read_corpus(root, assignment, handed_out)
     kit |= named_pictures(root, handout.decode("utf-8"), HANDOUT)
-    kit |= {HANDOUT: handout, REQUIREMENTS: requirements.as_file()} | files_for_assistants(assignment)
+    kit |= (
+        {HANDOUT: handout, REQUIREMENTS: requirements.without_notebooks().as_file()}
+        | files_for_assistants(assignment)
+        | dict(guide)
+    )
     kit[HANDED_OUT] = remember(kit, assignment.package)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
 

@@ -94,7 +94,7 @@ def make_handout(
     regular = [task for task in assignment.tasks if not task.extension]
     first = coded_tasks(assignment)[0]
     words = {
-        **words_of(assignment, requirements.packages),
+        **words_of(assignment, requirements.without_notebooks().packages),
         "package": assignment.package,
         "first": first.number,
         "marker": first.marker,

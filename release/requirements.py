@@ -3,10 +3,12 @@
 Gradescope's image is pinned to the environment that the gates were passed in, so that it still installs in a year.
 """
 
+from __future__ import annotations
+
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -38,6 +40,10 @@ class Requirements:
     def as_file(self) -> bytes:
         """The students' requirements.txt."""
         return requirements_file(self.packages, self.index)
+
+    def without_notebooks(self) -> Requirements:
+        """What students need who work in files: no Jupyter, which brings a hundred packages."""
+        return replace(self, packages=tuple(one for one in self.packages if Requirement(one).name != "jupyter"))
 
     def versions(self) -> dict[str, str]:
         """For the manifest: the kit, Python and every package, each as required."""

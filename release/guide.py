@@ -1,0 +1,106 @@
+"""guide.html: the ideas, worked examples, pictures and glossary of the notebooks, for those who work in files.
+
+One page without anything from elsewhere: formulas are MathML, pictures are part of it.
+"""
+
+import base64
+import html
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import mistune
+from latex2mathml.converter import convert
+from mistune.plugins.math import math
+from mistune.plugins.table import table
+
+from foundation.assignment_file import Assignment
+
+from .handout import named_pictures
+from .notebooks import read_parts
+from .prose import Answer, Code, Part, TaskHead, Text
+from .skeleton import Skeleton
+
+GUIDE = "guide.html"
+KINDS = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif"}
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 17px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { margin-top: 3rem; } h2 { margin-top: 2.5rem; border-top: 1px solid #8884; padding-top: 1rem; }
+pre, code { font: 0.9em ui-monospace, monospace; } pre { background: #8881; padding: 0.8rem; overflow-x: auto; }
+table { border-collapse: collapse; } td, th { border-bottom: 1px solid #8884; padding: 0.3rem 0.8rem 0.3rem 0; }
+td, th { text-align: left; vertical-align: top; } img { max-width: 100%; background: #fff; }
+nav a { display: block; } math[display="block"] { margin: 1rem 0; }
+.where { background: #48f2; padding: 0.6rem 0.8rem; }
+"""
+
+OF_NOTEBOOKS = "**How to work here.**"
+"""How a paragraph begins that is about cells."""
+
+
+class Renderer(mistune.HTMLRenderer):
+    """HTML with formulas as MathML and pictures as data."""
+
+    def __init__(self, pictures: dict[str, bytes]) -> None:
+        """Takes the pictures by the paths that the text names."""
+        super().__init__()
+        self.pictures = pictures
+
+    def inline_math(self, text: str) -> str:
+        """A formula within a line."""
+        return convert(text)
+
+    def block_math(self, text: str) -> str:
+        """A formula in a line of its own."""
+        return convert(text, display="block")
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """A picture."""
+        kind, data = KINDS[PurePosixPath(url).suffix], base64.b64encode(self.pictures[url]).decode()
+        return f'<img alt="{html.escape(text)}" src="data:{kind};base64,{data}">'
+
+
+def make_guide(root: Path, assignment: Assignment, skeleton: Skeleton) -> bytes:
+    """Makes the page from the notebooks' prose."""
+    parts = read_parts(root)
+    pictures: dict[str, bytes] = {}
+    for name, of_notebook in parts.items():
+        for part in of_notebook:
+            if isinstance(part, Text):
+                pictures |= named_pictures(root, part.text, name)
+    markdown = mistune.Markdown(Renderer(pictures), plugins=[math, table])
+    titles, bodies = [], []
+    for number, of_notebook in enumerate(parts.values()):
+        body = "\n".join(as_html(of_notebook, markdown, assignment, skeleton))
+        heading = re.search(r"<h1>(.*?)</h1>", body)
+        titles.append(f'<a href="#part{number}">{heading[1] if heading else number}</a>')
+        bodies.append(f'<section id="part{number}">{body}</section>')
+    title = f"<title>{html.escape(assignment.title)}: the guide</title>"
+    head = f'<!doctype html><html lang="en"><meta charset="utf-8">{title}'
+    view = '<meta name="viewport" content="width=device-width"><style>' + STYLE + "</style>"
+    return "\n".join([head, view, f"<nav>{''.join(titles)}</nav>", *bodies, "</html>", ""]).encode("utf-8")
+
+
+def as_html(
+    parts: Iterable[Part], markdown: mistune.Markdown, assignment: Assignment, skeleton: Skeleton
+) -> Iterable[str]:
+    """Converts the parts of one notebook; an answer cell becomes the place where the answer goes."""
+    titles = {task.number: task.title for task in assignment.tasks}
+    markers = {task.number: task.marker for task in assignment.tasks}
+    for part in parts:
+        if isinstance(part, Text):
+            yield str(markdown("\n\n".join(one for one in part.text.split("\n\n") if not one.startswith(OF_NOTEBOOKS))))
+        elif isinstance(part, Code):
+            is_for_all = "course" not in part.text and "IPython" not in part.text
+            yield f"<pre><code>{html.escape(part.text)}</code></pre>" if is_for_all else ""
+        elif isinstance(part, TaskHead):
+            yield f"<h2>{part.number} {html.escape(titles[part.number])}</h2>"
+            yield f"<p>{part.stars} · {part.minutes} minutes</p>"
+        elif isinstance(part, Answer):
+            files = [
+                path for path, found in skeleton.regions.items() if any(one.hint.number == part.number for one in found)
+            ]
+            where = " and ".join(f"<code>{assignment.package}/{path}</code>" for path in files)
+            test = f"<code>python -m pytest -m {markers[part.number]}</code>"
+            yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'
