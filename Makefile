@@ -136,7 +136,10 @@ lint: $(READY)  ## check style, types, and which package may import which
 site: $(READY)  ## build the documentation's site in build/site, strictly and offline
 	$(PY) -m zensical build --clean --strict --config-file mkdocs.yml
 
-pictures: $(READY)  ## draw the documentation's pictures anew
+pictures: $(READY) $(CORPUS)  ## draw the documentation's pictures anew; one of them shows a model in training
+	$(PY) -m reference train --preset quick --epochs 4 --report-epochs 1 --output runs/pictures \
+		--attention-through-time "elles ne sont pas seu@@ les ."
+	$(PY) -m reference attention --through-time runs/pictures --output docs/pictures/attention.png
 	$(PY) docs/pictures/flows.py
 	$(PY) docs/pictures/architecture.py
 	$(PY) -m docs.pictures.matrices
