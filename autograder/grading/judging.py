@@ -24,14 +24,7 @@ from foundation.watchdog import CPU, check_main_thread, time_limit
 from ..diagnosis.catalogue import CatalogueError
 from ..diagnosis.explaining import Explainer, make_diagnostician
 from ..intake import Intake
-from ..rules import (
-    Evaluator,
-    ForbiddenNames,
-    ShortCut,
-    explain_short_cuts,
-    find_internals,
-    find_short_cuts,
-)
+from ..rules import ShortCut, explain_short_cuts, find_internals, find_short_cuts
 from ..sandbox.containment.layers import layers_of
 from ..sandbox.containment.zygote import Zygote, living
 from ..sandbox.proxy.submission import Sandbox
@@ -251,9 +244,8 @@ def search_text(intake: Intake, assignment: Assignment) -> Findings:
     struck: list[float] = []
     try:
         with time_limit(SEARCH_SECONDS, CPU) as struck:
-            evaluator = Evaluator(sources, ForbiddenNames(forbidden))
-            found.short_cuts = find_short_cuts(sources, judged, forbidden, found.notes, evaluator)
-            found.internals = find_internals(sources, intake.submitted, forbidden, evaluator, intake.release)
+            found.short_cuts = find_short_cuts(sources, judged, forbidden, found.notes)
+            found.internals = find_internals(sources, intake.submitted, forbidden, intake.release)
     except Exception:
         if not struck:
             raise

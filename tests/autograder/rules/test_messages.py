@@ -5,7 +5,7 @@ import re
 import torch.nn.functional as F  # noqa: N812  PyTorch's own convention
 from torch import nn
 
-from autograder.rules.forbidden import ForbiddenNames
+from autograder.rules.names import ForbiddenNames
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT
 

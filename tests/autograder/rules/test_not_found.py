@@ -5,11 +5,15 @@ import time
 
 import pytest
 
-from autograder.rules import find_short_cuts, names
+from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.rules import find_short_cuts
+from autograder.testing.in_process import read_sources
+from foundation import places
 from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from validity.proof.reading_variants import read_variants
 
-FORBIDDEN = read_assignment().contract.forbidden
-
+CONTRACT = read_assignment().contract
 NORM = "class LayerNorm(nn.Module):\n    pass\n"
 HARMLESS = {
     "comments and docstrings": """
@@ -35,11 +39,13 @@ HARMLESS = {
     + "class EncoderLayer(LayerNorm): pass",
     "an own class behind a star": "from torch.nn import *\n" + NORM + "class EncoderLayer(LayerNorm): pass",
     "kinds that are compared": """
+        ACTIONS = {nn.LayerNorm: print, nn.Linear: len}
+        KINDS = (nn.Linear, nn.GroupNorm)
         class LayerNorm(nn.Module):
             def forward(self, x):
-                if isinstance(x, nn.LayerNorm) or isinstance(x, (nn.Linear, nn.GroupNorm)):
-                    return x
-                if type(x) is nn.LayerNorm or type(x) in (nn.LayerNorm, nn.Linear) or type(x) in [nn.RMSNorm]:
+                if isinstance(x, nn.LayerNorm) or isinstance(x, KINDS):
+                    return ACTIONS[type(x)](x), ACTIONS[nn.LayerNorm](x)
+                if type(x) is nn.LayerNorm or type(x) in (nn.LayerNorm, nn.Linear) or type(x) in {nn.RMSNorm}:
                     return x
                 match x:
                     case nn.LayerNorm():
@@ -58,7 +64,7 @@ HARMLESS = {
     "an own test": NORM + "def test_it():\n    assert torch.equal(LayerNorm(8)(1), nn.LayerNorm(8)(1))",
     "a trial at the top": NORM + "other = nn.LayerNorm(8)\nprint(torch.equal(LayerNorm(8)(1), other(1)))",
     "an import that is not used": "from torch.nn import LayerNorm as Other, MultiheadAttention\n" + NORM,
-    "an alias that is not used": "L = nn.LayerNorm\n" + NORM,
+    "an alias that is not used": "L, M = nn.LayerNorm, nn.Linear\nclass LayerNorm:\n    part = M",
     "the name of it": "class LayerNorm(nn.Module):\n    __doc__ = nn.LayerNorm.__doc__",
     "what is allowed": """
         class LayerNorm(nn.Module):
@@ -74,13 +80,6 @@ HARMLESS = {
             def __init__(self, d, nn):
                 self.a, self.b = nn.LayerNorm(d), L(d)
         """,
-    "dynamic access": """
-        class LayerNorm(nn.Module):
-            def __init__(self, d, activation="relu"):
-                self.activation = getattr(torch, activation)
-                self.weight = getattr(nn, "Linear")(d, d)
-                setattr(self, "norm", d)
-        """,
 }
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 
@@ -90,107 +89,71 @@ def test_harmless(find, layers):
     assert find(layers=HEAD + textwrap.dedent(layers)) == {}
 
 
-def test_the_package_itself(find):
-    assert find() == {}
-
-
 def test_code_that_does_not_compile(find):
     assert find(layers="class LayerNorm(:", helper="\0") == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "class LayerNorm:\n    x = " + "-" * 5000 + "1",
-        "class LayerNorm:\n    x = " + "a." * 3000 + "b",
-        "class LayerNorm:\n    x = " + "f(" * 150 + ")" * 150,
-        "class LayerNorm:\n    x = " + "lambda: " * 500 + "0",
-        "class LayerNorm:\n    x = " + "1 + " * 3000 + "1",
-        "class LayerNorm:\n    x = " + "'a' + " * 900 + "'b'",
-        "def LayerNorm():\n" + "".join(" " * i + "if x:\n" for i in range(1, 90)) + " " * 90 + "pass",
-        "a = b\nb = a\nc = c\nclass LayerNorm(a, c):\n    pass",
-        "from .layers import *\nfrom .layers import LayerNorm\nfrom .layers import x as y, y as x",
-        "def LayerNorm():\n    return " + "[" * 150 + "]" * 150,
-    ],
-)
-def test_tangled_code_ends(find, text):
-    assert find(layers=text) == {}
+NESTED = {
+    "signs": "class LayerNorm:\n    x = " + "-" * 5000 + "1",
+    "attributes": "class LayerNorm:\n    x = " + "a." * 3000 + "b",
+    "calls": "class LayerNorm:\n    x = " + "f(" * 150 + ")" * 150,
+    "lambdas": "class LayerNorm:\n    x = " + "lambda: " * 500 + "0",
+    "sums": "class LayerNorm:\n    x = " + "1 + " * 3000 + "1",
+    "blocks": "def LayerNorm():\n" + "".join(" " * i + "if x:\n" for i in range(1, 90)) + " " * 90 + "pass",
+    "names": "a = b\nb = a\nc = c\nclass LayerNorm(a, c):\n    pass",
+    "imports": "from .layers import *\nfrom .layers import LayerNorm\nfrom .layers import x as y, y as x",
+    "paths": "import torch as x\n" + "x = x.a\n" * 2_000 + "class LayerNorm(x):\n    pass",
+    "stars": "".join(f"from .{name} import *\n" for name in ("layers", "attention")) * 1_500
+    + "def LayerNorm():\n"
+    + "    y = aa + bb + cc\n" * 500,
+}
 
 
-def test_too_much_code_is_said(monkeypatch):
-    monkeypatch.setattr(names, "MAX_STEPS", 3_000)
-    text = "class LayerNorm:\n    def f(self):\n" + "        a = b.c(d) + e[f] + g(h)\n" * 300
-    notes = []
-    assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], FORBIDDEN, notes) == {}
-    assert len(notes) == 1 and "too tangled" in notes[0]
+@pytest.mark.parametrize("text", NESTED.values(), ids=NESTED)
+def test_tangled_code_ends_soon(find, text):
+    started = time.process_time()
+    assert find(layers=text, attention="from .layers import *") == {}
+    assert time.process_time() - started < 3
 
 
 def test_nesting_that_cannot_be_read_is_said():
     text = "class LayerNorm:\n    pass\nx = a" + ".b" * 4_000
     notes = []
-    assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], FORBIDDEN, notes) == {}
+    assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], CONTRACT.forbidden, notes) == {}
     assert notes == ["layers.py is too tangled to be searched completely for forbidden short-cuts"]
 
 
-SECONDS = 6.0
-"""CPU time; about 2 on a machine that is not busy."""
-MANY = range(200)
-
-TANGLES = {
-    "paths": [f"x = x.a{i}" for i in range(30)],
-    "paths of two names": [f"y = x.a{i}; x = y.b{i}" for i in MANY],
-}
-
-CONTRACT = read_assignment().contract.modules
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lines", TANGLES.values(), ids=TANGLES)
-def test_tangles_in_every_component_end_soon_and_are_said(lines: list[str]):
-    body = "".join(f"    {line}\n" for line in ["x = y = torch", *lines, "return x"])
-    sources = {
-        module: (f"{module}.py", "import torch\n" + "".join(f"def {name}(*a):\n{body}" for name in names))
-        for module, names in CONTRACT.items()
-    }
-    components = [f"{module}.{name}" for module, names in CONTRACT.items() for name in names]
-    started, notes = time.process_time(), []
-    assert find_short_cuts(sources, components, FORBIDDEN, notes) == {}
-    assert time.process_time() - started < SECONDS
-    assert len(notes) == len(components) and all("too tangled" in note for note in notes)
-
-
-def test_one_tangle_hides_no_other_components_short_cut():
-    tangle = "".join(f"    x = x.a{i}\n" for i in range(30))
-    text = f"import torch\ndef diagonal_mask(x):\n    x = torch\n{tangle}    return x\n"
-    norm = "import torch\nclass LayerNorm:\n    def forward(self, x):\n        return torch.layer_norm(x, (4,))\n"
-    notes = []
-    sources = {"masks": ("masks.py", text), "layers": ("layers.py", norm)}
-    found = find_short_cuts(sources, ["masks.diagonal_mask", "layers.LayerNorm"], FORBIDDEN, notes)
-    assert list(found) == ["layers.LayerNorm"]
-    assert notes == ["masks.diagonal_mask is too tangled to be searched completely for forbidden short-cuts"]
-
-
-def test_star_imports_in_a_circle_end_and_hide_nothing():
-    """Each module imports all of each other: paths through them double with every step, modules do not."""
-    modules = ("layers", "attention", "model")
-    stars = {module: "".join(f"from .{other} import *\n" for other in modules if other != module) for module in modules}
+def test_star_imports_in_a_circle_hide_nothing(find):
     texts = {
         "layers": "class LayerNorm:\n    def forward(self, x):\n        return helper(x) + unknown(x)\n",
         "attention": "",
         "model": "import torch\ndef helper(x):\n    return torch.layer_norm(x, (4,))\n",
     }
-    sources = {module: (f"{module}.py", stars[module] + texts[module]) for module in modules}
-    started, notes = time.process_time(), []
-    found = find_short_cuts(sources, ["layers.LayerNorm"], FORBIDDEN, notes)
+    stars = {module: "".join(f"from .{other} import *\n" for other in texts if other != module) for module in texts}
+    found = find(**{module: stars[module] + texts[module] for module in texts})
     assert [(one.module, one.name) for one in found["layers.LayerNorm"]] == [("model", "torch.layer_norm")]
-    assert time.process_time() - started < SECONDS / 3 and notes == []
+
+
+REFERENCE = read_sources(ROOT / "reference", ROOT / "student")
+
+
+def alarms(versions: dict[str, dict]) -> dict[str, object]:
+    """What is found in which version."""
+    found = {}
+    for name, sources in versions.items():
+        notes: list[str] = []
+        short_cuts = find_short_cuts(sources, CONTRACT.components, CONTRACT.forbidden, notes)
+        if short_cuts or notes:
+            found[name] = (short_cuts, notes)
+    return found
+
+
+def test_a_few_faults_raise_no_alarm():
+    assert alarms({fault.id: apply(fault, REFERENCE) for fault in read_catalogue()[::200]}) == {}
 
 
 @pytest.mark.slow
-def test_thousands_of_star_imports_end_soon():
-    modules = ("layers", "attention", "model")
-    stars = "".join(f"from .{module} import *\n" for module in modules) * 1500
-    use = "def f(x):\n" + "    y = aa + bb + cc\n" * 500
-    started, notes = time.process_time(), []
-    find_short_cuts({m: (f"{m}.py", stars + use) for m in modules}, ["layers.f"], FORBIDDEN, notes)
-    assert time.process_time() - started < SECONDS and "too tangled" in notes[0]
+def test_no_fault_and_no_correct_variant_raises_an_alarm(sampled):
+    assert alarms({fault.id: apply(fault, REFERENCE) for fault in sampled(read_catalogue(), 10)}) == {}
+    variants = read_variants(places.ASSIGNMENT / "proof" / "variants", REFERENCE, CONTRACT)
+    assert alarms({variant.name: variant.sources for variant in sampled(variants, 2)}) == {}
