@@ -27,7 +27,7 @@ from autograder.scoring import ScoringError, read_references, read_translations,
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
 from foundation.command_line import Parser
 from foundation.places import ROOT, TEST_REFERENCES
-from foundation.whole_files import in_one_piece, write_whole
+from foundation.whole_files import write_whole
 
 SHARES = (0.01, 0.05)
 DRAWS = 200_000
@@ -42,7 +42,7 @@ def add_calibrate(commands: "argparse._SubParsersAction[Parser]") -> None:
         help="propose BLEU thresholds",
         description="Train the reference with several seeds, score its translations of the test sentences, and say "
         "what share of correct students would miss the present thresholds, and which thresholds few would miss. "
-        "Writes calibration.json and calibration.png. Started again after an interruption, it resumes "
+        "Writes calibration.json. Started again after an interruption, it resumes "
         "where it stopped.",
         epilog="example: python -m validity calibrate --seeds 5 --preset fast --epochs 3",
     )
@@ -80,7 +80,6 @@ def run(options: argparse.Namespace) -> int:
     content |= propose(spread, thresholds, SHARES)
     as_json = json.dumps(content, indent=1)
     write_whole(output / "calibration.json", as_json + "\n")
-    draw(spread, content, output / "calibration.png")
     print(as_json if options.json else as_text(content, output))
     return 0
 
@@ -231,30 +230,3 @@ def as_text(content: dict[str, Any], output: Path) -> str:
         share = f"{entry['share_that_misses']:.1%}, at most {entry['at_most']:.0%} wanted"
         lines.append(f"  who miss {entry['threshold']:.2f} (proposed): {share}")
     return "\n".join([*lines, "", f"report: {output}"])
-
-
-def draw(spread: Spread, content: dict[str, Any], path: Path) -> None:
-    """Writes a PNG: expected scores of correct students, the seeds' scores, present and proposed thresholds."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7, 3.6))
-    axes.hist(spread.draws, bins=200, density=True, color="#9ecae1", label="correct students, expected")
-    blues = [score["bleu"] for score in content["scores"]]
-    axes.plot(blues, [0.0] * len(blues), "k|", markersize=12, label="trained seeds")
-    for entry in content["present"]:
-        axes.axvline(entry["threshold"], color="tab:red", label=f"{entry['name']}, now {entry['threshold']:.2f}")
-    for entry, style in zip(content["proposed"], ("--", ":"), strict=False):
-        label = f"{entry['threshold']:.2f}: {entry['at_most']:.0%} miss it"
-        axes.axvline(entry["threshold"], color="tab:green", linestyle=style, label=label)
-    marks = [*blues, *(entry["threshold"] for entry in (*content["present"], *content["proposed"]))]
-    axes.set_xlim(max(0.0, min(marks) - 0.05), min(1.0, max(marks) + 0.1))
-    axes.set_xlabel("BLEU on the test sentences")
-    axes.set_yticks([])
-    axes.legend(fontsize=8)
-    figure.tight_layout()
-    with in_one_piece(path) as unfinished:
-        figure.savefig(unfinished, format="png", dpi=140, metadata={"Software": None})
-    pyplot.close(figure)

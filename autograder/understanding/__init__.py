@@ -4,7 +4,6 @@
     shapes.py    which shape has this value at this line?
     breaking.py  which of three changes breaks this test?
     symptoms.py  a misconception of the catalogue in your code: what do you see?
-    trials.py    changes of a component, each run against its tests
     slips.py     one-line changes of code
     operators.py the mutation operators behind them
     own_code.py  the statements that the student has written

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from foundation.counting import first_of
 
 from ..grading.marks import LOOK_AT
+from .bench import Bench, Tried, try_changes
 from .question import LETTERS, Question
-from .trials import Tried, try_changes
 
 if TYPE_CHECKING:
     from ..assignment_parts import Understanding
-    from .bench import Bench
 
 MOST_NAMED = 4
 """Tests that the answer names for each change."""

@@ -14,13 +14,12 @@ from foundation.watchdog import CPU, time_limit
 
 from ..diagnosis.findings import Budget
 from ..testing.case import Case
+from .bench import Bench, Tried, try_changes
 from .question import LETTERS, Option, Question
-from .trials import Tried, try_changes
 
 if TYPE_CHECKING:
     from ..assignment_parts import Symptom, Understanding
     from ..diagnosis.matching import Diagnostician, Match
-    from .bench import Bench
 
 MOST_DIAGNOSED = 5
 COMPARISONS = 800

@@ -3,7 +3,6 @@
 A mutant that passes must be listed as equivalent, with the reason.
 
     survivors.py     runs the tests on mutants: which of them pass?
-    mutants.py       the reference with one small change each
-    equivalents.py   mutants that are known to be right, with the reason
+    mutants.py       the reference with one small change each; those that are known to be right
     report.py        the result in the terminal, as JSON, and as a page
 """

@@ -9,8 +9,7 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.sources import Sources
 
 from ..run_tests import Run, Version, finds_fault, markers_of_tasks, progress_bar, run_versions
-from .equivalents import Equivalent, read_equivalents, without_mutant
-from .mutants import Mutant, MutationError, make_mutants
+from .mutants import Equivalent, Mutant, MutationError, make_mutants, read_equivalents, without_mutant
 
 
 @dataclass
