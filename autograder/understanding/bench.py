@@ -67,9 +67,9 @@ class Trial:
         return found
 
     @property
-    def failed(self) -> set[str]:
-        """Names of the tests that compared an answer and found it wrong; others ended with an exception."""
-        return {outcome.test.partition("[")[0] for outcome in self.outcomes if outcome.state is State.FAILED}
+    def rows(self) -> dict[str, bool]:
+        """Names of the tests that do not pass, with their parameters; False for those that ended with an exception."""
+        return {o.test: o.state is State.FAILED for o in self.outcomes if o.state is not State.PASSED}
 
     @property
     def is_clear(self) -> bool:

@@ -29,25 +29,32 @@ def breaking_question(
     for three in itertools.combinations(tried, 3):
         if len({one.change.after for one in three}) < 3 or sum(bool(one.trial.missed) for one in three) == 1:
             continue  # what no test notices may stand in code that this task does not run
-        for test in sorted({name for one in three for name in one.trial.missed}):
-            broken = [one for one in three if test in one.trial.missed]
-            if len(broken) == 1 and test in broken[0].trial.failed and (test in told or not told):
+        for test in sorted({name for one in three for name in one.trial.rows}):
+            broken = [one for one in three if test in one.trial.rows]
+            if len(broken) == 1 and broken[0].trial.rows[test] and (function_of(test) in told or not told):
                 worth = _worth(three, broken[0], test, tried) + 0.5 * draw.random()
                 if best is None or worth > best[0]:
                     best = worth, three, test
-    return None if best is None else _question(bench, component, list(best[1]), best[2], told.get(best[2], ""), draw)
+    if best is None:
+        return None
+    return _question(bench, component, list(best[1]), best[2], told.get(function_of(best[2]), ""), draw)
+
+
+def function_of(test: str) -> str:
+    """A test's name without its parameters."""
+    return test.partition("[")[0]
 
 
 def _worth(three: tuple[Tried, ...], broken: Tried, test: str, tried: list[Tried]) -> float:
     """How much there is to think about: specific tests, changes that break something else, in several lines."""
     others = [one for one in three if one is not broken]
-    often = sum(test in one.trial.missed for one in tried) / len(tried)
+    often = sum(test in one.trial.rows for one in tried) / len(tried)
     return (
         sum(bool(one.trial.missed) for one in others)
         + len({one.change.line for one in three}) / 2
         + len({one.change.kind for one in three}) / 2
         - often
-        - 2 * len(broken.trial.missed) / len({one.test.partition("[")[0] for one in broken.trial.outcomes})
+        - 2 * len(broken.trial.missed) / len({function_of(one.test) for one in broken.trial.outcomes})
         - sum(_raises(one) for one in three)
     )
 
@@ -59,15 +66,18 @@ def _raises(one: Tried) -> bool:
 
 def _question(bench: Bench, component: str, three: list[Tried], test: str, words: str, draw: random.Random) -> Question:
     draw.shuffle(three)
-    right = next(index for index, one in enumerate(three) if test in one.trial.missed)
-    checks = f"the test that checks {words}" if words else f"`{test}`"
+    right = next(index for index, one in enumerate(three) if test in one.trial.rows)
+    function, row = function_of(test), test.partition("[")[2].removesuffix("]")
+    is_whole = sum(function in one.trial.missed for one in three) == 1
+    checks = f"the test that checks {words}" if words else f"`{function}`"
+    checks += "" if is_whole else f", in its case `{row}`"
     text = (
         f"Here are three changes of your `{component.partition('.')[2]}`, each of one line and each made by itself. "
         f"Only one of them breaks {checks}. Which one, and why?",
         "Why do the other two pass this test?",
     )
-    hints = [line for line in three[right].trial.missed[test].split("\n") if line.startswith(LOOK_AT)]
-    why = [f"The test, `{test}`, then says where to look: {hints[0].removeprefix(LOOK_AT)}."] if hints else []
+    hints = [line for line in three[right].trial.missed[function].split("\n") if line.startswith(LOOK_AT)]
+    why = [f"The test, `{function}`, then says where to look: {hints[0].removeprefix(LOOK_AT)}."] if hints else []
     why += [f"{LETTERS[index]} {_breaks(one)}" for index, one in enumerate(three)]
     return Question(
         "breaking",

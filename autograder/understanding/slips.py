@@ -76,14 +76,17 @@ def _versions(text: str, statement: Statement) -> Iterator[tuple[str, str | None
     kinds = arguments_of(statement.function)
     if isinstance(statement.node, ast.Expr):
         yield statements.__name__, with_code(text, statement.node, "pass")
+    calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
+    sizes = {id(size) for call in calls if makes(call) for size in call.args}
     for node in expressions_in(statement.node):
-        alike = {name for name in kinds if isinstance(node, ast.Name) and kinds[name] == kinds.get(node.id)}
+        is_name = isinstance(node, ast.Name) and id(node) not in sizes  # with a layer of other sizes nothing works
+        alike = {name for name in kinds if is_name and kinds[name] == kinds.get(getattr(node, "id", ""))}
         for slip in SLIPS:
             for other in slip(node, Names(frozenset(alike), frozenset())):
                 if isinstance(other, ast.expr) and is_plausible(node, other):
                     yield slip.__name__, with_expression(text, statement.node, node, other)
-        if isinstance(node, ast.Name) and kinds.get(node.id, "").endswith("None"):
-            yield wrong_names.__name__, with_expression(text, statement.node, node, ast.Constant(None))
+        if is_name and kinds.get(getattr(node, "id", ""), "").endswith("None"):
+            yield "not_passed_on", with_expression(text, statement.node, node, ast.Constant(None))
 
 
 def is_plausible(node: ast.expr, other: ast.expr) -> bool:
