@@ -1,21 +1,20 @@
 """A class's database: opened, made where it is missing, and worked on in transactions.
 
-Each transaction is done whole or not at all, and tried again where that can help. SQLite keeps a write-ahead log,
-checks foreign keys and waits for other writers. Whatever a transaction has committed is on the disk.
+Each transaction is done whole or not at all. SQLite keeps a write-ahead log, checks foreign keys and waits for other
+writers. Whatever a transaction has committed is on the disk.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Self, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
-from sqlalchemy.exc import ArgumentError, IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select
+from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from foundation.command_line import UserError
@@ -37,10 +36,6 @@ SETTINGS = ("foreign_keys = ON", "synchronous = FULL")
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 DISK_FULL = "53100"
 """What PostgreSQL says then."""
-MAKING = 7_021_309
-"""The number of the lock in PostgreSQL that one process holds while it makes the tables; any would do."""
-WAITS = (0.0, 0.2, 1.0, 5.0)
-"""Seconds before each try of a transaction, if a connection drops; a server may take that long to restart."""
 
 
 class StoreError(UserError):
@@ -107,28 +102,24 @@ class Database:
         self._engine.dispose()
 
     def do(self, work: Callable[[Session], Answer]) -> Answer:
-        """Does some work in one transaction.
-
-        Where another process has just written the same row, or a server has dropped the connection, it is done again,
-        so it must come to the same whether it is done once or twice.
+        """Does some work in one transaction; once more where another process has just written the same row.
 
         Raises:
             NotWrittenError: where it cannot be done; nothing of it is in the database then.
         """
         if self._file and not self._file.exists():  # SQLite would go on in a file without a name
             raise NotWrittenError(self._file, FileNotFoundError("it was there at the beginning, and is gone"))
-        for wait in WAITS:
-            if wait:
-                time.sleep(wait)
+        try:
             try:
-                with Session(self._engine) as session, session.begin():
-                    return work(session)
-            except SQLAlchemyError as error:
-                failure = error
-                is_dropped = self._file is None and isinstance(error, OperationalError)
-                if not is_dropped and not isinstance(error, IntegrityError):
-                    break
-        raise NotWrittenError(self.place, RuntimeError(cause_of(failure))) from None
+                return self._do_once(work)
+            except IntegrityError:  # another process has just written the same row, which is found now
+                return self._do_once(work)
+        except SQLAlchemyError as error:
+            raise NotWrittenError(self.place, RuntimeError(cause_of(error))) from None
+
+    def _do_once(self, work: Callable[[Session], Answer]) -> Answer:
+        with Session(self._engine) as session, session.begin():
+            return work(session)
 
 
 def open_engine(url: URL, owner: str) -> Engine:
@@ -187,8 +178,6 @@ def _engine(url: URL) -> Engine:
 
 
 def _make_tables(connection: Connection, url: URL, owner: str) -> None:
-    if connection.dialect.name == POSTGRESQL:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": MAKING})
     tables = set(inspect(connection).get_table_names())
     if tables and not tables >= OURS:
         raise StoreError(f"store {shown(url)}: has tables of another program; name an empty database")

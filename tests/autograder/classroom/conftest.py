@@ -114,12 +114,6 @@ def opening_with(zygote):
 
 
 @pytest.fixture
-def true_grader(zygote, monkeypatch):
-    """Lets classes be graded for real."""
-    monkeypatch.setattr(class_grading, "open_grader", opening_with(zygote))
-
-
-@pytest.fixture
 def log(use):
     """Returns who has been graded, and forgets it."""
     return use(StubGrader).names

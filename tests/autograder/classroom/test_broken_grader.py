@@ -3,7 +3,6 @@
 import os
 import signal
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 
@@ -18,7 +17,7 @@ from autograder.grading.states import State
 from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.assignment_file import read_assignment
 
-from .conftest import StubGrader, kept, run, states_of
+from .conftest import StubGrader, kept, run
 
 
 class FatalGrader(StubGrader):
@@ -60,23 +59,6 @@ def test_a_misconception_that_does_not_fit_stops_no_class(monkeypatch):
     grader = Grader(read_assignment(), None, None, None)
     grader.prepare()
     assert isinstance(grader.diagnostician, Broken)
-
-
-@pytest.mark.slow
-def test_a_child_that_takes_too_long_is_named_as_the_reason(folder, output, use, monkeypatch):
-    class Slow(StubGrader):
-        def parts(self, intake):
-            if intake.name == "bob":
-                signal.pause()
-            yield from super().parts(intake)
-
-    use(Slow)
-    assignment = read_assignment()
-    short = replace(assignment, limits=replace(assignment.limits, total_seconds=0.5))
-    monkeypatch.setattr(jobs, "GRACE_SECONDS", 3.5)
-    anna, bob, _ = run(folder, output, assignment=short).values()
-    assert anna.judgement.score == 100
-    assert states_of(bob) == {"grader error"} and "longer than 4 s" in bob.judgement.parts[0].message
 
 
 def test_no_record_is_deleted_before_its_successor_exists(folder, output, log, use, monkeypatch, capsys):

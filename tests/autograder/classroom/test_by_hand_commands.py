@@ -113,21 +113,6 @@ def test_late_days_cost_and_are_waived(grade, decide, output):
     assert decide("late", "anna", "--withdraw", "--why", "never mind") == 0 and grade()["score"] == 100
 
 
-def test_what_was_decided_is_said(grade, decide, capsys):
-    grade()
-    for arguments, said in (
-        (("late", "anna", "--days", "1"), "1 late day;"),
-        (("late", "anna", "--days", "2"), "2 late days;"),
-        (("late", "anna", "--withdraw"), "late days as the platform says;"),
-        (("waive", "anna", "--days", "1"), "1 late day waived;"),
-        (("waive", "anna"), "all late days waived;"),
-        (("waive", "anna", "--withdraw"), "all late days count again;"),
-    ):
-        capsys.readouterr()
-        assert decide(*arguments, "--why", "because") == 0
-        assert f"anna: {said}" in capsys.readouterr().out
-
-
 MISTAKES = (
     (("override", "ana", "--task", "1.3", "--points", "4"), "ana: no student who handed in is called so; did you mean"),
     (("override", "anna", "--task", "1.33", "--points", "4"), "--task 1.33: no such task; did you mean 1.3?"),

@@ -95,21 +95,6 @@ def gradescope(folder: Path) -> str:
     )
 
 
-def nbgrader(folder: Path) -> str:
-    for name, texts in (("as", answers()), ("bb", answers(fault=True))):
-        put(folder / name / "regression", {**texts, "timestamp.txt": "2026-11-02 15:58:23.948203 UTC"})
-    put(folder / "README.md", "what this is")
-    return "id,first_name,last_name\nas,Anna,Smith\nbb,Bob,Berg\ncc,Carl,Clark\n"
-
-
-def github(folder: Path) -> str:
-    for name, texts in (("anna-s", answers()), ("bobby", answers(fault=True))):
-        put(folder / f"regression-{name}", texts)
-        put(folder / f"regression-{name}" / ".git" / "HEAD", "ref: refs/heads/main\n")
-    put(folder / "README.md", "what this is")
-    return "identifier,github_username,name\nu1,anna-s,Anna Smith\nu2,bobby,Bob Berg\nu3,,Carl Clark\n"
-
-
 def plain(folder: Path) -> str:
     put(folder / "anna", answers())
     put(folder / "bob.zip", packed(answers(fault=True)))
@@ -117,7 +102,7 @@ def plain(folder: Path) -> str:
     return "id,name,e-mail\nanna,Anna Smith,\nbob,Bob Berg,\ncarl,Carl Clark,\n"
 
 
-LAYOUTS = {one.__name__: one for one in (canvas, moodle, gradescope, nbgrader, github, plain)}
+LAYOUTS = {one.__name__: one for one in (canvas, moodle, gradescope, plain)}
 
 
 @pytest.fixture(scope="module")

@@ -288,11 +288,6 @@ def test_one_extra_folder_is_passed(lay, names, layout):
     assert (download.layout, download.folder.name) == (layout, "sub")
 
 
-@pytest.mark.parametrize("names", [["anna/layers.py"], ["anna/student/layers.py"], ["anna/1.ipynb", "anna/2.ipynb"]])
-def test_a_class_of_one_is_not_an_extra_folder(lay, names):
-    assert entries(read(lay(*names))) == ["anna"]
-
-
 @pytest.mark.parametrize(
     ("names", "layout", "words"),
     [

@@ -56,14 +56,6 @@ def test_a_group_that_the_roster_does_not_know_is_pointed_out(class_, capsys):
     assert "smithanna_1  Anna Smith" in lines
 
 
-def test_one_of_them_is_in_the_singular(tmp_path, capsys):
-    (tmp_path / "class" / "anna").mkdir(parents=True)
-    (tmp_path / "class" / "anna" / "layers.py").touch()
-    (tmp_path / "roster.csv").write_text("id,name\nanna,Anna\n")
-    assert main(["list-class", str(tmp_path / "class"), "--roster", str(tmp_path / "roster.csv")]) == 0
-    assert "\n1 submission, from 1 of 1 student\n" in capsys.readouterr().out
-
-
 def test_two_students_of_one_name_are_named(tmp_path, capsys):
     (tmp_path / "class" / "Anna Smith").mkdir(parents=True)
     (tmp_path / "class" / "Anna Smith" / "layers.py").write_text("# text\n")

@@ -11,8 +11,6 @@ from autograder.classroom.machines.agreement import MismatchError, check, refere
 from autograder.classroom.machines.cluster import Cluster, ClusterError, Reader, grade_on
 from autograder.classroom.machines.grader_process import (
     GraderLostError,
-    end_on_this_machine,
-    grade_on_this_machine,
 )
 from autograder.classroom.machines.jobs import MOST_TRIES, Job, UnreadJob, record_from
 from autograder.classroom.staleness import Conditions
@@ -158,20 +156,6 @@ def test_a_record_of_something_else_is_not_taken(sent, tmp_path, change):
         record_from("{}", job, ASSIGNMENT, VERSION)
 
 
-def test_only_as_many_jobs_are_sent_as_there_is_room_for(run, tmp_path):
-    at_once, most = [], []
-
-    def task(job: Job) -> str:
-        at_once.append(job.name)
-        most.append(len(at_once))
-        answer = graded(job, tmp_path / "log")
-        at_once.remove(job.name)
-        return answer
-
-    run(task, room=lambda: 1)
-    assert max(most) == 1
-
-
 @pytest.mark.parametrize(
     "name, value, words",
     [
@@ -205,31 +189,7 @@ def test_terms_bring_the_references_along(conditions):
 
 
 @pytest.mark.slow
-def test_the_grader_of_a_machine_is_a_process_that_is_started_anew(conditions, sent):
-    """A true one, with a stub in it."""
-    from autograder.classroom.machines import grader_process
-
-    terms = terms_of(conditions, OPENER)
-    jobs = {one.job.name: one.job for one in sent}
-    try:
-        record = record_from(grade_on_this_machine(terms, jobs["anna"]), jobs["anna"], ASSIGNMENT, VERSION)
-        assert record.is_finished and record.judgement.score == ASSIGNMENT.max_score
-        process = grader_process._processes[terms.key]
-        process._process.kill()
-        process._process.wait()
-        process._listener.join()
-        with pytest.raises(GraderLostError):
-            process.grade(jobs["bob"])
-        assert "100.0" in grade_on_this_machine(terms, jobs["bob"])
-        again = grader_process._processes[terms.key]
-        assert again is not process
-    finally:
-        end_on_this_machine(terms.key)
-    assert again._process.poll() is not None and not again._listener.is_alive()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "http://x"])
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])
 def test_a_scheduler_that_does_not_answer_is_one_clear_line(conditions, monkeypatch, address):
     monkeypatch.setattr("autograder.classroom.machines.cluster.CONNECT_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=address) as raised:

@@ -1,13 +1,11 @@
 """The command on a folder: copies in disguise, untrusted files, names, and the page."""
 
 import json
-import os
 import shutil
 
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.similarity import reading
 from benchmarks.similarity import judged, write_class
 
 COUNT, COPIES = 16, 2
@@ -55,21 +53,6 @@ def test_what_cannot_be_read_is_named_with_the_reason(compared):
     assert content["compared"] == COUNT + 2, "a module that is not Python has no answers to compare"
 
 
-def test_a_submission_that_ends_its_child_stops_no_other(compared, monkeypatch, tmp_path):
-    class_ = compared[0].parent / "class"
-    ordinary = reading.written_in
-
-    def dying(intake, *rest):
-        if intake.name == "student004":
-            os._exit(3)
-        return ordinary(intake, *rest)
-
-    monkeypatch.setattr(reading, "written_in", dying)
-    assert main(["similar", str(class_), "--output", str(tmp_path / "marks")]) == 0
-    content = json.loads((tmp_path / "marks" / "similar.json").read_text())
-    assert content["not_compared"]["student004"] == "ended with status 3" and content["compared"] == COUNT + 1
-
-
 def test_both_places_stand_side_by_side_as_text(compared):
     output, planted = compared
     page = (output / "similar.html").read_text()
@@ -77,14 +60,6 @@ def test_both_places_stand_side_by_side_as_text(compared):
     assert "not proof" in page and "attention.py, lines" in page and "default-src &#39;none&#39;" not in page
     for name in planted[0].names:
         assert f"Name of {name}" in page
-
-
-def test_the_same_class_gives_the_same_findings(compared, tmp_path):
-    output, _ = compared
-    first = (output / "similar.json").read_text()
-    arguments = ["similar", str(output.parent / "class"), "--output", str(tmp_path / "marks"), "--jobs", "1"]
-    assert main([*arguments, "--roster", str(output.parent / "roster.csv")]) == 0
-    assert (tmp_path / "marks" / "similar.json").read_text() == first
 
 
 @pytest.mark.parametrize("arguments", [["--by-chance", "0"], ["--by-chance", "2"]])

@@ -44,18 +44,6 @@ def check(folder, work=agrees, known=(), entries=ENTRIES, renew=lambda: None):
     return check_class(entries, NAMES, {one.key: one for one in known}, kept, work, renew)
 
 
-def test_what_is_known_is_not_done_again(tmp_path):
-    first = check(tmp_path)
-    assert [one.name for one in first] == ["Anna", "Bob", "Carl"]
-
-    def only_bob(entry):
-        assert entry.key == "bob"
-        return agrees(entry)
-
-    assert check(tmp_path, only_bob, known=(first[0], first[2])) == first
-    assert check(tmp_path, None, known=first, entries=ENTRIES[1:]) == first[1:], "who has left the class is left out"
-
-
 def test_a_child_that_dies_stops_no_other(tmp_path):
     renewed = []
 
@@ -163,22 +151,6 @@ def test_the_page_says_whom_to_look_at(tmp_path):
     assert "class.html" not in page and "… and 29 more" in page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.slow
-def test_in_a_browser(tmp_path, scheme):
-    from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
-
-    path = write_translated_page(everything(), read_assignment(), tmp_path)
-    with sync_playwright() as playwright, playwright.chromium.launch(**BROWSER) as browser:
-        page = browser.new_page(color_scheme=scheme)
-        problems = []
-        page.on("console", lambda message: problems.append(message.text))
-        page.goto(path.as_uri())
-        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-        assert not Axe().run(page).response["violations"] and not problems
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -192,11 +164,3 @@ def test_mistakes_are_one_line(arguments, tmp_path, capsys):
     assert main(["translate-again", str(tmp_path), *arguments]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and arguments[-2] in error
-
-
-@pytest.mark.parametrize("option", ["--lines", "--jobs"])
-def test_a_number_is_at_least_1(option, tmp_path, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["translate-again", str(tmp_path), "--class", option, "0"])
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and f"{option}: '0': expected a whole number of at least 1" in error

@@ -1,4 +1,4 @@
-"""Results and decisions in SQLite, and, where a test is slow, in PostgreSQL."""
+"""Results and decisions in SQLite."""
 
 from collections.abc import Iterator
 
@@ -48,17 +48,9 @@ def graded(
     return recorder.add(Finished())
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-def url(request, tmp_path) -> str | None:
-    """Of an empty database; None = the file in the output folder."""
-    if request.param == "sqlite":
-        return None
-    return request.getfixturevalue("postgresql").create(f"store_{abs(hash(tmp_path))}")
-
-
 @pytest.fixture
-def database(url, tmp_path) -> Iterator[Database]:
-    with Database(url_of(url, tmp_path), "transformer") as opened:
+def database(tmp_path) -> Iterator[Database]:
+    with Database(url_of(None, tmp_path), "transformer") as opened:
         yield opened
 
 

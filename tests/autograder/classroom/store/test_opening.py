@@ -12,13 +12,13 @@ from autograder.classroom.store.database import shown
 from .conftest import SEEDS, graded, received
 
 
-def test_an_older_database_gets_the_tables_that_it_lacks(url, tmp_path):
+def test_an_older_database_gets_the_tables_that_it_lacks(tmp_path):
     """With all that is in it."""
-    with Database(url_of(url, tmp_path), "transformer") as database:
+    with Database(url_of(None, tmp_path), "transformer") as database:
         Results(database, SEEDS).enrol([received()])
         database.do(lambda session: session.execute(text("DROP TABLE overrides")))
     for points in (4, None):
-        with Database(url_of(url, tmp_path), "transformer") as database:
+        with Database(url_of(None, tmp_path), "transformer") as database:
             if points:
                 ByHand(database).give_points("anna", "1.2", points, "because", "me")
             assert ByHand(database).decisions()["anna"].points["1.2"].value == 4, "opened again, nothing changes"
